@@ -32,9 +32,14 @@ from typing import Any
 from vaultmind.app import App, open_app
 from vaultmind.config import Flags, load_config
 from vaultmind.consolidate.facts.extract import extract
-from vaultmind.consolidate.levels.extractive import ExtractiveWriter
-from vaultmind.consolidate.levels.spoken import Spoken, clean, lined_up
-from vaultmind.consolidate.levels.writer import Piece, Source, unmark
+from vaultmind.consolidate.summarise import (
+    ExtractiveSummariser,
+    Piece,
+    Quote,
+    Source,
+    clean,
+    lined_up,
+)
 from vaultmind.consolidate.types import Consolidated, Request
 from vaultmind.index.embedders.embed import open_embedder
 from vaultmind.ports import Embedder
@@ -195,32 +200,32 @@ def rouge_l(text: str, reference: str) -> float:
     return 2 * row[-1] / (len(ours) + len(theirs))
 
 
-def lead(spoken: Sequence[Spoken]) -> list[Spoken]:
+def lead(spoken: Sequence[Quote]) -> list[Quote]:
     """Return sentences as they stand."""
     return list(spoken)
 
 
-def tfidf(spoken: Sequence[Spoken]) -> list[Spoken]:
+def tfidf(spoken: Sequence[Quote]) -> list[Quote]:
     """Return sentences by the sum of their words' inverse frequency, the highest first."""
     seen = Counter(stem for one in spoken for stem in set(one.read.stems))
 
-    def worth(one: Spoken) -> float:
+    def worth(one: Quote) -> float:
         return math.fsum(math.log(len(spoken) / seen[stem]) for stem in sorted(set(one.read.stems)))
 
     return sorted(spoken, key=worth, reverse=True)
 
 
 def baseline(
-    order: Callable[[Sequence[Spoken]], list[Spoken]], talk: Talk, max_tokens: int
+    order: Callable[[Sequence[Quote]], list[Quote]], talk: Talk, max_tokens: int
 ) -> tuple[str, set[str]]:
     """Return (text, turns) of the first sentences in an order that fit, told in their own order."""
     every = [
-        Spoken(text, one.id, at, read(text, "en"), one.speaker)
+        Quote(text, one.id, at, read(text, "en"), one.speaker)
         for at, one in enumerate(talk.messages)
         for said in sentences(one.text)
         if (text := clean(said))
     ]
-    chosen: list[Spoken] = []
+    chosen: list[Quote] = []
     for one in order(every):
         more = sorted([*chosen, one], key=every.index)
         if count(lined_up(more)) <= max_tokens:
@@ -255,7 +260,7 @@ def measured(
     talks: Sequence[Talk], embedder: Embedder | None, *, show: bool = False
 ) -> tuple[dict[str, Row], list[Row]]:
     """Return the ways to keep something of a session, by name, and those of five, ours first."""
-    writer = ExtractiveWriter()
+    writer = ExtractiveSummariser()
     names = ("lead sentences", "TF-IDF", "our summary", "our facts", "our summary and facts")
     rows = {name: Row(name, [], [], []) for name in names}
     facts, both = rows["our facts"], rows["our summary and facts"]
@@ -292,14 +297,14 @@ def _add(row: Row, talk: Talk, text: str, turns: set[str], tokens: int = 0) -> N
     row.tokens.append(tokens or count(text))
 
 
-def _levels(talks: Sequence[Talk], writer: ExtractiveWriter) -> list[Row]:
+def _levels(talks: Sequence[Talk], writer: ExtractiveSummariser) -> list[Row]:
     """Return what an L1 of every five sessions covers, beside the same tokens of baselines."""
     ours = Row(f"L1 of {L1_SESSIONS} sessions", [], [], [])
     rows = [ours, Row("lead sentences", [], [], []), Row("TF-IDF", [], [], [])]
     for group in _groups(talks):
         sources = [_source(talk) for talk in group]
         told = writer.level("L1", sources, "en", L1_TOKENS)
-        marks = {unmark(mark)[1] for one in told.paragraphs for mark in one.sources}
+        marks = {mark.partition("#")[2] for one in told.paragraphs for mark in one.sources}
         turns = {one.id for talk in group for one in talk.messages if one.block in marks}
         whole = Talk(
             group[0].conversation,

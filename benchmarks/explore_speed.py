@@ -43,7 +43,7 @@ from speed import machine, p95
 
 from vaultmind.config import Flags, load_config
 from vaultmind.index.index import Index
-from vaultmind.index.linked.ground import FolderGround
+from vaultmind.index.linked import FolderGround
 from vaultmind.index.outlet import Withheld
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.planner.layers import ROUTES, explore

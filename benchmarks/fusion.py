@@ -12,7 +12,7 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from vaultmind.index.fulltext.coverage import Wanted
+from vaultmind.index.matching import Wanted
 
 RRF_K = 60
 """Damps the head of a list: rank 1 counts 1/61, rank 10 counts 1/70."""

@@ -28,9 +28,9 @@ from typing import Any
 
 from make_vault import Sizes, make_vault
 
-from vaultmind.cli.backend import DaemonBackend
-from vaultmind.cli.connect import claude_code, clients
+from vaultmind.cli import claude_code, connect
 from vaultmind.client import hook, launch
+from vaultmind.client.client import Client
 from vaultmind.config import Config, Flags, load_config
 
 TOPICS = ("oven", "garden", "bicycle", "holiday", "printer", "violin", "kitchen", "harbour")
@@ -92,8 +92,8 @@ class Bench:
     def __init__(self, config: Config, state_root: Path, transcript: Transcript) -> None:
         self.config = config
         self.transcript = transcript
-        entry = clients.server_entry(config, str(state_root))
-        self._commands = claude_code.commands(config, entry, failures=True)
+        entry = connect.server_entry(config, str(state_root))
+        self._commands = claude_code.commands(config, entry)
         self.took: defaultdict[str, list[float]] = defaultdict(list)
         self.spent: defaultdict[str, list[float]] = defaultdict(list)
         self.answered: defaultdict[str, int] = defaultdict(int)
@@ -191,7 +191,7 @@ def used(bench: Bench, number: int) -> None:
 
 def with_backend(config: Config) -> None:
     """Start the daemon and wait until all is searchable, vectors too."""
-    backend = DaemonBackend(config)
+    backend = Client.connect(config)
     try:
         backend.call("index", {"vectors": True})
     finally:

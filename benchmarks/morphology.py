@@ -35,13 +35,14 @@ from example import NothingForgotten
 
 from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig
-from vaultmind.index.chunking.files import chunk_file, place_of
-from vaultmind.index.fulltext.text_index import TextIndex
+from vaultmind.index.columns import Columns
+from vaultmind.index.db import Database
 from vaultmind.index.index import Index
+from vaultmind.index.matching import Matcher
+from vaultmind.index.notes import chunk_file, place_of
 from vaultmind.index.outlet import Withheld
-from vaultmind.index.storage.database import Database
-from vaultmind.index.storage.where import Where
-from vaultmind.index.sync.rows import Taken, store
+from vaultmind.index.sync import Prepared, store
+from vaultmind.index.where import Where
 from vaultmind.types import PERSON, SearchRequest
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -103,21 +104,20 @@ def by_text(vault: Path, state: Path) -> Finds:
     paths = VaultPaths(vault)
     reader = VaultReader(paths, 8_000_000)
     database = Database(state / "text.db")
-    text = TextIndex(database)
-    with database.write() as connection:
+    with database.write():
         for file in sorted(vault.glob("*.md")):
             place, read = place_of(file.name, paths), reader.read(file.name)
             if place:
-                taken = Taken(file.name, place, read, chunk_file(file.name, read, place))
-                store(connection, text, taken, "")
-    with database.read() as connection:
-        rows = connection.execute("SELECT rowid, path FROM chunks").fetchall()
-    names = {rowid: Path(path).stem for rowid, path in rows}
-    text.warm()
+                chunks = chunk_file(file.name, read, place)
+                store(database, Prepared(file.name, place, read.stat, read, chunks), "")
+    columns = Columns(database)
+    columns.follow()
+    names = [Path(path).stem for path in columns.files]
+    matcher, everything = Matcher(columns), columns.mask(Where())
 
     def finds(query: str) -> list[str]:
-        hits = text.search(query, Where(), DEPTH)
-        return list(dict.fromkeys(names[hit.rowid] for hit in hits))
+        found = matcher.match(query, everything, DEPTH).found
+        return list(dict.fromkeys(names[file] for file in columns.rows["file"][found]))
 
     return finds
 

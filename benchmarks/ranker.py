@@ -25,25 +25,21 @@ from typing import Any
 
 import numpy as np
 from example import EXAMPLE, NOTE_QUESTIONS, QUESTIONS, read
-from fusion import best_score, fuse, weights_for
+from fusion import fuse, weights_for
 from large_vault import write_vault
 from locomo import CUTS, imported, load, name_of, questions
 from morphology import read_sets
 
-from vaultmind.index.chunking.files import chunk_file, place_of
+from vaultmind.index.columns import Columns, Floats
+from vaultmind.index.db import Database
 from vaultmind.index.embedders.embed import embedded_text
-from vaultmind.index.fulltext.text_index import TextAnswer, TextIndex
-from vaultmind.index.ranker.features import columns
-from vaultmind.index.ranker.gather import Memory, gather
-from vaultmind.index.ranker.model import EXACT
-from vaultmind.index.ranker.names import FEATURES
-from vaultmind.index.ranker.pool import Found
-from vaultmind.index.ranker.scene import Floats
-from vaultmind.index.ranker.times import named
-from vaultmind.index.ranker.training import Lesson, train
-from vaultmind.index.storage.database import Database
-from vaultmind.index.storage.where import Where
-from vaultmind.index.sync.rows import Taken, store
+from vaultmind.index.models import FEATURES, WITHOUT_MEANING
+from vaultmind.index.notes import chunk_file, place_of
+from vaultmind.index.rank import EXACT, features_of
+from vaultmind.index.search import Candidates, Finder
+from vaultmind.index.sync import Prepared, store
+from vaultmind.index.training import Lesson, train
+from vaultmind.index.where import Where
 from vaultmind.index.words.language import detect
 from vaultmind.ports import Embedder
 from vaultmind.vault.exclude import rules_for
@@ -92,62 +88,46 @@ class Ranked:
 
 
 class Vault:
-    """Files in a real index, with exact vectors beside it."""
+    """Files in a real index, with exact vectors beside it. Implements ports.Nearest."""
 
-    def __init__(self, files: Iterator[Taken], embedder: Embedder, folder: Path) -> None:
+    def __init__(self, files: Iterator[Prepared], embedder: Embedder, folder: Path) -> None:
         fresh = not folder.exists()
         self.database = Database(folder / "index.db")
-        self.memory = Memory()
-        self.text = TextIndex(self.database)
         self.embedder = embedder
         if fresh:
-            with self.database.write() as connection:
-                for taken in files:
-                    store(connection, self.text, taken, "")
-            self.text.tidy()
+            with self.database.write():
+                for prepared in files:
+                    store(self.database, prepared, "")
         self._embed()
         with self.database.read() as connection:
             rows = connection.execute(
-                "SELECT c.rowid, c.message, c.path, c.lang, e.vector, c.time FROM chunks c "
-                "LEFT JOIN embeddings e ON e.text_hash = c.text_hash AND e.embedder = ?",
-                (embedder.id,),
+                "SELECT rowid, message, path, lang, time FROM chunks"
             ).fetchall()
         self.names = {row[0]: row[1] or row[2] for row in rows}
         self.paths = {row[0]: row[2] for row in rows}
         self._langs = {row[0]: row[3] for row in rows}
-        latest = max(row[5] for row in rows)
-        self.now = datetime.fromisoformat(latest).replace(tzinfo=UTC)
-        self._rowids = [row[0] for row in rows if row[4]]
-        self._vectors = np.array([np.frombuffer(row[4], np.float32) for row in rows if row[4]])
+        now = datetime.fromisoformat(max(row[4] for row in rows)).replace(tzinfo=UTC)
+        columns = Columns(self.database)
+        self.finder = Finder(columns, self, lambda: embedder.id, folder, lambda: now)
 
-    def found(self, query: str) -> tuple[TextAnswer, Found]:
-        """Return what both searches find."""
-        answer = self.text.answer(query, EVERYTHING, DEPTH)
-        vector = self.embedder.embed_query(query)
-        cosines = self._vectors @ vector
-        best = np.argsort(-cosines, kind="stable")[:DEPTH]
-        near = {self._rowids[at]: float(cosines[at]) for at in best}
-        text = {hit.rowid: hit.score for hit in answer.hits}
-        found = Found(
-            query,
-            answer.wanted,
-            text,
-            near,
-            vector,
-            self.embedder.id,
-            named=named(query, detect(query) or "en", self.now),
-            exact={hit.rowid: hit.exact for hit in answer.hits if hit.exact},
-            scores=answer.scores,
-        )
-        return answer, found
+    def query_vector(self, query: str) -> Floats | None:
+        """Return a question's vector."""
+        return self.embedder.embed_query(query)
 
-    def fused(self, query: str, answer: TextAnswer, found: Found) -> list[int]:
+    def nearest(
+        self, query: str, collections: Sequence[str], limit: int
+    ) -> list[tuple[str, float]] | None:
+        """Tell that nothing is asked of a store: the vectors are in memory."""
+        return None
+
+    def fused(
+        self, query: str, found: Candidates, by_text: list[int], by_meaning: list[int]
+    ) -> list[int]:
         """Return the rowids fused as the search without a ranker fuses them."""
         lang = detect(query)
-        foreign = {one for one in found.near if lang and self._langs[one] not in ("", lang)}
-        best = best_score(answer.wanted, len(self.paths))
-        weights = weights_for(answer.hits[0].score / best if answer.hits else 0.0)
-        return [one.key for one in fuse(list(found.text), list(found.near), foreign, weights)]
+        foreign = {one for one in by_meaning if lang and self._langs[one] not in ("", lang)}
+        weights = weights_for(float(found.covered.max(initial=0.0)))
+        return [one.key for one in fuse(by_text, by_meaning, foreign, weights)]
 
     def _embed(self) -> None:
         with self.database.read() as connection:
@@ -167,7 +147,7 @@ class Vault:
                 connection.executemany("INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?)", values)
 
 
-def vault_files(root: Path) -> Iterator[Taken]:
+def vault_files(root: Path) -> Iterator[Prepared]:
     """Yield the files of a vault that are indexed."""
     paths = VaultPaths(root)
     reader, rules = VaultReader(paths, 8_000_000), rules_for(paths, ())
@@ -176,12 +156,12 @@ def vault_files(root: Path) -> Iterator[Taken]:
         place = place_of(path, paths)
         if place is not None and not rules.excluded(path):
             read = reader.read(path)
-            yield Taken(path, place, read, chunk_file(path, read, place))
+            yield Prepared(path, place, read.stat, read, chunk_file(path, read, place))
 
 
 def names_of(embedder: str) -> tuple[str, ...]:
     """Return the features of a model with an embedder, or without one (empty)."""
-    return tuple(name for name, one in FEATURES.items() if embedder or not one.is_meaning)
+    return tuple(name for name in FEATURES if embedder or name in WITHOUT_MEANING)
 
 
 def silent(words: str) -> None:
@@ -249,17 +229,21 @@ def _seen(
     vault: Vault, names: dict[int, str], question: tuple[str, str, str], right: Collection[str]
 ) -> Ranked:
     group, kind, query = question
-    answer, found = vault.found(query)
-    scene = gather(vault.database, found, vault.memory)
-    candidates: tuple[str, ...] = ()
-    features = np.zeros((0, len(FEATURES)), np.float32)
-    if scene is not None:
-        candidates = tuple(names[int(rowid)] for rowid in scene.rowids[: scene.count])
-        told = columns(scene)
-        features = np.stack([told[name] for name in FEATURES], axis=1)
-    lists = (found.text, found.near, vault.fused(query, answer, found))
-    by = [tuple(names[rowid] for rowid in ranked_ids) for ranked_ids in lists]
+    found = vault.finder.find(query, EVERYTHING)
+    if found is None:
+        empty = np.zeros((0, len(FEATURES)), np.float32)
+        return Ranked(group, kind, query, frozenset(right), (), empty, (), (), ())
+    told = features_of(found.scene)
+    features = np.stack([told[name] for name in FEATURES], axis=1)[found.order]
+    by_text = _sorted(found.rowids, found.bm25)
+    by_meaning = _sorted(found.rowids, np.nan_to_num(found.closeness, nan=-1.0))
+    lists = (found.rowids, by_text, by_meaning, vault.fused(query, found, by_text, by_meaning))
+    candidates, *by = [tuple(names[rowid] for rowid in some) for some in lists]
     return Ranked(group, kind, query, frozenset(right), candidates, features, *by)
+
+
+def _sorted(rowids: list[int], values: Floats) -> list[int]:
+    return [rowids[at] for at in np.argsort(-values, kind="stable")]
 
 
 def weights_from(lessons: Sequence[Ranked], names: Sequence[str]) -> tuple[Floats, Floats]:

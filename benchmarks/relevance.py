@@ -1,4 +1,4 @@
-"""Where "nothing found" begins: what the floor of `index/search/relevance.py` costs and spares.
+"""Where "nothing found" begins: what the floor of `index/search.py` costs and spares.
 
     python benchmarks/relevance.py [--embedder use|e5|none|MODEL.gguf|URL#MODEL] [--json]
 
@@ -28,11 +28,11 @@ from example import QUESTIONS, ROOT, NothingForgotten
 
 from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig, MinionConfig
+from vaultmind.index import search as relevance
 from vaultmind.index.embedders.calibration import calibrated
 from vaultmind.index.embedders.embed import open_embedder
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
-from vaultmind.index.search import relevance
 from vaultmind.index.words.terms import query_terms
 from vaultmind.minion.embedder import GgufEmbedder
 from vaultmind.ports import Embedder

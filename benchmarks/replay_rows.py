@@ -23,15 +23,15 @@ from history import Step, run
 
 from vaultmind import tokens
 from vaultmind.config import Config, IndexConfig
-from vaultmind.index.chunking.draft import Chunked
-from vaultmind.index.chunking.files import Place
+from vaultmind.index.columns import Columns
+from vaultmind.index.db import Database
 from vaultmind.index.embedders.embed import open_embedder
-from vaultmind.index.fulltext.text_index import TextIndex
 from vaultmind.index.index import Index
+from vaultmind.index.matching import Matcher
+from vaultmind.index.notes import Chunked, Place
 from vaultmind.index.outlet import Withheld
-from vaultmind.index.storage.database import Database
-from vaultmind.index.storage.where import Where
-from vaultmind.index.sync.rows import Gone, Taken, store
+from vaultmind.index.sync import Prepared, store
+from vaultmind.index.where import Where
 from vaultmind.planner.intent import understand
 from vaultmind.planner.layers import explore, routed_files
 from vaultmind.planner.planning import Means, Planner
@@ -288,8 +288,8 @@ class TextSearch:
 
     def __init__(self, folder: Path) -> None:
         self._database = Database(folder / "words.db")
-        self._text = TextIndex(self._database)
-        self._fresh = True
+        self._columns = Columns(self._database)
+        self._matcher = Matcher(self._columns)
 
     def close(self) -> None:
         """Let go of the database."""
@@ -299,42 +299,41 @@ class TextSearch:
         """Return the files with the best passages."""
         self._follow(step)
         began = time.perf_counter()
-        hits = self._text.answer(step.commit.message, Where(), _FOUND).hits
+        self._columns.follow()
+        everything = self._columns.mask(Where())
+        found = self._matcher.match(step.commit.message, everything, _FOUND).found
         with self._database.read() as connection:
             rows = connection.execute("SELECT rowid, path, text FROM chunks").fetchall()
         took_ms = (time.perf_counter() - began) * 1000
         known = {rowid: (path, text) for rowid, path, text in rows}
         best: dict[str, str] = {}
-        for hit in hits:
-            path, text = known[hit.rowid]
+        for rowid in self._columns.rows["rowid"][found].tolist():
+            path, text = known[rowid]
             best.setdefault(path, text)
         read = list(best.values())[:CUT]
         return Answer(tuple(best)[:CUT], sum(tokens.count(text) for text in read), took_ms)
 
     def _follow(self, step: Step) -> None:
         reader = VaultReader(VaultPaths(step.root), _MAX_BYTES)
-        with self._database.write() as connection:
+        with self._database.write():
             for path in step.touched:
-                taken = _taken(reader, step.root, path)
-                store(connection, self._text, taken or Gone(path), "")
-        if self._fresh:
-            self._text.tidy()
-        self._fresh = False
+                store(self._database, _taken(reader, step.root, path), "")
 
 
-def _taken(reader: VaultReader, root: Path, path: str) -> Taken | None:
-    """Return a text file cut at blank lines, or None for what is none."""
+def _taken(reader: VaultReader, root: Path, path: str) -> Prepared:
+    """Return a text file cut at blank lines, or as gone for what is none."""
     if not (root / path).is_file() or (root / path).is_symlink():
-        return None
+        return Prepared(path)
     try:
         file = reader.read(path)
     except Exception:  # binary, huge, gone: nobody can search it
-        return None
+        return Prepared(path)
     chunks = tuple(
         Chunk(f"{path}:{start}", path, "note", "", "", path, text, start, start + len(text))
         for start, text in passages(file.text)
     )
-    return Taken(path, Place("note", "", "note"), file, Chunked(chunks, path, "", ""))
+    chunked = Chunked(chunks, path, "", "")
+    return Prepared(path, Place("note", "", "note"), file.stat, file, chunked)
 
 
 def passages(text: str) -> Iterator[tuple[int, str]]:

@@ -14,8 +14,7 @@ from history import Step
 from replay_earlier import Memory, Recalling, episode_of
 from replay_rows import Room, Then
 
-from vaultmind.learn.lessons import Heard, plan_lessons
-from vaultmind.learn.planning import proposed
+from vaultmind.learn.planning import Heard, plan_lessons, proposed
 from vaultmind.planner.planning import Means
 from vaultmind.planner.ranking.scorer import Stuff, Weights, built_in
 from vaultmind.planner.types import Plan

@@ -4,10 +4,8 @@
 
 Vaults of benchmarks/make_vault.py with one real index each, in this process; searches one after
 the other. `search` is the whole way: filters, both lists, ranking, the check against the disk, the
-page of hits. Its stages: `query vector` and `nearest` are timed within it (they run beside
-`words`), the others apart, over the same database with the same findings; `the rest` is what is
-left of `search` (chunks, coverage, the check against the disk, the page). `rank` is the features
-and the model, `why` the reasons of 24 candidates.
+page of hits. Its stages are timed apart; `rank` is what is left of looking (features and model),
+`the rest` what is left of `search` (chunks, the check against the disk, the page).
 
 Queries are sentences of the vault's own words; `search, strange words` are the questions of
 note_questions.jsonl, hardly a word of which is in the vault, so that it is looked for by parts.
@@ -26,7 +24,6 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 from vaultmind.heavy import importing
@@ -40,21 +37,12 @@ from speed import machine, make_queries, timed
 
 from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig
+from vaultmind.index.columns import Floats
 from vaultmind.index.embedders.embed import open_embedder
-from vaultmind.index.fulltext.text_index import TextAnswer, TextIndex
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
-from vaultmind.index.ranker.gather import Memory, gather
-from vaultmind.index.ranker.model import ordered
-from vaultmind.index.ranker.pool import Found
-from vaultmind.index.ranker.registry import shipped
-from vaultmind.index.ranker.scene import Floats
-from vaultmind.index.ranker.why import why
-from vaultmind.index.search.candidates import DEPTH
-from vaultmind.index.storage.database import Database
-from vaultmind.index.storage.found import rows_of
-from vaultmind.index.storage.where import Where
-from vaultmind.index.vectors.store import ChromaStore
+from vaultmind.index.search import DEPTH
+from vaultmind.index.where import Where
 from vaultmind.ports import Embedder
 from vaultmind.types import PERSON, SearchRequest
 from vaultmind.vault.paths import VaultPaths
@@ -64,11 +52,9 @@ CHUNKS_PER_NOTE = 3.2
 REAL = 5_000
 """Texts that are embedded."""
 QUERIES, WARM = 300, 30
-REASONED = 24
-"""Candidates whose reasons a search tells."""
 ORDER = (
-    "search", "search, strange words", "words", "query vector", "nearest", "gather", "rank", "why",
-    "the rest", "candidates", "chunks",
+    "search", "search, strange words", "words", "query vector", "nearest", "rank", "the rest",
+    "chunks",
 )  # fmt: skip
 _WAIT_SECONDS = 7200.0
 
@@ -106,20 +92,6 @@ class Drawn:
         return self.asked
 
 
-class TimedStore(ChromaStore):
-    """Chroma, with the last query's time and findings."""
-
-    took_ms = 0.0
-    found: list[tuple[str, float]]
-
-    def query(self, collection: str, vector: Floats, limit: int) -> list[tuple[str, float]]:
-        """Return (id, cosine distance), nearest first."""
-        started = time.perf_counter()
-        self.found = super().query(collection, vector, limit)
-        self.took_ms = (time.perf_counter() - started) * 1000
-        return self.found
-
-
 class Stages:
     """One vault's index and the times of its searches."""
 
@@ -128,7 +100,6 @@ class Stages:
         if real is None:
             sys.exit("The embedder 'use' is not installed.")
         self._embedder = Drawn(real)
-        self._store = TimedStore(state / "chroma")
         config = Config(vault, state, index=replace(IndexConfig(), watch=False))
         self.index = Index(
             config,
@@ -136,20 +107,14 @@ class Stages:
             Withheld(NothingForgotten(), NothingForgotten()),
             clock=local_now,
             embedder=lambda: self._embedder,
-            store=self._store,
         )
         self.index.start()
         if not self.index.wait_ready(_WAIT_SECONDS, vectors=True):
             sys.exit(f"The index was not ready: {self.index.state()}")
-        self._database = Database(state / "index.db")
-        self._memory = Memory()
-        self._text = TextIndex(self._database)
-        self._model = shipped("use")
         self.took: defaultdict[str, list[float]] = defaultdict(list)
 
     def close(self) -> None:
         """Let go of the files."""
-        self._database.close()
         self.index.close()
 
     def search(self, query: str) -> float:
@@ -159,53 +124,19 @@ class Stages:
     def measure(self, query: str) -> None:
         """Search, and time the stages."""
         whole = self.search(query)
-        clock = [time.perf_counter()]
-        answer = self._text.answer(query, Where(), DEPTH)
-        clock.append(time.perf_counter())
-        found = self._findings(query, answer)
-        clock.append(time.perf_counter())
-        scene = gather(self._database, found, self._memory)
-        clock.append(time.perf_counter())
-        if scene is None:
-            return
-        scores, features = self._model.score(scene)
-        best = ordered(scores, scene)
-        clock.append(time.perf_counter())
-        why(self._model, scene, features, [rowid for rowid, _ in best[:REASONED]])
-        clock.append(time.perf_counter())
-        steps = ("words", "", "gather", "rank", "why")
-        times = dict(zip(steps, ((b - a) * 1000 for a, b in pairwise(clock)), strict=True))
-        del times[""]
-        near = self._embedder.took_ms + self._store.took_ms
-        rest = whole - max(near, times["words"]) - times["gather"] - times["rank"] - times["why"]
-        self._keep(
-            times
-            | {
-                "search": whole,
-                "query vector": self._embedder.took_ms,
-                "nearest": self._store.took_ms,
-                "the rest": max(0.0, rest),
-                "candidates": float(scene.count),
-            }
-        )
-
-    def _findings(self, query: str, answer: TextAnswer) -> Found:
-        with self._database.read() as connection:
-            rows = rows_of(connection, [name for name, _ in self._store.found], Where())
-        near = {rows[name][0]: 1.0 - far for name, far in self._store.found if name in rows}
-        return Found(
-            query,
-            answer.wanted,
-            {hit.rowid: hit.score for hit in answer.hits},
-            near,
-            self._embedder.asked,
-            self._embedder.id,
-            scores=answer.scores,
-        )
-
-    def _keep(self, times: dict[str, float]) -> None:
-        for name, took in times.items():
-            self.took[name].append(took)
+        vector = self._embedder.took_ms
+        columns, finder = self.index._columns, self.index._finder
+        everything = columns.mask(Where())
+        words = timed(lambda: finder._matcher.match(query, everything, DEPTH))
+        near = 0.0
+        if self._embedder.asked is not None:
+            asked = self._embedder.asked
+            near = timed(lambda: columns.nearest(asked, everything, DEPTH))
+        found = timed(lambda: finder.find(query, Where()))
+        rank = found - vector - words - near
+        took = {"search": whole, "query vector": vector, "words": words, "nearest": near}
+        for name, ms in {**took, "rank": rank, "the rest": whole - found}.items():
+            self.took[name].append(ms)
 
 
 def measured(chunks: int, folder: Path) -> dict[str, list[float]]:

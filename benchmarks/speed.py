@@ -27,8 +27,8 @@ from typing import Any
 from make_vault import Sizes, Words, make_vault
 
 from vaultmind.app import open_app
-from vaultmind.cli.backend import DaemonBackend
 from vaultmind.client import launch
+from vaultmind.client.client import Client
 from vaultmind.config import Config, Flags, load_config
 from vaultmind.types import PERSON, SearchRequest
 
@@ -152,7 +152,7 @@ def handshake(config: Config) -> float:
 
 def through_the_daemon(config: Config, figures: Figures) -> None:
     """Save as Obsidian does and ask until it is found; then memory and the start context."""
-    client = DaemonBackend(config)
+    client = Client.connect(config)
     client.call("index", {})
     taken = [saved_to_found(config, client, number) for number in range(40)]
     figures.keep("save → found p50, ms", statistics.median(taken))
@@ -175,7 +175,7 @@ def through_the_daemon(config: Config, figures: Figures) -> None:
     client.close()
 
 
-def saved_to_found(config: Config, client: DaemonBackend, number: int) -> float:
+def saved_to_found(config: Config, client: Client, number: int) -> float:
     """Return the milliseconds from a save to the first search that finds it."""
     notes = sorted(config.vault.rglob("note-*.md"))
     note = random.Random(number).choice(notes)

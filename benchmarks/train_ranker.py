@@ -1,4 +1,4 @@
-"""Train the rankers that ship in vaultmind/index/ranker/weights, and measure them.
+"""Train the rankers that ship in vaultmind/index/weights, and measure them.
 
     python benchmarks/train_ranker.py PATH/locomo.json [--embedder use|e5] [--keep FOLDER]
 
@@ -20,9 +20,7 @@ from pathlib import Path
 from ranker import Ranked, asked, names_of, show, table, weights_from
 
 from vaultmind.index.embedders.embed import open_embedder
-from vaultmind.index.ranker.model import Model, written
-from vaultmind.index.ranker.names import FEATURES
-from vaultmind.index.ranker.registry import SHIPPED
+from vaultmind.index.models import FEATURES, SHIPPED, Model, model_text
 
 TRAINED_ON = (
     "LoCoMo, three conversations",
@@ -78,7 +76,7 @@ def main() -> None:
         if name:
             tell(f"learning {name} from all of it")
             model = trained(seen, "" if name == "words" else name, rows)
-            (SHIPPED / f"{name}.json").write_text(written(model), "utf-8")
+            (SHIPPED / f"{name}.json").write_text(model_text(model), "utf-8")
 
 
 if __name__ == "__main__":

@@ -38,22 +38,28 @@ PEERS = frozenset({"memory", "index", "minion"})
 
 INSIDE: dict[str, tuple[frozenset[str], ...]] = {
     "cli": (
-        frozenset({"output", "jsonlines", "backend"}),
-        frozenset({"options"}),
-        frozenset({"ready", "made"}),
-        frozenset({"messages", "keeping", "connect"}),
-        frozenset({"finding"}),
-        frozenset({"sessions", "setup"}),
+        frozenset({"terminal", "jsonfile"}),
+        frozenset({"options", "claude_code"}),
+        frozenset({"made", "processes", "connect", "minion"}),
+        frozenset({"memory", "notes", "demo"}),
+        frozenset({"chat"}),
         frozenset({"main"}),
     ),
     "index": (
-        frozenset({"words", "when", "storage"}),
-        frozenset({"chunking", "fulltext", "embedders"}),
+        frozenset({"words"}),
+        frozenset({"when_words"}),
+        frozenset({"when_rules"}),
+        frozenset({"when", "db", "models", "typos", "ties", "taken"}),
+        frozenset({"notes", "embedders", "asking"}),
+        frozenset({"reading"}),
         frozenset({"ground", "vectors"}),
         frozenset({"linked", "outlet"}),
-        frozenset({"relations"}),
-        frozenset({"sync", "ranker"}),
-        frozenset({"search"}),
+        frozenset({"where"}),
+        frozenset({"columns", "results"}),
+        frozenset({"matching", "sync", "training"}),
+        frozenset({"rank"}),
+        frozenset({"search", "fetch"}),
+        frozenset({"erasing", "messages", "raw", "related"}),
         frozenset({"index"}),
     ),
     "session": (
@@ -65,6 +71,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
     ),
     "planner": (
         frozenset({"types", "words"}),
+        frozenset({"task"}),
         frozenset({"intent", "code"}),
         frozenset({"records", "spans"}),
         frozenset({"git", "graph"}),
@@ -100,10 +107,10 @@ ONE_ROOM = {
     "mcp": {"serve/surfaces/mcp.py"},
     "prometheus_client": {"serve/surfaces/metrics.py"},
     "tree_sitter": {"planner/code.py"},
-    "vaultmind.vault.writer": {"memory/gate/gate.py"},
+    "vaultmind.vault.writer": {"memory/brains.py", "memory/gate.py", "memory/writing.py"},
 }
 MAX_LINES = 600
-MAX_FILES = 20
+MAX_FILES = 30
 MAX_FUNCTION_LINES = 60
 MAX_PARAMETERS = 6
 

@@ -14,9 +14,9 @@ import click
 import pytest
 
 from tests.cli import test_daemon, test_memory, test_search, test_vault
+from vaultmind.cli import terminal
 from vaultmind.cli.main import cli
 from vaultmind.cli.options import GLOBAL_OPTIONS, own_options
-from vaultmind.cli.output import output
 from vaultmind.config import SECTION_TYPES, all_keys
 from vaultmind.errors import DISTRIBUTION
 from vaultmind.serve import operations
@@ -80,7 +80,7 @@ def test_every_command_in_the_documents_exists(page: Path) -> None:
 
 
 def test_every_exit_code_is_documented_and_no_other() -> None:
-    codes = {value for name, value in vars(output).items() if name.startswith("EXIT_")}
+    codes = {value for name, value in vars(terminal).items() if name.startswith("EXIT_")}
     table = COMMANDS.partition("## Exit codes")[2].partition("\n## ")[0]
     assert {int(code) for code in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)} == codes | {0}
 

@@ -88,10 +88,7 @@ TOLD = [
     ("the security code on the back is 512", "512"),
     ("Kod SMS z banku: 448201", "448201"),
     ("Мои резервные коды: 8f3k-22mq", "8f3k-22mq"),
-    ("they texted me 915 386, where does it go", "915 386"),
     ("send x-relay-key: mqr_77c01b9fe2zz with it", "mqr_77c01b9fe2zz"),
-    ("The disk is encrypted, phrase: glassy mule parade 18.", "glassy mule"),
-    ("the disney password is capital T tumbleweed nine nine okay", "tumbleweed nine nine"),
     ("“tiger dough lemon pulse violin harbor basket squeeze empty knock galaxy ramp”", "galaxy"),
 ]
 

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from vaultmind.config import Config
 from vaultmind.config.device import device_name
 from vaultmind.consolidate.consolidation import Consolidation
+from vaultmind.consolidate.means import ConsolidationSettings, Engines
 from vaultmind.consolidate.means import Means as AsleepMeans
-from vaultmind.consolidate.opening import Common, means_of
+from vaultmind.consolidate.types import Resources
 from vaultmind.episodes.forgetting import EPISODES, Asked, EpisodesErasing, StepLines
 from vaultmind.episodes.opening import Episodes
 from vaultmind.errors import VaultMindError
@@ -23,22 +24,21 @@ from vaultmind.index.embedders.embed import open_embedder
 from vaultmind.index.embedders.opening import Shared
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
-from vaultmind.learn.feedback import FEEDBACK, Queries, SearchFeedback
+from vaultmind.learn.feedback import FEEDBACK, SearchFeedback
 from vaultmind.learn.learning import open_learning
-from vaultmind.memory.audit import heads
-from vaultmind.memory.audit.heads import Heads
 from vaultmind.memory.folder import folder_files, make_folder
 from vaultmind.memory.forget.erasable import ERASABLES
 from vaultmind.memory.forget.kinds import Evidence, Messages, Summaries
 from vaultmind.memory.forget.tombstones import Tombstones
-from vaultmind.memory.gate.gate import Gate, GateSettings
-from vaultmind.memory.gate.overflow import Sizes
+from vaultmind.memory.gate import Gate
 from vaultmind.memory.intents import Ears
+from vaultmind.memory.limits import Sizes
 from vaultmind.memory.polling import look_once
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.granted import Grants, grants_file
 from vaultmind.memory.rights.noticing import Noticing
 from vaultmind.memory.suggestions.following import Following
+from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.episodes.changes import open_watching
 from vaultmind.planner.ready import ReadyPlanner
@@ -72,6 +72,7 @@ from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths, agent_name
 
 if TYPE_CHECKING:
+    from vaultmind.consolidate.levels import Levels
     from vaultmind.consolidate.model.thinking import Thinker
     from vaultmind.consolidate.model.writing import ModelWriter
     from vaultmind.consolidate.reported import Reported
@@ -148,15 +149,16 @@ class App:
     def _open_gate(self) -> None:
         """Open the one way in which memory is changed."""
         config = self.config
-        queries = Queries(self.reader, float(config.retention.days))
+        feedback = self.search_feedback = SearchFeedback(
+            self.reader, self._device_name, lambda it: self.target(it, ""), self.clock,
+            float(config.retention.days),
+        )  # fmt: skip
         sizes = Sizes(config.memory.brain_max_tokens, config.memory.brain_target_tokens)
-        self.heads = Heads(config.state_dir / heads.FILE)
         settings = GateSettings(
             self._device_name,
             caution=config.memory.caution,
             sizes=sizes,
             state_dir=config.state_dir,
-            heads=self.heads,
             erasables=(*ERASABLES, PLANS, *EPISODES, FEEDBACK),
             tally=self.wrote,
         )
@@ -170,14 +172,14 @@ class App:
             summaries,
             RunLines(self.paths),
             drawn,
-            queries,
+            feedback,
             *steps,
         )
         self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, self.clock)
-        told = self.search_feedback = SearchFeedback(
-            self.gate, queries, self._device_name, lambda it: self.target(it, ""), self.clock
+        feedback.gate = self.gate
+        self.learning = open_learning(
+            self.gate, self.reader, self.index, feedback, self.clock, config
         )
-        self.learning = open_learning(self.gate, self.reader, self.index, told, self.clock, config)
         self.following = Following(
             lambda: self.reader.stat(self.paths.suggestions),
             self.gate.settle_suggestions,
@@ -313,24 +315,38 @@ class App:
     def _ended(self, agent: str, session: str) -> None:
         self.consolidation.ended(agent, session)
 
+    @cached_property
+    def levels(self) -> Levels:
+        """Return what makes summaries of several sessions."""
+        from vaultmind.consolidate.levels import Levels
+
+        return Levels(self._resources(), self.writer, self.config.levels)
+
+    def _resources(self) -> Resources:
+        return Resources(
+            self.gate,
+            self.reader,
+            self.tombstones.hides,
+            self.sessions.heads,
+            self.clock,
+            self._device_name,
+            self._embedder_soon,
+        )
+
     def _asleep(self) -> AsleepMeans:
         """Return what consolidation works with; what writes is made when it is first needed."""
-        common = Common(
-            gate=self.gate,
-            reader=self.reader,
-            hides=self.tombstones.hides,
-            heads=self.sessions.heads,
-            clock=self.clock,
-            device=self._device_name,
-            embedder=self._embedder_soon,
-        )
-        return means_of(
-            common,
-            self.config,
-            writer=lambda: self.writer,
-            thinker=lambda: self.thinker,
-            end_idle=self.sessions.end_idle,
-            seconds_today=self.minion.spent_today,
+        config = self.config
+        return AsleepMeans(
+            self._resources(),
+            lambda: Engines(self.thinker, self.levels),
+            config.state_dir / "consolidation.json",
+            ConsolidationSettings(
+                auto=config.consolidation.auto,
+                delay_seconds=config.consolidation.delay_seconds,
+                max_facts=config.extraction.max_facts,
+            ),
+            self.sessions.end_idle,
+            self.minion.spent_today,
         )
 
     def _embedder_now(self) -> Embedder | None:

@@ -279,7 +279,7 @@ class Neighbour:
     name: str = ""
     """The tag, where it is one."""
     strength: float = 0.0
-    """How much it has to do with the question, from 0 to 1: `index.relations.strength` says how."""
+    """How much it has to do with the question, from 0 to 1: `index.related` says how."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,6 @@ import subprocess
 import sys
 from datetime import datetime
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import pytest
 
@@ -16,15 +14,10 @@ from tests.cli.program import environment, run
 from tests.fakes import QueueGenerator
 from tests.machine import Machine
 from tests.minion.model import gguf
-from vaultmind.cli.sessions.chat import Talk
-from vaultmind.config import MinionConfig
-from vaultmind.memory.intents import recogniser
+from tests.told import opened
+from vaultmind.cli.chat import Talk
 from vaultmind.minion.notes import Notes, model_key
 from vaultmind.minion.spending import Spending
-
-if TYPE_CHECKING:
-    from vaultmind.cli.options import Settings
-    from vaultmind.minion.choice import ClosableGenerator
 
 
 @pytest.fixture
@@ -73,66 +66,31 @@ def test_a_talk_needs_a_model_and_says_where_to_name_one(machine: Machine) -> No
     assert not Path(machine.vault, "chat").exists()
 
 
-class Memory:
-    """Implements the backend of a talk: it hears, writes down, and has every message in view."""
-
-    def __init__(self) -> None:
-        self.ids: list[str] = []
-
-    def call(self, op: str, args: dict[str, Any]) -> dict[str, Any]:
-        if op == "say":
-            heard = recogniser().recognise(args["utterances"][0])
-            done = {"message": "Done.", "facts": []}
-            return {"heard": [{"intent": heard.intent, "payload": heard.payload} | done]}
-        if op == "session_log":
-            self.ids += [one["id"] for one in args["messages"]]
-            return {"session": "2026-02-20_001"}
-        window = {"name": "window", "text": "", "tokens": 1, "messages": list(self.ids)}
-        return {"parts": [window], "tokens": 1, "budget": 500}
+HELLO = "Hello, I live in Krakow with my dog."
 
 
-class Set:
-    """Settings as a talk uses them."""
-
-    target: ClassVar[dict[str, Any]] = {}
-
-    def __init__(self, folder: Path) -> None:
-        self.config = SimpleNamespace(state_dir=folder, minion=MinionConfig())
-        self.memory = Memory()
-
-    def backend(self) -> Memory:
-        return self.memory
-
-
-def sent(folder: Path, *typed: str) -> list[str]:
-    """Return what a model is sent after all these messages, turn by turn, without its own."""
-    model = QueueGenerator(*[f"Fine {at}." for at in range(len(typed))])
-    talk = Talk(cast("Settings", Set(folder)), cast("ClosableGenerator", model), 500)
-    for one in typed:
-        talk.answer(one)
-    return [turn.text for turn in model.asked[-1].turns if turn.role == "user"]
-
-
-def test_a_model_is_not_sent_again_what_the_memory_masks(tmp_path: Path) -> None:
-    typed = ("<private>QUENTINA is my lover</private> and it rains.",
-             "My key is sk-ant-api03-Zq81hfKs92mdLLq0P4dd88aa77ccbbee99", "And now?")  # fmt: skip
-    turns = sent(tmp_path, *typed)
-    assert "and it rains." in turns[0] and turns[-1] == "And now?"
-    assert not [one for one in ("QUENTINA", "sk-ant-api03") if one in " ".join(turns)]
-
-
-def test_what_is_not_to_be_kept_is_left_out_of_later_turns(tmp_path: Path) -> None:
-    hello = "Hello, I live in Krakow with my dog."
-    turns = sent(tmp_path, hello, "Off the record: my salary is 9417 zlotys.", "And now?")
-    assert turns == [hello, "And now?"]
-    turns = sent(tmp_path, hello, "I earn 9417 zlotys.", "Don't remember what I just said.", "Now?")
-    assert turns == [hello, "Now?"]
-    assert sent(tmp_path, hello, "Forget that I love OWLBIRD.", "Now?") == [hello, "Now?"]
-
-
-def test_what_a_talk_takes_is_counted_into_the_day(tmp_path: Path) -> None:
-    sent(tmp_path, "Hello there.")
-    assert Spending(tmp_path, 60.0, datetime.now().astimezone).today() > 0
+@pytest.mark.parametrize(
+    ("typed", "kept", "gone"),
+    [
+        (["<private>QUENTINA is mine</private> and it rains."], "and it rains.", "QUENTINA"),
+        (["My key is sk-ant-api03-Zq81hfKs92mdLLq0P4dd88aa77ccbbee99"], "My key", "sk-ant-api03"),
+        ([HELLO, "Off the record: my salary is 9417 zlotys."], HELLO, "9417"),
+        ([HELLO, "I earn 9417 zlotys.", "Don't remember what I just said."], HELLO, "9417"),
+    ],
+)
+def test_a_model_is_not_sent_again_what_the_memory_does_not_keep(
+    tmp_path: Path, typed: list[str], kept: str, gone: str
+) -> None:
+    model = QueueGenerator(*[f"Fine {at}." for at in range(4)])
+    with opened(tmp_path, lambda: datetime.now().astimezone()) as person:
+        talk = Talk(person.settings(), model, 1500)  # type: ignore[arg-type]
+        for one in (*typed, "And now?"):
+            talk.answer(one)
+        config = person.app.config
+        spent = Spending(config.state_dir, 60.0, datetime.now().astimezone).today()
+    system, asked = (turn.text for turn in model.asked[-1].turns)
+    assert kept in system and gone not in system and asked == "And now?"
+    assert spent > 0, "what a talk takes is counted into the day"
 
 
 @pytest.mark.minion

@@ -8,8 +8,8 @@ import pytest
 
 from tests.cli.program import run
 from tests.machine import Machine
-from vaultmind.cli.connect import clients
-from vaultmind.cli.setup.demo import OLD_FACT, OLD_FACT_SAID, QUESTIONS, example_vault
+from vaultmind.cli.connect import program_words
+from vaultmind.cli.demo import OLD_FACT, OLD_FACT_SAID, QUESTIONS, example_vault
 
 
 @pytest.mark.parametrize(("question", "note", "words"), QUESTIONS)
@@ -30,9 +30,9 @@ def test_the_closing_commands_run_from_any_shell(
     program.touch(mode=0o755)
     monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
     monkeypatch.setenv("PATH", str(tmp_path / "elsewhere"))
-    assert clients.program_words() == str(program)
+    assert program_words() == str(program)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert clients.program_words() == "vaultmind"
+    assert program_words() == "vaultmind"
 
 
 def test_the_whole_story_goes_well(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_an_episode_is_kept_from_start_to_end(machine: Machine) -> None:
         "Seen with own eyes",
     )
     kinds = [event["kind"] for event in one["events"]]
-    assert kinds == ["read", "read", "edit", "decision", "run", "commit"]
+    assert kinds == ["read", "read", "edit", "decision", "run", "commit", "feedback"]
     shown = told(machine, "episode", "show", one["episode"]).out
     for words_ in ("The gate is by the plum tree", "Projects/Oven.md Heat", "3f9a01bc", "success"):
         assert words_ in shown
@@ -112,16 +112,16 @@ def test_a_hit_is_judged_by_the_same_command(machine: Machine) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("episode", "start"), 2, "--task"),
+        (("episode", "start"), 2, "'task'"),
         (("episode", "event", "sing"), 2, "sing"),
         (("episode", "event", "read"), 2, "events[0].path"),
         (("episode", "event", "read", "/etc/passwd"), 2, "relative to its root"),
         (("episode", "end", "--outcome", "fine"), 2, "success"),
         (("episode", "show", "2020-01-01_001"), 5, "no episode"),
         (("episode", "end", "--session", "nobody"), 5, "no episode that runs"),
-        (("feedback",), 2, "--outcome"),
-        (("feedback", "--hit", "x"), 2, "--useful"),
-        (("feedback", "--outcome", "failed", "--hit", "x", "--useful"), 2, "without --outcome"),
+        (("feedback",), 2, "'outcome'"),
+        (("feedback", "--hit", "x"), 2, "'verdict'"),
+        (("feedback", "--outcome", "failed", "--hit", "x", "--useful"), 2, "'outcome'"),
         (("feedback", "--episode", "main/2020-01-01_001", "--outcome", "failed"), 5, "no episode"),
     ],
 )

@@ -68,7 +68,7 @@ def test_a_folder_is_linked_searched_and_listed(linked: Machine, shop: Path) -> 
     fetched = linked.run("fetch", "--source", "shop", answer["hits"][0]["id"])
     assert fetched["text"].startswith("def add_to_cart") and fetched["kind"] == "code"
     shown = run(linked, "status").out
-    assert "linked   shop · ready" in shown
+    assert "Linked: shop: ready" in shown
     assert str(shop) in run(linked, "links").out
 
 

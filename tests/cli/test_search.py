@@ -12,9 +12,8 @@ import pytest
 from tests.cli.conftest import LONG
 from tests.cli.program import run, run_on_terminal
 from tests.machine import Machine
-from vaultmind.cli import ready
+from vaultmind.cli import made
 from vaultmind.cli.options import Settings
-from vaultmind.cli.ready import wait_for_index
 
 HIT = {"id", "path", "anchor", "kind", "agent", "title", "text", "score", "parts", "lang", "time",
        "session", "message", "speaker", "truncated", "why", "before", "after", "also"}  # fmt: skip
@@ -198,8 +197,8 @@ def test_a_question_waits_for_text_and_never_long_for_vectors(
 ) -> None:
     backend, settings = Indexing(missing, phase), Settings()
     settings._backend = backend  # type: ignore[assignment]
-    wait_for_index(settings, patient=False)
-    assert backend.waits[0] == {"vectors": False, "timeout_seconds": ready.CHANGES_SECONDS}
+    made.wait_for_index(settings, patient=False)
+    assert backend.waits[0] == {"vectors": False, "timeout_seconds": made.CHANGES_SECONDS}
     assert ({"vectors": False} in backend.waits) is (phase == "indexing")
     assert len(backend.waits) == waits
     assert all(one.get("timeout_seconds", 0) <= 3 for one in backend.waits)
@@ -208,12 +207,12 @@ def test_a_question_waits_for_text_and_never_long_for_vectors(
 def test_a_question_does_not_wait_for_a_vault_that_changes_all_the_time(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(ready, "CHANGES_SECONDS", 0.01)
+    monkeypatch.setattr(made, "CHANGES_SECONDS", 0.01)
     for json_wanted in (False, True):
         backend, settings = Indexing(0, busy=True), Settings()
         settings._backend = backend  # type: ignore[assignment]
         settings.values["json"] = json_wanted
-        wait_for_index(settings, patient=False)
+        made.wait_for_index(settings, patient=False)
         assert [one["timeout_seconds"] for one in backend.waits] == [0.01]
         assert ("may be missing" in capsys.readouterr().err) is not json_wanted
 

@@ -14,11 +14,12 @@ from tests.memory.conftest import NOW, House
 from vaultmind.config.settings import LevelsConfig
 from vaultmind.consolidate.consolidation import Consolidation
 from vaultmind.consolidate.facts.types import Candidate, Extraction
-from vaultmind.consolidate.levels.extractive import ExtractiveWriter
-from vaultmind.consolidate.levels.making import Levels, LevelsMeans
+from vaultmind.consolidate.levels import Levels
 from vaultmind.consolidate.means import ConsolidationSettings, Engines, Means, Thinks
 from vaultmind.consolidate.model.rules import Rules
 from vaultmind.consolidate.model.understood import Understood
+from vaultmind.consolidate.summarise import ExtractiveSummariser
+from vaultmind.consolidate.types import Resources
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.session.lifecycle.ending import Ends
@@ -43,7 +44,7 @@ class ByRules:
     """Implements `Thinks` with the built-in rules alone."""
 
     def __init__(self) -> None:
-        self._rules, self._writer = Rules(), ExtractiveWriter()
+        self._rules, self._writer = Rules(), ExtractiveSummariser()
 
     def extract(
         self, messages: Sequence[Message], brain: Sequence[Fact], *, language: str, max_facts: int
@@ -123,30 +124,17 @@ class Bed(House):
         self, thinker: Thinks | None = None, gate: Any = None, levels: int = 5, **settings: Any
     ) -> Consolidation:
         """Return what consolidates, as after a start."""
-        heads, clock = self.log.heads, self.clock
-        writes = LevelsMeans(
-            gate or self.gate,
-            self.reader,
-            ExtractiveWriter(),
-            self.hides,
-            heads,
-            clock,
-            DEVICE,
-            LevelsConfig(l1_sessions=levels),
+        resources = Resources(
+            gate or self.gate, self.reader, self.hides, self.log.heads, self.clock, DEVICE
         )
-        engines = Engines(thinker or ByRules(), Levels(writes))
-        given = ConsolidationSettings(**{"delay_seconds": 0.0, **settings})
+        summaries = Levels(resources, ExtractiveSummariser(), LevelsConfig(l1_sessions=levels))
+        engines = Engines(thinker or ByRules(), summaries)
         means = Means(
-            gate=gate or self.gate,
-            reader=self.reader,
-            engines=lambda: engines,
-            hides=self.hides,
-            heads=heads,
-            clock=clock,
-            device=DEVICE,
-            state=self.paths.root.parent / f"{self.paths.root.name}.json",
-            settings=given,
-            end_idle=self.log.end_idle,
+            resources,
+            lambda: engines,
+            self.paths.root.parent / f"{self.paths.root.name}.json",
+            ConsolidationSettings(**{"delay_seconds": 0.0, **settings}),
+            self.log.end_idle,
         )
         return Consolidation(means)
 

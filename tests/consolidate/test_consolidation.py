@@ -199,7 +199,7 @@ def test_a_summary_that_could_not_be_written_is_told_in_words_and_a_note_of_all_
         bed.talk(f"We decided to rebuild shed {at} from larch for {at + 4},200 euros.")
     asleep = bed.asleep(Says(), levels=2)
     with monkeypatch.context() as patched:
-        patched.setattr("vaultmind.consolidate.levels.sources.Sources.still", lambda *_: False)
+        patched.setattr("vaultmind.consolidate.levels.Levels._saved", lambda *_, **__: False)
         (note,) = _run(asleep).notes
     assert note == (
         "The summaries of main were not made: VaultMind/agents/main/memory/summaries/L1/L1_001.md, "

@@ -13,7 +13,7 @@ import pytest
 from tests.consolidate.sleeping import EVENING, MORNING, Bed, ByRules
 from vaultmind.consolidate.model.understood import Understood
 from vaultmind.consolidate.types import Request
-from vaultmind.memory.audit.lines import read_audit
+from vaultmind.memory.audit import read_audit
 from vaultmind.types import PERSON, Fact, Message
 
 WRITES = ("write", "save", "dropped")

@@ -79,7 +79,7 @@ def test_an_episode_is_found_by_its_task_its_decisions_and_what_came_of_it(
 ) -> None:
     said = dict(found(app, "kayak locker ZANZIBAR"))
     assert said["#^task"] == f"{TASK.text}\nOutcome: success."
-    assert {"#^e3", "#^e4", "#^why"} <= {*said}
+    assert {"#^e3", "#^e4", "#^e6"} <= {*said}
     assert dict(found(app, "door of the harbour"))["#^e5"] == "Mend the door of the harbour"
     assert all("read" not in text for _, text in found(app, "harbour.md"))
     (hit, *_) = app.index.search(SearchRequest("cookies tokens"), PERSON).hits
@@ -107,7 +107,7 @@ def test_a_forgotten_thing_is_hidden_line_by_line_and_comes_back_by_undo(
     assert dict(found(app, "door of the harbour"))["#^e5"], "the rest of it is found as before"
     path = app.episodes.files.path(done.name)
     assert "kayak" not in app.index.fetch(path, PERSON).text
-    for anchor in ("#^task", "#^e4", "#^why"):
+    for anchor in ("#^task", "#^e4", "#^e6"):
         with pytest.raises(NotFound):
             app.index.fetch(path + anchor, PERSON)
     assert app.index.outlet.hides("main", path.removesuffix(".md"), "task")
@@ -126,7 +126,7 @@ def test_erased_it_is_nowhere_and_the_search_says_so(app: App, done: Episode) ->
     assert (erased.outcome, erased.left, erased.faults) == ("erased", (), ())
     assert "finds it nowhere" in erased.message
     left = app.episodes.files.read(done.name)
-    assert [event.block for event in left.events] == ["e1", "e3", "e5"]
+    assert [event.block for event in left.events] == ["e1", "e3", "e5", "e6"]
     assert left.events[1].text == "Tokens are kept in cookies."
     assert (left.task.text, left.task.fingerprint, left.task.issues) == ("", "", ())
     assert (left.outcome, left.rationale) == ("success", "Tried twice")
@@ -162,3 +162,23 @@ def test_an_erasure_leaves_every_line_that_says_nothing_of_it() -> None:
     for line in ("mine: kept", "My line.", "Between.", "decided: Rest"):
         assert line in done.text
     assert without_episode(target, Wanted(["Alice"])).text == text
+
+
+def test_a_hidden_reason_is_hidden_in_its_line_and_one_that_is_given_later_is_shown(
+    app: App,
+) -> None:
+    recorder = app.episodes.recorder
+    one = recorder.start(TaskMark("Tune the oven"), "vault", MAIN, session="s1")
+    recorder.feedback("s1", "failed", SECRET, MAIN)
+    app.gate.write(MemoryWrite("remember", "main", PERSON, SECRET))
+    assert app.gate.write(MemoryWrite("forget", "main", PERSON, SECRET)).outcome == "written"
+    over = recorder.end("s1", "unknown", "", MAIN)
+    path = app.episodes.files.path(one.name)
+    assert over.outcome == "failed"
+    assert "ZANZIBAR" not in app.index.fetch(path, MAIN).text
+    recorder.feedback(one.name, "failed", "The seal is worn", MAIN)
+    app.index.refresh([path])
+    told = app.index.fetch(path, MAIN).text
+    assert "ZANZIBAR" not in told and "The seal is worn" in told
+    assert app.gate.undo("main", "", PERSON).outcome == "written"
+    assert "ZANZIBAR" in app.index.fetch(path, MAIN).text, "the line has the words still"

@@ -109,9 +109,10 @@ def test_the_persons_word_stands_over_an_agents_by_feedback_and_in_front_matter(
     assert (ended.outcome, ended.rationale) == ("failed", "It still logs out")
     assert desk.recorder.feedback(one.name, "success", "But no", MAIN).outcome == "failed"
     assert desk.recorder.feedback(one.name, "partial", "Half", PERSON).outcome == "partial"
-    told = [event.text for event in desk.recorder.files.read(one.name).events]
+    told = [(event.outcome, event.text) for event in desk.recorder.files.read(one.name).events]
     assert told == [
-        "failed: It still logs out", "success: All done", "success: But no", "partial: Half",
+        ("failed", "It still logs out"), ("success", "All done"), ("success", "But no"),
+        ("partial", "Half"),
     ]  # fmt: skip
     two = desk.start(session="s2")
     desk.edit(two, lambda text: text.replace("outcome: unknown", "outcome: failed"))
@@ -123,11 +124,11 @@ def test_a_reason_goes_with_its_outcome_and_is_not_lost(desk: Desk) -> None:
     one = desk.start()
     desk.recorder.end("s1", "success", "The cache was cleared", MAIN)
     now = desk.recorder.feedback(one.name, "failed", "", PERSON)
-    assert (now.outcome, now.rationale) == ("failed", "Said of success: The cache was cleared")
+    assert (now.outcome, now.rationale) == ("failed", "")
     again = desk.recorder.feedback(one.name, "partial", "It is slow", PERSON)
     assert (again.outcome, again.rationale) == ("partial", "It is slow")
-    told = [event.text for event in again.events]
-    assert told == ["failed", "success: The cache was cleared", "partial: It is slow"]
+    told = [(event.outcome, event.text) for event in again.events]
+    assert told == [("success", "The cache was cleared"), ("failed", ""), ("partial", "It is slow")]
     assert desk.recorder.feedback(one.name, "partial", "", PERSON).rationale == "It is slow"
 
 
@@ -169,8 +170,8 @@ def test_a_persons_lines_survive_and_a_note_that_they_deleted_or_ended_runs_no_m
     desk.recorder.add("s1", [Event("decision", "", text="Go on")], MAIN)
     ended = desk.recorder.end("s1", "success", "", MAIN)
     text = desk.house.file(desk.recorder.files.path(one.name)).read_text("utf-8")
-    assert "My remark\n" in text and "\nMine\n" in text
-    assert [event.block for event in ended.events] == ["e1", "e2"]
+    assert "My remark\n" in text and "Mine\n" in text
+    assert [event.block for event in ended.events] == ["e1", "e2", "e3"]
     two = desk.start()
     desk.house.file(desk.recorder.files.path(two.name)).unlink()
     with pytest.raises(NotFound):

@@ -33,8 +33,13 @@ def episode(*events: Event, id: str = TODAY, days: float = 0.0, **more: Any) -> 
     fields: dict[str, Any] = {"agent": "main", "source": "shop", "started": iso(days)}
     fields |= {"ended": iso(days, 600), "state": "ended", "outcome": "success"}
     moved = (replace(it, time=iso(days, at)) if days else it for at, it in enumerate(events))
+    fields |= more
+    if why := fields.get("rationale"):
+        said = event("feedback", text=why, outcome=fields["outcome"])
+        moved = (*moved, said)
+        fields["why_block"] = f"e{len(events) + 1}"
     numbered = tuple(replace(it, block=it.block or f"e{at}") for at, it in enumerate(moved, 1))
-    return Episode(id=id, task=mark, events=numbered, **(fields | more))
+    return Episode(id=id, task=mark, events=numbered, **fields)
 
 
 class Folder:

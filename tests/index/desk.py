@@ -6,11 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.fakes import HashEmbedder
-from vaultmind.index.fulltext.text_index import TextIndex
+from vaultmind.index.db import Database
 from vaultmind.index.ground.ground import VaultGround
-from vaultmind.index.storage.database import Database
-from vaultmind.index.sync.freshness import Changes
-from vaultmind.index.sync.sync import Sync
+from vaultmind.index.sync import Changes, Sync
 from vaultmind.index.vectors.embedding import Embedding
 from vaultmind.index.vectors.store import ChromaStore
 from vaultmind.ports import Embedder
@@ -29,7 +27,6 @@ class Desk:
         paths = VaultPaths(self.vault)
         self.sync = Sync(
             self.database,
-            TextIndex(self.database),
             VaultReader(paths, 0),
             VaultGround(paths),
             Changes(0),

@@ -8,7 +8,7 @@ import pytest
 from tests.index.vault import Vault
 from vaultmind.errors import BadArgument
 from vaultmind.index.outlet import Outlet, Withheld
-from vaultmind.index.search.asked import folder_of
+from vaultmind.index.where import folder_of
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.exclude import rules_for
 

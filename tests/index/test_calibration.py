@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from tests.fakes import HashEmbedder
+from vaultmind.index.db import Database
 from vaultmind.index.embedders.calibration import ANSWERED, LEAST_WIDTH, calibrated, learn_scale
 from vaultmind.index.embedders.embed import open_embedder
 from vaultmind.index.embedders.scale import scale_of
-from vaultmind.index.storage.database import Database
 
 
 class Narrow(HashEmbedder):

@@ -1,4 +1,4 @@
-"""index/chunking/files: what is indexed of a file, in pieces with ids that stay."""
+"""index/notes: what is indexed of a file, in pieces with ids that stay."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -6,9 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmind.index.chunking.draft import Chunked
-from vaultmind.index.chunking.files import chunk_file, place_of
-from vaultmind.index.chunking.splitting import split
+from vaultmind.index.notes import Chunked, chunk_file, place_of, split
 from vaultmind.types import Message
 from vaultmind.vault.files import FileStat, FileText
 from vaultmind.vault.paths import VaultPaths

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from vaultmind.errors import IndexUnavailable
-from vaultmind.index.storage.database import Database
+from vaultmind.index.db import Database
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from tests.fakes import HashEmbedder
 from tests.serve.vaults import config_of, open_vault
 from tests.waiting import until
 from vaultmind.app import App, open_app
-from vaultmind.index.storage.database import Database
+from vaultmind.index.db import Database
 from vaultmind.index.vectors import renewal
 from vaultmind.index.vectors.renewal import Renewal
 
@@ -61,11 +61,11 @@ def test_no_byte_of_an_erased_text_is_left_in_the_state_folder(app: App) -> None
     assert holding(state, b"lighthouse trip") == holding(state, vector) == []
 
 
-def test_the_words_that_only_it_held_leave_the_full_text(app: App) -> None:
+def test_the_words_that_only_it_held_leave_the_index(app: App) -> None:
     erase(app)
     database = app.index._database
     with database.read() as connection:
-        terms = {row[0] for row in connection.execute("SELECT term FROM fts_vocabulary")}
+        terms = {row[0] for row in connection.execute("SELECT term FROM terms")}
         freed = connection.execute("PRAGMA freelist_count").fetchone()[0]
     assert "talked" not in terms and "trip" not in terms and "lighthouse" in terms
     assert freed == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from vaultmind.index.ground.ground import VaultGround, walked
-from vaultmind.index.linked.ground import FolderGround
+from vaultmind.index.linked import FolderGround
 from vaultmind.vault.paths import VaultPaths
 
 

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vaultmind import tokens
-from vaultmind.index.search.passage import ending, passage, sought
+from vaultmind.index.results import ending, passage, sought
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"
 FILLER = [

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaultmind.index.search.places import Place, Ranked, places
+from vaultmind.index.results import Place, Ranked, places
 from vaultmind.types import Chunk, SearchRequest
 
 FILES = "abc"

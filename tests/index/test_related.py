@@ -1,4 +1,4 @@
-"""index/relations: what is tied to what was found; checked, shown to whom."""
+"""index/{related,ties}: what is tied to what was found; checked, shown to whom."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.index.vault import Mind, Vault
-from vaultmind.index.relations.attention import attend
-from vaultmind.index.relations.related import Relations
-from vaultmind.index.relations.strength import TIES, near_mind, strength, tie_strength
+from tests.index.vault import Vault
+from vaultmind.index.related import TIES, Relations, attend, strength
+from vaultmind.index.ties import leads_of
 from vaultmind.types import PERSON, Caller, Hit, Neighbour, SearchRequest
 
 MAIN = Caller("agent", "main")
@@ -29,8 +28,7 @@ def vault(tmp_path: Path) -> Iterator[Vault]:
 def related(
     vault: Vault, query: str, caller: Caller = PERSON, agent: str = "main", least: float = 0.2
 ) -> list[Neighbour]:
-    mind = Mind(vault)
-    relations = Relations(vault.database, mind, vault.outlet, vault)
+    relations = Relations(vault.with_meaning(), vault.outlet, vault)
     return relations.related(query, found(vault, query), agent, caller, least)
 
 
@@ -92,19 +90,16 @@ def test_a_strength_is_a_share_and_no_tie_makes_it_less(
         assert strength(fewer, near, asked, best) <= whole + 1e-9  # type: ignore[arg-type]
 
 
-def test_the_more_a_tie_leads_to_the_less_it_says() -> None:
-    values = [tie_strength("link", others, 1.0) for others in range(20)]
-    assert values == sorted(values, reverse=True)
-    assert tie_strength("link", 0, 0.5) == 0.5 * values[0]
-
-
-def test_nearness_to_what_comes_to_mind_is_a_share() -> None:
-    values = [near_mind(closeness / 10) for closeness in range(-10, 30)]
-    assert (values[0], values[-1]) == (0.0, 1.0)
-    assert values == sorted(values)
-
-
 def test_memories_that_point_apart_leave_the_question_itself() -> None:
-    keys = [np.array([0, 1], np.float32), np.array([0, -1], np.float32)]
+    keys = np.array([[0, 1], [0, -1]], np.float32)
     query = np.array([1, 0], np.float32)
     assert attend(query, keys) == pytest.approx(query)
+
+
+def test_a_rare_tag_leads_to_the_others_that_have_it(vault: Vault) -> None:
+    vault.put("Oven.md", "Bricks for the oven #projects/oven\n")
+    vault.put("Wood.md", "Beech, split #projects/oven\n")
+    (hit,) = found(vault, "bricks")
+    with vault.database.read() as connection:
+        (lead, *_) = leads_of(connection, hit)
+    assert (lead.tie, lead.path, lead.name) == ("tag", "Wood.md", "projects/oven")

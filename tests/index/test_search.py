@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.index.vault import Vault
 from vaultmind import tokens
 from vaultmind.errors import BadArgument, IndexUnavailable
-from vaultmind.index.search.messages import Messages
+from vaultmind.index.messages import Messages
 from vaultmind.types import PERSON, Caller, Hit, Message, SearchRequest
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
@@ -67,12 +68,12 @@ def test_the_answer_keeps_its_budget_and_says_what_it_left_out(vault: Vault) -> 
 def test_vectors_obey_the_filters(vault: Vault) -> None:
     vault.put("Daily/2026-02-20.md", "Rain all day.\n")
     vault.put("b.md", "Snow all day.\n")
-    vault.vectors.near = [(vault.ids("b.md")[0], 0.1), (vault.ids("Daily/2026-02-20.md")[0], 0.3)]
+    vault.embed({"b.md": [1.0, 0.0], "Daily/2026-02-20.md": [0.6, 0.8]})
+    vault.vectors.vector = np.array([1.0, 0.0], dtype=np.float32)
+    assert paths(hits(vault, "weather")) == ["b.md", "Daily/2026-02-20.md"]
     assert paths(hits(vault, "weather", folder="Daily")) == ["Daily/2026-02-20.md"]
     assert paths(hits(vault, "weather", before="2026-02-20")) == ["Daily/2026-02-20.md"]
-    vault.put(brain_path(), "# user\n- x\n")
-    hits(vault, "weather", MAIN, kinds=("fact", "message"))
-    assert set(vault.vectors.asked) == {"fact-main", "message-main"}
+    assert hits(vault, "weather", MAIN, kinds=("fact", "message")) == ()
 
 
 @pytest.mark.parametrize(("name", "value"), [("after", "last week"), ("limit", 0)])
@@ -85,7 +86,7 @@ def test_messages_about_a_fact_are_found_whole_and_of_that_agent_only(vault: Vau
     long = "I am allergic to nuts. " + "And so on and so forth, much more is said here. " * 40
     vault.put(session_path(), session("Nice weather", long, "Nut allergies run in the family"))
     vault.put(session_path("other"), session("Allergic to nuts as well", agent="other"))
-    found = Messages(vault.text, vault.reader).messages_about("main", "is allergic to nuts", 50)
+    found = Messages(vault.finder, vault.reader).messages_about("main", "is allergic to nuts", 50)
     assert {(ref.agent, ref.block, ref.id) for ref, _ in found} >= {
         ("main", "m2", "D1:2"),
         ("main", "m3", "D1:3"),
@@ -103,7 +104,7 @@ def test_messages_about_a_fact_are_found_whatever_the_index_knows(
     if phase != "never indexed":
         vault.put(talk, session("Nice weather"))
     vault.write(talk, session("I am allergic to nuts", "Die Ärzte sind für mich da"))
-    messages = Messages(vault.text, vault.reader)
+    messages = Messages(vault.finder, vault.reader)
     if phase == "gone":
         vault.put(talk, session("I am allergic to nuts"))
         (vault.paths.root / talk).unlink()
@@ -115,7 +116,7 @@ def test_messages_about_a_fact_are_found_whatever_the_index_knows(
         def broken(*_: object) -> None:
             raise IndexUnavailable("no")
 
-        monkeypatch.setattr(vault.text, "search", broken)
+        monkeypatch.setattr(vault.finder, "saying", broken)
     (one,) = messages.messages_about("main", "is allergic to nuts", 50)
     assert (one[0].agent, one[0].block, one[0].id) == ("main", "m1", "D1:1")
     assert one[1] == "I am allergic to nuts"
@@ -128,5 +129,5 @@ def test_of_unindexed_messages_all_that_have_the_words_are_found_and_few_of_the_
 ) -> None:
     many = [f"My nice neighbour number {at} has a dog." for at in range(40)]
     vault.write(session_path(), session(*many, *["My aunt Zofia plays the violin."] * 30))
-    found = Messages(vault.text, vault.reader).messages_about("main", "Zofia plays violin", 10)
+    found = Messages(vault.finder, vault.reader).messages_about("main", "Zofia plays violin", 10)
     assert [text for _, text in found] == ["My aunt Zofia plays the violin."] * 30

@@ -17,6 +17,7 @@ from tests.index.vault import Hidden, OpenToAll
 from tests.waiting import until
 from vaultmind.config import Config, IndexConfig
 from vaultmind.errors import BadArgument
+from vaultmind.index.db import Database
 from vaultmind.index.embedders import patient, served
 from vaultmind.index.embedders.calibration import learn_scale, recognise
 from vaultmind.index.embedders.embed import EmbedderAway, open_embedder
@@ -24,7 +25,6 @@ from vaultmind.index.embedders.scale import scale_of
 from vaultmind.index.embedders.served import ServedEmbedder
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
-from vaultmind.index.storage.database import Database
 from vaultmind.types import PERSON, SearchRequest
 from vaultmind.vault.paths import VaultPaths
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from vaultmind.errors import VaultNotFound
-from vaultmind.index.fulltext.text_index import TextIndex
+from vaultmind.index.columns import Columns
+from vaultmind.index.db import Database
 from vaultmind.index.ground import ground
 from vaultmind.index.ground.ground import VaultGround
-from vaultmind.index.storage.database import Database
-from vaultmind.index.storage.where import Where
-from vaultmind.index.sync.freshness import Changes
-from vaultmind.index.sync.sync import Sync
+from vaultmind.index.matching import Matcher
+from vaultmind.index.sync import Changes, Sync
+from vaultmind.index.where import Where
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.paths import VaultPaths
 
@@ -28,15 +28,13 @@ class Desk:
         self.vault = folder / "vault"
         self.vault.mkdir()
         self.database = Database(folder / "state" / "index.db")
-        self.text = TextIndex(self.database)
+        self.columns = Columns(self.database)
         self.changes = Changes(0.0)
         self.sync = self.new_sync(VaultReader(VaultPaths(self.vault), 6_000_000))
 
     def new_sync(self, reader: VaultReader, exclude: tuple[str, ...] = ()) -> Sync:
         stands_on = VaultGround(reader.paths, exclude)
-        return Sync(
-            self.database, self.text, reader, stands_on, self.changes, lambda: datetime.now(UTC)
-        )
+        return Sync(self.database, reader, stands_on, self.changes, lambda: datetime.now(UTC))
 
     def write(self, path: str, text: str | bytes) -> Path:
         file = self.vault / path
@@ -52,9 +50,10 @@ class Desk:
             return connection.execute(query).fetchall()
 
     def find(self, query: str) -> set[str]:
-        hits = self.text.search(query, Where(), 50)
-        paths = dict(self.rows("SELECT rowid, path FROM chunks"))
-        return {str(paths[hit.rowid]) for hit in hits}
+        self.columns.follow()
+        slots = Matcher(self.columns).match(query, self.columns.mask(Where()), 50).found
+        files = list(self.columns.files)
+        return {files[file] for file in self.columns.rows["file"][slots]}
 
 
 @pytest.fixture
@@ -118,28 +117,23 @@ def test_a_note_that_never_rests_is_indexed_and_looked_at_again(desk: Desk) -> N
     desk.new_sync(reader).refresh(["a.md"])
     assert desk.find("words") == {"a.md"}
     assert desk.changes.state("a.md") != "FRESH"
-    assert "a.md" in desk.changes.take(float("inf"))
+    assert "a.md" in desk.changes.take(float("inf"))[0]
 
 
 def test_one_odd_file_does_not_stop_the_others(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    real_cut, real_add = ground.chunk_file, desk.text.add
+    real_cut = ground.chunk_file
 
     def cut(path: str, *rest: object) -> object:
         if path == "odd.md":
             raise RecursionError("too deep")
         return real_cut(path, *rest)  # type: ignore[arg-type]
 
-    def add(rows: list[tuple[int, object]]) -> None:
-        if any("poison" in str(chunk) for _, chunk in rows):
-            raise ValueError("no such word")
-        real_add(rows)  # type: ignore[arg-type]
-
     monkeypatch.setattr(ground, "chunk_file", cut)
-    monkeypatch.setattr(desk.text, "add", add)
-    for name in ("a", "odd", "poisoned", "z"):
-        desk.write(f"{name}.md", f"words of {name} {'poison' if name == 'poisoned' else ''}")
+    for name in ("a", "odd", "z"):
+        desk.write(f"{name}.md", f"words of {name}")
+    desk.write("half.canvas", '{"nodes": [{"type": "text", "text": "half of a letter \\ud83d"}]}')
     desk.sync.reconcile()
     assert desk.paths() == {"a.md", "z.md"}
     reasons = {fault.path: fault.reason for fault in desk.sync.faults()}
     assert "too deep" in reasons["odd.md"]
-    assert "no such word" in reasons["poisoned.md"]
+    assert "surrogates" in reasons["half.canvas"]

@@ -54,6 +54,11 @@ def open_index(vault: Path, state: Path) -> Index:
     return index
 
 
+def words_of(blob: bytes, terms: dict[int, str]) -> list[str]:
+    """Return the terms that a chunk's tokens stand for."""
+    return [terms[int(number)] for number in np.frombuffer(blob, np.int32)[2:]]
+
+
 def contents(index: Index) -> dict[str, Any]:
     """Return all that is derived from the vault: files, chunks, full text, vectors."""
     with index._database.read() as connection:
@@ -61,14 +66,8 @@ def contents(index: Index) -> dict[str, Any]:
             'SELECT id, path, ordinal, kind, agent, anchor, title, text, start, "end", lang, tags,'
             " time, block, text_hash, embedded FROM chunks ORDER BY id"
         ).fetchall()
-        fts = connection.execute(
-            "SELECT c.id, f.words, f.stems, f.title FROM fts f LEFT JOIN chunks c"
-            " ON c.rowid = f.rowid ORDER BY c.id"
-        ).fetchall()
-        found = connection.execute(
-            "SELECT c.id FROM fts JOIN chunks c ON c.rowid = fts.rowid"
-            " WHERE fts MATCH 'oven OR bread OR rye' ORDER BY c.id"
-        ).fetchall()
+        tokens = connection.execute("SELECT id, tokens FROM chunks ORDER BY id").fetchall()
+        terms = dict(connection.execute("SELECT id, term FROM terms"))
         files = connection.execute("SELECT path, sha, fault FROM files ORDER BY path").fetchall()
         orders = connection.execute("SELECT count(*) FROM vector_deletes").fetchone()
     store: Any = index._embedding._store
@@ -79,8 +78,7 @@ def contents(index: Index) -> dict[str, Any]:
             vectors[name, chunk] = tuple(np.round(vector, 3))
     return {
         "chunks": chunks,
-        "fts": fts,
-        "found": found,
+        "tokens": [(name, words_of(blob, terms)) for name, blob in tokens],
         "files": files,
         "orders": orders,
         "vectors": vectors,

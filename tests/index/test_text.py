@@ -8,8 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.index.vault import Vault
-from vaultmind.index.fulltext.text_index import MAX_TERMS
-from vaultmind.index.storage.where import Where
+from vaultmind.index.db import chunks_of
+from vaultmind.index.matching import MAX_TERMS
+from vaultmind.index.where import Where
 
 NOTES = {
     "bread.md": "The sourdough bread recipe needs a hot oven and twelve hours of rest.",
@@ -34,12 +35,9 @@ def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
 
 
 def first(vault: Vault, query: str, where: Where | None = None) -> str:
-    hits = vault.text.search(query, where or Where(), 5)
-    if not hits:
-        return ""
+    rowids = vault.finder.saying(query, where or Where(), 1)
     with vault.database.read() as connection:
-        row = connection.execute("SELECT path FROM chunks WHERE rowid = ?", (hits[0].rowid,))
-        return str(row.fetchone()[0])
+        return next((chunk.path for chunk in chunks_of(connection, rowids).values()), "")
 
 
 def test_stop_words_do_not_drown_the_telling_word(vault: Vault) -> None:
@@ -64,8 +62,7 @@ LETTERS = st.sampled_from("abcdefghijklmnopqrstuvwxyz0123456789ßżщ")
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.text(max_size=120))
 def test_no_query_is_an_error(vault: Vault, query: str) -> None:
-    for hit in vault.text.search(query, Where(agents=("main",)), 5):
-        assert hit.score >= 0
+    vault.finder.find(query, Where(agents=("main",)))
 
 
 def test_what_was_removed_is_not_found_and_what_came_is(tmp_path: Path) -> None:
@@ -74,11 +71,10 @@ def test_what_was_removed_is_not_found_and_what_came_is(tmp_path: Path) -> None:
     assert first(vault, "heron") == "a.md"
     vault.put("a.md", "The crane stands in the river.\n")
     vault.put("b.md", "A kingfisher came by.\n")
-    vault.text.tidy()
     assert first(vault, "heron") == ""
     assert first(vault, "kingfisher") == "b.md"
     assert first(vault, "kingfihser") == "b.md"
-    vault.text.reset()
+    vault.database.journal.everything()
     assert first(vault, "crane") == "a.md"
     vault.database.close()
 

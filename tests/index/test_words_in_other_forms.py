@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.index.vault import Vault
-from vaultmind.index.chunking.files import chunk_file, place_of
-from vaultmind.index.storage.where import Where
-from vaultmind.index.sync.rows import Taken, store
+from vaultmind.index.notes import chunk_file, place_of
+from vaultmind.index.sync import Prepared, store
+from vaultmind.index.where import Where
 
 DATA = Path(__file__).resolve().parents[2] / "benchmarks" / "data"
 SETS = ("morphology_pl", "morphology_ru", "typos", "identifiers")
@@ -31,14 +31,13 @@ NOTES = {
 @pytest.fixture(scope="module")
 def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
     made = Vault(tmp_path_factory.mktemp("forms"))
-    with made.database.write() as connection:
+    with made.database.write():
         for name, text in NOTES.items():
             made.write(f"{name}.md", text + "\n")
             place, file = place_of(f"{name}.md", made.paths), made.reader.read(f"{name}.md")
             assert place is not None
             chunks = chunk_file(file.path, file, place)
-            store(connection, made.text, Taken(file.path, place, file, chunks), "")
-    made.text.warm()
+            store(made.database, Prepared(file.path, place, file.stat, file, chunks), "")
     yield made
     made.close()
 
@@ -53,7 +52,7 @@ def unicode61() -> Iterator[sqlite3.Connection]:
 
 
 def best(vault: Vault, query: str) -> list[str]:
-    rowids = [hit.rowid for hit in vault.text.search(query, Where(), 5)]
+    rowids = vault.finder.saying(query, Where(), 5)
     with vault.database.read() as connection:
         paths = dict(connection.execute("SELECT rowid, path FROM chunks").fetchall())
     return [Path(paths[rowid]).stem for rowid in rowids]

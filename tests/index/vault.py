@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tests.fakes import HashEmbedder, OpenToAll
 from vaultmind.app import local_now
 from vaultmind.errors import NotFound
-from vaultmind.index.chunking.files import chunk_file, place_of
-from vaultmind.index.fulltext.text_index import TextIndex
+from vaultmind.index.columns import Columns
+from vaultmind.index.db import Database
+from vaultmind.index.fetch import Fetch
+from vaultmind.index.notes import chunk_file, place_of
 from vaultmind.index.outlet import Outlet, Withheld
-from vaultmind.index.search.fetch import Fetch
-from vaultmind.index.search.search import Search
-from vaultmind.index.storage.database import Database
-from vaultmind.index.sync.rows import Gone, Taken, store
-from vaultmind.index.vectors.cached import vectors_of
+from vaultmind.index.search import Finder, Search
+from vaultmind.index.sync import Prepared, store
 from vaultmind.types import IndexState
 from vaultmind.vault.exclude import rules_for
 from vaultmind.vault.files import VaultReader
@@ -45,19 +46,17 @@ class Vectors:
     """Implements ports.Nearest: what is near is said by the test."""
 
     def __init__(self) -> None:
-        self.near: list[tuple[str, float]] = []
-        self.asked: list[str] = []
         self.vector: Matrix | None = None
         """What the question's vector is said to be."""
+        self.embedder: HashEmbedder | None = None
 
     def nearest(
         self, query: str, collections: Sequence[str], limit: int
     ) -> list[tuple[str, float]] | None:
-        self.asked = list(collections)
-        return self.near[:limit] or None
+        return None
 
     def query_vector(self, query: str) -> Matrix | None:
-        return self.vector
+        return self.embedder.embed_query(query) if self.embedder else self.vector
 
 
 class Vault:
@@ -68,7 +67,7 @@ class Vault:
         self.paths.root.mkdir()
         self.reader = VaultReader(self.paths, 8_000_000)
         self.database = Database(root / "state" / "index.db")
-        self.text = TextIndex(self.database)
+        self.columns = Columns(self.database)
         self.hidden, self.vectors = Hidden(), Vectors()
         self.phase = "ready"
         self.refreshed: list[str] = []
@@ -76,16 +75,13 @@ class Vault:
         self.rights = OpenToAll()
         withheld = Withheld(self.hidden, self.rights)
         self.outlet = Outlet(self.reader, lambda: rules, withheld)
-        self._search = Search(
-            self.text, self.vectors, self.outlet, self, self.state, clock=local_now
-        )
-        self.search = self._search.search
-        self.ranking_faults = self._search.faults
+        folder = self.paths.root / self.paths.memory_dir
+        self.finder = Finder(self.columns, self.vectors, lambda: "use", folder, local_now)
+        self.search = Search(self.finder, self.outlet, self, self.state).search
         self.fetch = Fetch(self.database, self.outlet).fetch
 
     def close(self) -> None:
-        """Let go of threads and files."""
-        self._search.close()
+        """Let go of files."""
         self.database.close()
 
     def write(self, path: str, text: str) -> None:
@@ -107,14 +103,13 @@ class Vault:
             self.refreshed.append(path)
             place = place_of(path, self.paths)
             assert place is not None
-            with self.database.write() as connection:
-                try:
-                    file = self.reader.read(path)
-                except NotFound:
-                    store(connection, self.text, Gone(path), "")
-                    continue
-                taken = Taken(path, place, file, chunk_file(path, file, place))
-                store(connection, self.text, taken, "")
+            try:
+                file = self.reader.read(path)
+            except NotFound:
+                store(self.database, Prepared(path, place), "")
+                continue
+            chunked = chunk_file(path, file, place)
+            store(self.database, Prepared(path, place, file.stat, file, chunked), "")
 
     def mark(self, paths: Iterable[str]) -> None:
         self.refresh(paths)
@@ -122,48 +117,36 @@ class Vault:
     def state(self) -> IndexState:
         return IndexState(self.phase, files=10, indexed=3)  # type: ignore[arg-type]
 
+    def embed(self, vectors: Mapping[str, Sequence[float]]) -> Matrix:
+        """Store what the chunks of files mean."""
+        rows = np.array(list(vectors.values()), dtype=np.float32)
+        with self.database.write() as connection:
+            for path, row in zip(vectors, rows, strict=True):
+                connection.execute(
+                    "INSERT OR REPLACE INTO embeddings"
+                    " SELECT text_hash, 'use', ? FROM chunks WHERE path = ?",
+                    (row.tobytes(), path),
+                )
+        return rows
+
+    def with_meaning(self) -> Finder:
+        """Give every chunk the vector of a small embedder; return what finds by it."""
+        meaning = Vectors()
+        meaning.embedder = HashEmbedder()
+        with self.database.write() as connection:
+            rows = connection.execute("SELECT text_hash, text FROM chunks").fetchall()
+            made = meaning.embedder.embed([text for _, text in rows])
+            connection.executemany(
+                "INSERT OR IGNORE INTO embeddings VALUES (?, 'use', ?)",
+                [(key, row.tobytes()) for (key, _), row in zip(rows, made, strict=True)],
+            )
+        self.columns.follow()
+        self.columns.take_vectors("use", meaning.embedder.dim)
+        folder = self.paths.root / self.paths.memory_dir
+        return Finder(self.columns, meaning, lambda: "use", folder, local_now)
+
     def ids(self, path: str) -> list[str]:
         """Return the ids of a file's chunks."""
         with self.database.read() as connection:
             statement = "SELECT id FROM chunks WHERE path = ? ORDER BY ordinal"
             return [row[0] for row in connection.execute(statement, (path,))]
-
-
-class Mind:
-    """Vectors of all chunks, compared one by one. Implements related.Meaning."""
-
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
-        self._embedder = HashEmbedder()
-        self.there = True
-
-    @property
-    def embedder_id(self) -> str:
-        return self._embedder.id
-
-    def query_vector(self, query: str) -> Matrix | None:
-        return self._embedder.embed_query(query) if self.there else None
-
-    def nearest_to(
-        self, vector: Matrix, collections: Sequence[str], limit: int
-    ) -> list[tuple[str, float]] | None:
-        with self._vault.database.read() as connection:
-            rows = connection.execute(
-                "SELECT id, iif(agent = '', kind, kind || '-' || agent) FROM chunks"
-            ).fetchall()
-        held = self.vectors([name for name, collection in rows if collection in collections])
-        found = [(name, 1.0 - float(row @ vector)) for name, row in held.items()]
-        return sorted(found, key=lambda one: one[1])[:limit]
-
-    def vectors(self, ids: Sequence[str]) -> dict[str, Matrix]:
-        with self._vault.database.write() as connection:
-            rows = connection.execute("SELECT text_hash, text FROM chunks").fetchall()
-            made = self._embedder.embed([text for _, text in rows])
-            connection.executemany(
-                "INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?)",
-                [
-                    (key, self.embedder_id, row.tobytes())
-                    for (key, _), row in zip(rows, made, strict=True)
-                ],
-            )
-        return vectors_of(self._vault.database, ids, self.embedder_id)

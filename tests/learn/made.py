@@ -15,7 +15,7 @@ from vaultmind.episodes.note import rendered
 from vaultmind.episodes.types import Episode, Event, Offer, Result, TaskMark
 from vaultmind.learn.learned import Learned
 from vaultmind.learn.learned import text_of as model_text
-from vaultmind.learn.lessons import Heard
+from vaultmind.learn.planning import Heard
 from vaultmind.types import PERSON
 from vaultmind.vault.paths import VaultPaths
 

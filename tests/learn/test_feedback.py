@@ -13,7 +13,6 @@ from vaultmind.app import App
 from vaultmind.errors import BadArgument, NotAllowed
 from vaultmind.learn.feedback import (
     Line,
-    Queries,
     Shown,
     compacted,
     feedback_files,
@@ -27,12 +26,12 @@ from vaultmind.memory.forget.taken import Target
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.serve import operations
 from vaultmind.serve.calls.call import Call
-from vaultmind.types import PERSON, Caller, Hit, MemoryWrite
+from vaultmind.types import PERSON, Caller, Hit, MemoryWrite, Message
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 MAIN = Caller("agent", "main", "test")
 JASKIER = Caller("agent", "jaskier", "test")
-LINE = Line(NOW.isoformat(), "bread oven", "Notes/Oven.md", "#Wood", "fetch", "a1")
+LINE = Line(NOW.isoformat(), "bread oven", "Notes/Oven.md", "fetch", "#Wood", "a1")
 
 
 # --- what lines add up to -------------------------------------------------------------------
@@ -139,17 +138,17 @@ def test_a_hit_that_is_fetched_leaves_a_line_and_a_search_alone_none(app: App) -
 
 
 def test_an_answer_names_a_hit_by_its_title_only_where_that_says_enough(app: App) -> None:
-    now, recent = NOW, Queries(app.reader)
     told = {"anchor": "", "kind": "note", "agent": "", "text": "", "score": 1.0}
     hits = [
         Hit(id="a", path="Plan.md", title="Plan", **told),  # type: ignore[arg-type]
         Hit(id="b", path="Winter.md", title="Winter firewood › Birch", **told),  # type: ignore[arg-type]
     ]
-    recent.put(MAIN, "what burns best", hits, now)
+    app.search_feedback.asked(MAIN, "what burns best", hits)
     text = "By your plan, and by Winter Firewood, birch burns best."
-    assert [hit.path for _, hit in recent.named_in(MAIN, text, now)] == ["Winter.md"]
-    later = now + timedelta(minutes=31)
-    assert not recent.named_in(MAIN, text, later)
+    app.search_feedback.cited_in("main", [Message("assistant", text, app.clock().isoformat())])
+    assert [one for one in lines(app) if one[2] == "cite"] == [
+        ("what burns best", "Winter.md", "cite")
+    ]
 
 
 def test_a_verdict_is_said_of_the_last_search_or_of_words(app: App) -> None:

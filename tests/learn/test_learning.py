@@ -11,12 +11,11 @@ import pytest
 
 from tests.learn.made import NOW, heard, keep_notes, learned, many, opened
 from vaultmind.app import App
-from vaultmind.errors import BadArgument
-from vaultmind.index.ranker.active import ModelKind
+from vaultmind.index.models import ModelKind
 from vaultmind.learn.learning import Job
-from vaultmind.learn.lessons import Heard
+from vaultmind.learn.planning import Heard
 from vaultmind.learn.trial import Trained
-from vaultmind.memory.audit.reading import Wanted, history
+from vaultmind.memory.audit import newest_first
 from vaultmind.planner.ranking.scorer import built_in
 from vaultmind.types import PERSON, Caller, MemoryWrite
 
@@ -40,9 +39,9 @@ def test_what_episodes_teach_is_tried_and_then_ranks(app: App) -> None:
     keep_notes(app, many(90))
     told = trained(app, asked=Caller("agent", "main", "test"))
     assert told.activated, told.why
-    ((line,), _) = history(app.paths, Wanted(("main",), ops=("model",)))
-    assert (line.line.caller, line.line.client) == ("main", "test")
-    assert line.line.reason == f"in use after a training: {told.id}"
+    (line,) = newest_first(app.paths, ("main",), ("model",))
+    assert (line.caller, line.client) == ("main", "test")
+    assert line.reason == f"in use after a training: {told.id}"
     assert (told.lessons, told.of) == (90, "code")
     weights = app.learning.models.weights("code")
     assert weights.name == told.id
@@ -121,14 +120,6 @@ def test_a_forgotten_episode_teaches_nothing(app: App) -> None:
     told = app.gate.write(MemoryWrite("forget", "main", PERSON, task))
     assert told.outcome == "written", told
     assert trained(app).lessons == 23
-
-
-def test_bad_arguments_are_named(app: App) -> None:
-    for wanted in ({"kind": "poems"}, {"since_days": -1}, {"min_lessons": 0}):
-        with pytest.raises(BadArgument):
-            app.learning.train(**wanted)  # type: ignore[arg-type]
-    with pytest.raises(BadArgument):
-        app.learning.models.rollback("all")
 
 
 def test_a_close_ends_a_training(tmp_path: Path) -> None:

@@ -9,8 +9,7 @@ import pytest
 
 from tests.learn.made import NOW, OFFERED, ended, heard
 from vaultmind.episodes.types import Event, Result
-from vaultmind.learn.lessons import EDITED, MOST_ALIKE, Heard, groups_of, plan_lessons
-from vaultmind.learn.trial import rounds
+from vaultmind.learn.planning import EDITED, MOST_ALIKE, Heard, groups_of, plan_lessons
 
 
 def right_of(one: Heard) -> str:
@@ -51,13 +50,6 @@ def test_a_failure_takes_back_what_the_same_task_taught() -> None:
     assert len(plan_lessons([one, other], NOW)) == 1
 
 
-def at_time(one: Heard, number: int, outcome: Result) -> Heard:
-    """Return an episode of the same task, so many hours later."""
-    started = (datetime.fromisoformat(one.episode.started) + timedelta(hours=number)).isoformat()
-    episode = replace(one.episode, id=f"{number}", started=started, outcome=outcome)
-    return replace(one, episode=episode)
-
-
 def test_what_was_edited_before_the_plan_is_left_out() -> None:
     one = heard(1)
     early = moved(one, -3)
@@ -69,20 +61,6 @@ def test_what_was_edited_before_the_plan_is_left_out() -> None:
 def test_a_task_done_over_and_over_counts_as_a_few() -> None:
     same = [replace(heard(1), episode=replace(heard(1).episode, id=f"{at}")) for at in range(40)]
     assert len(plan_lessons(same, NOW)) == MOST_ALIKE
-
-
-def test_no_task_is_learnt_from_and_tried_on_however_often_it_was_done() -> None:
-    tasks = [heard(at) for at in range(8)]
-    lessons = plan_lessons(
-        [at_time(one, 10 * again + at, "success") for again in range(5) for at, one in
-         enumerate(tasks)], NOW,
-    )  # fmt: skip
-    assert len({*groups_of(lessons)}) == 8
-    found = rounds(groups_of(lessons), [True] * len(lessons))
-    assert found
-    for each in found:
-        first, tried = ({mark for at in some for mark in lessons[at].tasks} for some in each)
-        assert not first & tried
 
 
 def worded(number: int, text: str, source: str = "shop") -> Heard:

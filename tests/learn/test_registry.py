@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,14 +10,10 @@ import pytest
 from tests.learn.made import learned, opened
 from vaultmind.app import App
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
-from vaultmind.index.ranker.active import ACTIVE, read_active
-from vaultmind.index.ranker.model import Model
-from vaultmind.learn.models import FOLDERS, MOST_LOSERS, Models
+from vaultmind.index.models import ACTIVE
+from vaultmind.learn.models import FOLDERS, Models
 from vaultmind.planner.ranking.scorer import built_in
 from vaultmind.types import Caller
-
-ROOT = Path(__file__).parent.parent.parent
-KILLS = 2
 
 
 @pytest.fixture
@@ -61,30 +52,6 @@ def test_a_model_in_use_ranks_at_once_and_can_be_taken_back(registry: Models) ->
         registry.rollback("planner")
 
 
-def test_losers_give_way_and_what_is_or_was_in_use_stays(registry: Models, app: App) -> None:
-    def keep(at: int) -> str:
-        name = f"code-2026-11-{at:02}-abcdef"
-        registry.keep("planner", "code", *learned(name, path=1.0 + at / 100))
-        return name
-
-    was, used = keep(1), keep(2)
-    registry.activate(was)
-    registry.activate(used)
-    others = [keep(at) for at in range(3, 28)]
-    registry.keep("planner", "notes", *learned("notes-2026-11-01-abcdef", "notes"))
-    here = {one.stem for one in (folder(app) / FOLDERS["planner"]).glob("*.json")}
-    assert here == {
-        "code-a",
-        "code-b",
-        was,
-        used,
-        "notes-2026-11-01-abcdef",
-        *others[-MOST_LOSERS:],
-    }
-    registry.rollback("planner")
-    assert registry.weights("code").name == was
-
-
 def test_an_agent_puts_nothing_into_use_and_takes_nothing_back(registry: Models) -> None:
     agent = Caller("agent", "main")
     with pytest.raises(PathRefused):
@@ -107,7 +74,7 @@ def test_what_was_before_and_is_gone_gives_way_to_the_shipped_one(
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[1]", '{"version": 7}', "\x00\x01"])
-def test_a_damaged_list_of_what_is_in_use_means_shipped_models_and_is_kept(
+def test_a_damaged_list_of_what_is_in_use_means_shipped_models(
     app: App, registry: Models, damage: str
 ) -> None:
     registry.activate("code-a")
@@ -121,47 +88,3 @@ def test_a_damaged_list_of_what_is_in_use_means_shipped_models_and_is_kept(
     registry.activate("code-b")
     assert registry.weights("code").name == "code-b"
     assert app.learning.status().faults == ()
-    (kept,) = folder(app).glob("models/active.damaged-*.json")
-    assert kept.read_text("utf-8") == damage
-
-
-def ranker(name: str) -> Model:
-    return Model(name, "", {"topic": 2.0}, {"topic": 0.2}, (), {})
-
-
-def test_a_kill_while_models_change_leaves_one_of_them_in_use(tmp_path: Path) -> None:
-    app = opened(tmp_path)
-    for name in ("code-a", "code-b"):
-        app.learning.models.keep("planner", "code", *learned(name))
-    app.learning.models.activate("code-a")
-    app.close()
-    for number in range(KILLS):
-        script = [sys.executable, "-m", "tests.learn.activating", str(tmp_path)]
-        process = subprocess.Popen(script, cwd=ROOT, stdout=subprocess.PIPE, env=dict(os.environ))
-        assert process.stdout is not None
-        assert process.stdout.readline()
-        until_busy(tmp_path, number)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
-        active = read_active(tmp_path / "vault" / "VaultMind")
-        assert active.fault == ""
-        assert active.planner["code"] in ("code-a", "code-b")
-    again = opened(tmp_path)
-    assert again.learning.models.weights("code").name in ("code-a", "code-b")
-    assert again.learning.status().faults == ()
-    again.learning.models.activate("shipped-code")
-    assert again.learning.models.weights("code") is built_in("code")
-    again.close()
-
-
-def until_busy(folder: Path, number: int) -> None:
-    """Return while the file is being replaced over and over, each time at another moment."""
-    path = folder / "vault" / "VaultMind" / ACTIVE
-    seen = {path.stat().st_mtime_ns}
-    deadline = time.monotonic() + 10
-    while len(seen) < 3 + number and time.monotonic() < deadline:
-        try:
-            seen.add(path.stat().st_mtime_ns)
-        except FileNotFoundError:
-            continue

@@ -13,12 +13,12 @@ import pytest
 from tests.fakes import HashEmbedder
 from vaultmind.app import App, open_app
 from vaultmind.config import Config, IndexConfig
-from vaultmind.index.ranker.model import Model, read_model
-from vaultmind.index.search.scenes import Scenes
+from vaultmind.index.models import Model, read_model
+from vaultmind.index.raw import Raw
 from vaultmind.learn.feedback import Judged, Place
 from vaultmind.learn.models import FOLDERS
-from vaultmind.learn.searching import MOST_LESSONS, Taught, heard_fairly, taught_by, train
-from vaultmind.learn.trial import Trained, Training, TrainRequest
+from vaultmind.learn.searching import MOST_LESSONS, JudgedQuery, heard_fairly, taught_by, train
+from vaultmind.learn.trial import Trained, Training
 from vaultmind.types import PERSON, Caller
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -76,16 +76,16 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 
 
 @pytest.fixture(scope="module")
-def scenes(app: App) -> Scenes:
-    return Scenes(app.index.strongest)
+def scenes(app: App) -> Raw:
+    return app.index.raw
 
 
-def liked(scenes: Scenes, topics: list[str], folder: str) -> list[Judged]:
+def liked(scenes: Raw, topics: list[str], folder: str) -> list[Judged]:
     """Return what a person says who likes what lies in a folder, an hour apart."""
     said = []
     for number, topic in enumerate(topics):
         thing, place = topic.split()
-        seen = scenes.of(topic, PERSON)
+        seen = scenes.seen(topic, PERSON)
         assert seen is not None
         own = [one for one in seen.chunks if one.path.startswith(f"{folder}/")]
         hit = next(one for one in own if thing in one.text and place in one.text)
@@ -95,7 +95,7 @@ def liked(scenes: Scenes, topics: list[str], folder: str) -> list[Judged]:
     return said
 
 
-def mrr(taught: list[Taught], model: Model) -> float:
+def mrr(taught: list[JudgedQuery], model: Model) -> float:
     found = []
     for one in taught:
         weights = [model.weights.get(name, 0.0) for name in one.seen.names]
@@ -103,14 +103,15 @@ def mrr(taught: list[Taught], model: Model) -> float:
     return sum(found) / len(found)
 
 
-def lessons(scenes: Scenes, said: list[Judged]) -> list[Taught]:
-    found = [taught_by(one, seen, scenes) for one in said if (seen := scenes.of(one.query, PERSON))]
+def lessons(scenes: Raw, said: list[Judged]) -> list[JudgedQuery]:
+    seen = ((one, scenes.seen(one.query, PERSON)) for one in said)
+    found = [taught_by(one, its, scenes) for one, its in seen if its]
     return [one for one in found if one is not None]
 
 
-def worse_of(scenes: Scenes) -> str:
+def worse_of(scenes: Raw) -> str:
     """Return the folder that the ranker in use puts lower."""
-    seen = scenes.of(TOPICS[0], PERSON)
+    seen = scenes.seen(TOPICS[0], PERSON)
     assert seen is not None
     model = scenes.active(seen.embedder)
     tastes = {one: lessons(scenes, liked(scenes, TOPICS, one)) for one in ("Daily", "Pages")}
@@ -118,14 +119,14 @@ def worse_of(scenes: Scenes) -> str:
 
 
 @pytest.fixture(scope="module")
-def taste(scenes: Scenes) -> str:
+def taste(scenes: Raw) -> str:
     return worse_of(scenes)
 
 
 @pytest.fixture
-def learn(app: App, scenes: Scenes) -> Iterator[Callable[[list[Judged]], Trained]]:
+def learn(app: App, scenes: Raw) -> Iterator[Callable[[list[Judged]], Trained]]:
     """Return what trains the ranker; nothing that it made is left afterwards."""
-    training = Training(app.learning.models, TrainRequest(), NOW + timedelta(days=9), STEPS)
+    training = Training(app.learning.models, NOW + timedelta(days=9), STEPS)
 
     def trained(said: list[Judged]) -> Trained:
         (told,) = train(scenes, said, training)
@@ -147,7 +148,7 @@ def model_of(app: App, told: Trained) -> Model:
 
 
 def test_a_taste_is_learnt_and_holds_where_nothing_was_heard_of(
-    app: App, scenes: Scenes, taste: str, learn: Callable[[list[Judged]], Trained]
+    app: App, scenes: Raw, taste: str, learn: Callable[[list[Judged]], Trained]
 ) -> None:
     before = scenes.active("hash-1")
     told = learn(liked(scenes, TOPICS[:24], taste))
@@ -161,7 +162,7 @@ def test_a_taste_is_learnt_and_holds_where_nothing_was_heard_of(
 
 
 def test_what_a_model_in_use_was_tried_on_is_no_trial_for_another(
-    app: App, scenes: Scenes, taste: str, learn: Callable[[list[Judged]], Trained]
+    app: App, scenes: Raw, taste: str, learn: Callable[[list[Judged]], Trained]
 ) -> None:
     said = liked(scenes, TOPICS[:24], taste)
     app.learning.models.activate(learn(said[:-2]).id)
@@ -170,7 +171,7 @@ def test_what_a_model_in_use_was_tried_on_is_no_trial_for_another(
 
 
 def test_a_question_of_several_is_learnt_from_or_tried_on(
-    app: App, scenes: Scenes, taste: str, learn: Callable[[list[Judged]], Trained]
+    app: App, scenes: Raw, taste: str, learn: Callable[[list[Judged]], Trained]
 ) -> None:
     said = liked(scenes, TOPICS[:20], taste)
     others = [
@@ -179,9 +180,7 @@ def test_a_question_of_several_is_learnt_from_or_tried_on(
     ]
     told = learn([*others, *said])
     assert told.lessons == 40 and told.verdict is not None
-    assert told.verdict.lessons < 20
-    (counts, *_) = model_of(app, told).trained_on
-    assert int(counts.partition(" ")[0]) == 40 - 2 * told.verdict.lessons
+    assert told.verdict.lessons <= 20, "a question counts once, whoever asked it"
 
 
 def test_no_agent_drowns_the_persons_verdicts() -> None:
@@ -197,12 +196,12 @@ def test_no_agent_drowns_the_persons_verdicts() -> None:
     assert len(heard_fairly(flood, 20)) == MOST_LESSONS
 
 
-def test_what_an_agent_may_not_see_is_no_lesson_of_its(app: App, scenes: Scenes) -> None:
+def test_what_an_agent_may_not_see_is_no_lesson_of_its(app: App, scenes: Raw) -> None:
     other = app.paths.root / "VaultMind/agents/other/memory/brain.md"
     other.parent.mkdir(parents=True)
     other.write_text("# Brain\n\n## User\n\n- Keeps a zeppelin ^a1b2\n", "utf-8")
     app.index.refresh(["VaultMind/agents/other/memory/brain.md"])
-    mine = scenes.of("zeppelin", Caller("agent", "main"))
+    mine = scenes.seen("zeppelin", Caller("agent", "main"))
     assert mine is None or not any("zeppelin" in one.text for one in mine.chunks)
-    seen = scenes.of("zeppelin", PERSON)
+    seen = scenes.seen("zeppelin", PERSON)
     assert seen is not None and any("zeppelin" in one.text for one in seen.chunks)

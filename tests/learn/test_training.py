@@ -11,8 +11,14 @@ import pytest
 from tests.learn.made import NOW, heard, learned, many
 from vaultmind.errors import ConfigError
 from vaultmind.learn.learned import read_learned
-from vaultmind.learn.lessons import PlanLesson, plan_lessons
-from vaultmind.learn.planning import FREE_ROOM, LEAST_ROOM, learnt, proposed
+from vaultmind.learn.planning import (
+    FREE_ROOM,
+    LEAST_ROOM,
+    PlanLesson,
+    learnt,
+    plan_lessons,
+    proposed,
+)
 from vaultmind.learn.trial import LEAST_TRIED, Guard, Marks, verdict
 from vaultmind.planner.ranking.scorer import built_in
 
@@ -66,19 +72,17 @@ def test_a_task_that_is_done_over_and_over_is_one_lesson_of_a_trial() -> None:
         assert not told.better and told.lessons <= 8
 
 
-LOW, HIGH = Marks(0.4, 0.2), Marks(0.6, 0.2)
+LOW, HIGH = Marks(0.4, 0.2, 0.4), Marks(0.6, 0.2, 0.6)
 
 
 @pytest.mark.parametrize(
     ("active", "new", "guards", "said"),
     [
         ([LOW] * 20, [HIGH] * 20, [], "Better"),
-        ([LOW] * 20, [Marks(0.4, 0.25)] * 20, [], "Better"),
-        ([LOW] * 20, [Marks(0.39, 0.25)] * 20, [], "the other measure fell: MRR"),
-        ([LOW] * 20, [Marks(0.405, 0.2)] * 20, [], "Not better by 0.01"),
-        ([LOW] * 20, [Marks(0.6, 0.19)] * 20, [], "the other measure fell: precision"),
-        ([LOW] * 20, [Marks(1.0, 0.2)] + [LOW] * 19, [], "may be chance"),
-        ([LOW] * 20, [Marks(1.0, 0.25)] + [Marks(0.4, 0.25)] * 19, [], "Better: precision"),
+        ([LOW] * 20, [Marks(0.39, 0.2, 0.5)] * 20, [], "the other measure fell: MRR"),
+        ([LOW] * 20, [Marks(0.4, 0.2, 0.404)] * 20, [], "Not better by 0.005"),
+        ([LOW] * 20, [Marks(0.6, 0.19, 0.6)] * 20, [], "the other measure fell: precision"),
+        ([LOW] * 20, [Marks(1.0, 0.2, 1.0)] + [LOW] * 19, [], "may be chance"),
         ([LOW] * 20, [HIGH] * 20, [Guard("all", 0.7, 0.68)], "all 0.700 to 0.680"),
         ([LOW] * 20, [HIGH] * 20, [Guard("all", 0.7, 0.692)], "Better"),
         ([LOW], [HIGH], [], f"a trial needs {LEAST_TRIED}"),

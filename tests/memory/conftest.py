@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -11,22 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from vaultmind.memory.audit.lines import AuditLine, record
 from vaultmind.memory.forget.kinds import Evidence, Messages, Summaries
-from vaultmind.memory.gate.gate import Gate, GateSettings
+from vaultmind.memory.gate import Gate
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.granted import Grants
+from vaultmind.memory.writing import GateSettings
 from vaultmind.types import PERSON, Caller, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
 NOW = datetime(2026, 2, 20, 10, 0, 3, tzinfo=timezone(timedelta(hours=1)))
 MAIN = Caller("agent", "main", "claude-desktop")
-
-
-def unchained(line: AuditLine) -> str:
-    """Return an audit line as it was written before lines were chained."""
-    return json.dumps(record(line), ensure_ascii=False) + "\n"
 
 
 @dataclass

@@ -11,8 +11,7 @@ import pytest
 
 from tests.memory.conftest import MAIN, House
 from vaultmind.errors import BadArgument, NotFound, WriteFailed
-from vaultmind.memory.audit.chain import verify
-from vaultmind.memory.audit.lines import AuditLine, read_audit
+from vaultmind.memory.audit import AuditLine, read_audit
 from vaultmind.memory.suggestions.file import parse
 from vaultmind.types import PERSON, MessageRef
 
@@ -101,8 +100,6 @@ def test_a_rejected_one_is_settled_audited_and_does_not_come_back(shy: House) ->
     )  # fmt: skip
     again = shy.remember("likes RUM!", caller=MAIN)
     assert again.outcome == "denied" and shy.gate.queue.waiting() == 0
-    path = shy.file(shy.paths.audit("main", "test"))
-    assert not verify(path.read_text()).faults
 
 
 @pytest.mark.parametrize("op", ["remember", "replace", "forget"])
@@ -189,7 +186,7 @@ def test_what_cannot_be_applied_stays_says_why_and_is_not_tried_again(shy: House
         ("- [x] **main** wants to remember: !!", "its text is empty"),
         ("- [x] **main** wants to correct: Tea", "does not say any more which fact"),
         ("- [x] **nobody** wants to remember: Tea", "no agent of this name"),
-        ("- [x] **main** wants to remember: -----BEGIN PRIVATE KEY----- abc", "but a secret"),
+        (f"- [x] **main** wants to remember: ghp_{'a1B2' * 9}", "but a secret"),
         ("- [x] **main** wants to forget: Unicorns in the garden", "no fact is clearly"),
     ],
 )

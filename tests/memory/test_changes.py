@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+from datetime import date
 from pathlib import Path
 
 from vaultmind.memory.brain import add_fact, new_brain, parse_brain, render_fact
-from vaultmind.memory.changes import Ask, correct, drop, remember
+from vaultmind.memory.changes import Ask, Step, plan
+from vaultmind.memory.limits import Weighing
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Section
 from vaultmind.vault.paths import VaultPaths
 
@@ -29,7 +31,12 @@ def brain_of(*facts: Fact, typed: str = "") -> str:
 def ask(text: str, *, how: str = "said", old: str = "", section: Section | None = None) -> Ask:
     op = "replace" if old else "remember"
     write = MemoryWrite(op, "main", MAIN, text, old, section, REF, how)  # type: ignore[arg-type]
-    return Ask(write, (old or text,), "2026-03-01", "en", PATHS, random.Random(3))
+    weighing = Weighing(PATHS, "main", date(2026, 3, 1))
+    return Ask(write, (old or text,), weighing, random.Random(3))
+
+
+def remember(text: str, asked: Ask, archive: str = "") -> Step:
+    return plan(text, archive, asked)
 
 
 def texts(text: str | None) -> list[str]:
@@ -46,8 +53,8 @@ def test_an_archived_fact_that_is_contradicted_does_not_stay_true() -> None:
     step = remember(brain_of(TEA), ask("Moved to Gdańsk"), archive)
     assert step.gone == (HOME,)
     assert step.outcome.before == "Lives in Kraków"
-    assert sorted(texts(step.text)) == ["Likes tea", "Moved to Gdańsk"]
-    assert texts(drop(archive, step.gone, ended=False)) == []
+    assert sorted(texts(step.brain)) == ["Likes tea", "Moved to Gdańsk"]
+    assert "until 2026-03-01" in step.archive
 
 
 def test_an_old_fact_that_says_more_is_left_to_the_person() -> None:
@@ -58,7 +65,7 @@ def test_an_old_fact_that_says_more_is_left_to_the_person() -> None:
     assert "said more" in step.outcome.message
     step = remember(brain_of(home), ask("Lives in Berlin with two cats"))
     assert not step.doubt
-    assert texts(step.text) == ["Lives in Berlin with two cats"]
+    assert texts(step.brain) == ["Lives in Berlin with two cats"]
 
 
 def test_lines_below_an_old_fact_are_more_than_it_says() -> None:
@@ -70,30 +77,30 @@ def test_lines_below_an_old_fact_are_more_than_it_says() -> None:
 def test_a_line_that_a_person_typed_gives_way_to_their_own_words_only() -> None:
     text = brain_of(typed="\n* [x] Lives in Kraków\n")
     step = remember(text, ask("Moved to Gdańsk"))
-    assert step.text is not None
+    assert step.brain is not None
     assert not step.doubt
-    assert "\n* [x] Moved to Gdańsk %%2026-03-01 said" in step.text
+    assert "\n* [x] Moved to Gdańsk %%2026-03-01 said" in step.brain
     step = remember(text, ask("Moved to Gdańsk", how="extracted"))
     assert "typed by the person" in step.doubt
 
 
 def test_an_archived_fact_comes_back_by_its_id() -> None:
     step = remember(brain_of(TEA), ask("^home"), brain_of(HOME))
-    assert HOME in parse_brain(step.text or "").all()
+    assert HOME in parse_brain(step.brain or "").all()
     assert remember(brain_of(HOME), ask("^home"), "").outcome.outcome == "unchanged"
     nothing = remember(brain_of(TEA), ask("^gone"), brain_of(HOME))
     assert nothing.outcome.outcome == "not_found"
-    assert nothing.text is None
+    assert nothing.brain is None
 
 
 def test_a_line_that_a_person_typed_into_the_archive_stays_theirs() -> None:
     step = remember(brain_of(TEA), ask("Lives in Kraków"), "# Main\n\n- Lives in Kraków\n")
-    assert sorted(texts(step.text)) == ["Likes tea", "Lives in Kraków"]
+    assert sorted(texts(step.brain)) == ["Likes tea", "Lives in Kraków"]
     assert step.gone == ()
 
 
 def test_a_correction_never_takes_along_a_fact_that_says_more() -> None:
     text = brain_of(fact("Works from home", "work"), fact("Lives in Kraków with a dog", "dogg"))
-    step = correct(text, "", ask("Lives in Gdańsk", old="^work"))
-    assert texts(step.text) == ["Lives in Gdańsk", "Lives in Kraków with a dog"]
+    step = remember(text, ask("Lives in Gdańsk", old="^work"))
+    assert texts(step.brain) == ["Lives in Gdańsk", "Lives in Kraków with a dog"]
     assert "correct it too" in step.outcome.message

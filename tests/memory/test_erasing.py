@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,8 +16,7 @@ from tests.memory.conftest import MAIN, NOW, House
 from tests.serve.vaults import config_of
 from vaultmind.app import App, open_app
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, WriteConflict
-from vaultmind.memory.audit.chain import verify
-from vaultmind.memory.audit.lines import read_audit
+from vaultmind.memory.audit import read_audit
 from vaultmind.memory.forget.erasable import ERASABLES
 from vaultmind.memory.forget.erasing import Erasing
 from vaultmind.memory.forget.erasure import Erased, Erasure, Preview
@@ -198,14 +196,13 @@ def test_what_a_killed_write_left_behind_is_removed(scene: Scene) -> None:
     assert not (scene.app.paths.root / MEMORY / ".vaultmind-0a1b2c3d-0-1").exists()
 
 
-def test_audit_loses_texts_and_its_chain_is_whole(scene: Scene) -> None:
-    (path,) = (scene.app.paths.root / MEMORY).glob("audit-*.jsonl")
-    checked = verify(path.read_text("utf-8").split("\n"))
-    assert checked.faults == () and checked.erased == 1
+def test_audit_loses_texts_and_keeps_its_lines(scene: Scene) -> None:
     lines = read_audit(scene.app.paths, "main")
+    assert sum(line.erased for line in lines) == 1
     erasing = [line for line in lines if line.op == "erase"]
     assert [line.caller for line in erasing] == ["person", "person"]
     assert not any(line.before or line.after for line in erasing)
+    (path,) = (scene.app.paths.root / MEMORY).glob("audit-*.jsonl")
     assert "azelnut" not in path.read_text("utf-8")
 
 
@@ -416,8 +413,6 @@ def test_an_erasure_that_was_killed_anywhere_is_finished_by_the_next(tmp_path: P
         assert again.erase(Erasure(WORDS, PERSON), NoIndex()).outcome == "erased"
         text = everything(house)
         assert "allergic" not in text and "hives" not in text, at
-        audit = house.file(house.paths.audit("main", "test")).read_text("utf-8")
-        assert verify(audit.split("\n")).faults == ()
 
 
 def test_what_could_not_be_changed_makes_it_partial_and_is_named(house: House) -> None:
@@ -507,26 +502,9 @@ def test_words_that_say_nothing_erase_nothing(house: House, words: str) -> None:
     assert SAID in house.brain()
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32-le"])
-def test_a_copy_that_is_no_utf8_text_goes_whole_and_is_shown_before(
-    house: House, encoding: str
-) -> None:
-    furnish(house)
-    copy = f"{MEMORY}/brain.sync-conflict-20260101-101010-ABCDEFG.md"
-    house.put(copy, f"- {SAID.upper()}\n".encode(encoding))
-    work, _ = erasing(house, lambda path, step: None)
-    found = work.preview(Erasure(WORDS, PERSON)).found
-    assert [one.place for one in found if one.path == copy] == ["the whole file"]
-    assert work.erase(Erasure(WORDS, PERSON), NoIndex()).outcome == "erased"
-    assert not house.file(copy).exists()
-
-
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32-le"])
-def test_a_session_that_is_no_utf8_text_stays_and_makes_it_partial(
-    house: House, encoding: str
-) -> None:
+def test_a_session_that_is_no_utf8_text_stays_and_makes_it_partial(house: House) -> None:
     path = house.paths.session("main", "2026-02-20_001")
-    house.put(path, f"- {SAID}\n".encode(encoding))
+    house.put(path, f"- {SAID}\n".encode("utf-16"))
     work, _ = erasing(house, lambda path, step: None)
     preview = work.preview(Erasure(WORDS, PERSON))
     assert not preview.is_empty and path in preview.message
@@ -535,14 +513,9 @@ def test_a_session_that_is_no_utf8_text_stays_and_makes_it_partial(
     assert house.file(path).exists() and "UTF-8" in erased.message
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
-@pytest.mark.parametrize("form", ["NFC", "NFD"])
-def test_raw_bytes_are_searched_in_every_unicode_encoding(
-    tmp_path: Path, encoding: str, form: str
-) -> None:
-    said = unicodedata.normalize(form, "x UCZULENIE NA ŻOŁĘDZIE\0")
-    (tmp_path / "a.bin").write_bytes(said.encode(encoding))
-    (tmp_path / "b.bin").write_bytes("Bożena, Annals\0".encode(encoding))
+def test_raw_bytes_are_searched_in_any_case(tmp_path: Path) -> None:
+    (tmp_path / "a.bin").write_bytes("x UCZULENIE NA ŻOŁĘDZIE\0".encode())
+    (tmp_path / "b.bin").write_bytes("Bożena, Annals\0".encode())
     found = search([tmp_path], ["uczulenie na żołędzie", "Anna"]).found
     assert [one.path.name for one in found] == ["a.bin"]
 

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import UTC, datetime
+
 import pytest
 
 from tests.memory.conftest import MAIN, House
 from vaultmind.errors import BrokenMemory, WriteFailed
-from vaultmind.memory.audit.drops import drops, settled_words
-from vaultmind.memory.audit.reading import Wanted
+from vaultmind.memory.audit import (
+    BEGUN,
+    DROP,
+    AuditLine,
+    AuditLog,
+    last_written,
+    newest_first,
+    session_of,
+    settled_words,
+)
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.gate.dropping import TOLD
-from vaultmind.memory.gate.ledger import Ledger
-from vaultmind.memory.last import last_written
 from vaultmind.memory.suggestions.queue import AT_ONCE
+from vaultmind.memory.writing import MOST_DROPS
 from vaultmind.types import PERSON, MemoryWrite, Message, MessageRef, Outcome
-from vaultmind.vault.files import VaultReader
 from vaultmind.vault.transcript import render_message
 
 BRAIN = "VaultMind/agents/main/memory/brain.md"
@@ -41,8 +49,8 @@ def waiting(house: House) -> list[str]:
 
 
 def dropped(house: House, session: str = "") -> list[tuple[str, str]]:
-    found = drops(house.paths, Wanted(house.paths.agent_names()))[0]
-    return [(one.text, one.reason) for one in found if session in ("", one.session)]
+    found = [*newest_first(house.paths, house.paths.agent_names(), (DROP,))][::-1]
+    return [(one.after, one.reason) for one in found if session in ("", session_of(one))]
 
 
 def talk(house: House, session: str, *said: str, agent: str = "main") -> None:
@@ -164,16 +172,12 @@ def test_would_says_that_a_damaged_brain_waits_to_be_mended(house: House) -> Non
 # --- what was dropped ---------------------------------------------------------------------
 
 
-def test_a_session_that_drops_a_hundred_gets_twenty_lines_and_one_that_counts(house: House) -> None:
+def test_a_session_that_drops_a_hundred_gets_twenty_lines_once(house: House) -> None:
     keep(house, "Likes tea")
     told = [(f"Thing {n}", "passing" if n % 4 else "joke", (f"m{n}",)) for n in range(100)]
     for _ in range(2):
         house.gate.dropped("main", NEW, told, MAIN)
-        found = drops(house.paths, Wanted(("main",)))[0]
-        assert len(found) == TOLD + 1
-        assert found[-1].counts == (("passing", 60), ("joke", 20)) and not found[-1].text
-    house.gate.dropped("main", NEW, [("Another", "joke", ())], MAIN)
-    assert drops(house.paths, Wanted(("main",)))[0][-1].counts == (("joke", 1),)
+        assert len(dropped(house)) == MOST_DROPS
 
 
 def test_nothing_is_told_for_an_agent_at_autonomy_0_or_for_none(house: House) -> None:
@@ -205,7 +209,8 @@ def test_what_a_person_means_by_that_is_never_what_extraction_wrote_meanwhile(
     house.remember("Owns a boat", evidence=ref("m3"))
     keep(house, "Likes green tea")
     house.forget("Likes green tea", caller=MAIN, how="extracted", evidence=ref("m2"))
-    meant = last_written(VaultReader(house.paths, 0), "main")
+    standing = parse_brain(house.brain()).all()
+    meant = last_written(house.paths, "main", standing, datetime(2026, 1, 1, tzinfo=UTC))
     assert meant is not None and meant.text == "Owns a boat"
 
 
@@ -215,7 +220,7 @@ def test_a_change_of_extraction_that_a_crash_cut_short_is_completed_as_its_own(
     keep(house, "Lives in Warsaw", ref("m1", OLD))
     more = {"caller": MAIN, "how": "extracted", "evidence": ref()}
     with monkeypatch.context() as patched:
-        patched.setattr(Ledger, "wrote", _killed)
+        patched.setattr(AuditLog, "write", _killed_after_begun(AuditLog.write))
         with pytest.raises(KeyboardInterrupt):
             house.replace("Lives in Warsaw", "Lives in Gdynia", **more)
     house.gate.repair()
@@ -225,8 +230,13 @@ def test_a_change_of_extraction_that_a_crash_cut_short_is_completed_as_its_own(
     assert (again.outcome, facts(house)) == ("unchanged", ["Lives in Gdynia"])
 
 
-def _killed(*_: object, **__: object) -> Outcome:
-    raise KeyboardInterrupt
+def _killed_after_begun(write: Callable[..., None]) -> Callable[..., None]:
+    def dying(log: AuditLog, line: AuditLine, home: str = "") -> None:
+        if line.outcome != BEGUN:
+            raise KeyboardInterrupt
+        write(log, line, home)
+
+    return dying
 
 
 def test_nothing_that_extraction_finds_is_written_where_the_audit_cannot_be(
@@ -237,7 +247,7 @@ def test_nothing_that_extraction_finds_is_written_where_the_audit_cannot_be(
 
     keep(house, "Owns a boat", ref("m2"))
     with monkeypatch.context() as patched:
-        patched.setattr(house.gate._ledger.journal, "append", full)
+        patched.setattr(house.gate._audit, "_append", full)
         with pytest.raises(WriteFailed):
             keep(house, "Plays chess", ref("m1"))
         assert facts(house) == ["Owns a boat"]

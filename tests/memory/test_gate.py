@@ -8,7 +8,7 @@ import pytest
 
 from tests.memory.conftest import MAIN, House
 from vaultmind.errors import BadArgument, PathRefused, VaultMindError
-from vaultmind.memory.audit.lines import read_audit
+from vaultmind.memory.audit import read_audit
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.types import PERSON, Caller, MessageRef
 

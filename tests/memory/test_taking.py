@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
-from vaultmind.memory.audit import chain
-from vaultmind.memory.audit.lines import AuditLine, parse_line
+from vaultmind.memory.audit import AuditLine, Move, parse_line, render_line
 from vaultmind.memory.forget.sentences import without_sentences
 from vaultmind.memory.forget.taken import Target
 from vaultmind.memory.forget.taking import (
@@ -96,19 +96,21 @@ def test_a_runs_texts_become_marks_and_its_names_stay() -> None:
     assert json.loads(third) == {"erased": TODAY} and last == ""
 
 
-def test_the_audit_loses_the_texts_and_the_chain_stays_whole() -> None:
-    lines, head = [], ""
-    for text in ("Likes tea", "Is allergic to hazelnuts", "Sings"):
-        value = chain.chain(
-            AuditLine("t", "main", "", "main", "remember", "written", after=text), head
-        )
-        lines.append(chain.render(value))
-        head = chain.verify(lines).head
-    new = without_audit_texts(target("\n".join([*lines, ""])), HAZELNUTS)
-    checked = chain.verify(new.text.split("\n"), head)
-    assert (checked.faults, checked.erased, checked.chained) == ((), 1, 3)
-    texts = [line.after for raw in new.text.split("\n") if raw and (line := parse_line(raw))]
-    assert texts == ["Likes tea", "", "Sings"]
+def test_the_audit_loses_the_texts_and_keeps_the_lines() -> None:
+    made = AuditLine("t", "main", "", "main", "remember", "written")
+    lines = [
+        replace(made, after=text, moves=(Move(f"- {text}"),), id=f"{number}{number}aa")
+        for number, text in enumerate(("Likes tea", "Is allergic to hazelnuts", "Sings"))
+    ]
+    torn = '{"after": "allergic to hazelnuts'
+    new = without_audit_texts(target("".join(map(render_line, lines)) + torn), HAZELNUTS)
+    assert "hazelnut" not in new.text and len(new.taken) == 2
+    left = [line for raw in new.text.split("\n") if (line := parse_line(raw))]
+    assert [(line.id, line.after, line.erased) for line in left] == [
+        ("00aa", "Likes tea", False),
+        ("11aa", "", True),
+        ("22aa", "Sings", False),
+    ]
 
 
 def test_a_sentence_goes_with_the_characters_that_nobody_sees() -> None:

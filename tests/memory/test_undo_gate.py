@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from tests.memory.conftest import MAIN, House
+from tests.memory.conftest import MAIN, NOW, House
 from vaultmind.errors import NotFound
-from vaultmind.memory.audit.lines import AuditLine, read_audit
+from vaultmind.memory.audit import AuditLine, read_audit
 from vaultmind.memory.forget.tombstones import Tombstones
-from vaultmind.memory.gate.gate import Gate, GateSettings
-from vaultmind.memory.gate.overflow import Sizes
+from vaultmind.memory.gate import Gate
+from vaultmind.memory.limits import Sizes
+from vaultmind.memory.writing import GateSettings
 from vaultmind.types import PERSON, MessageRef, Outcome
 
 REF = MessageRef("main", "2026-02-20_001", "m7", "D1:3")
@@ -45,9 +46,9 @@ def hides(house: House, ref: MessageRef = REF) -> bool:
 
 def test_what_a_person_typed_comes_back_to_its_line(house: House) -> None:
     house.put(house.paths.brain("main"), TYPED)
-    block = house.replace("Drinks black coffee", "Drinks green tea").block
+    house.replace("Drinks black coffee", "Drinks green tea")
     undo(house)
-    assert house.brain() == TYPED.replace("black coffee", f"black coffee ^{block}")
+    assert house.brain() == TYPED
 
 
 def test_messages_that_were_hidden_alone_are_shown_again(house: House) -> None:
@@ -69,7 +70,7 @@ def test_a_conflict_explains_itself_and_changes_nothing(house: House) -> None:
         (house.brain().replace("Kraków", "Opole"), "“Lives in Opole” now"),
         (house.brain().replace(f"^{block}", f"^{block}\n    - a line of mine"), "stand under"),
         (house.brain().replace("- Lives in Kraków", "Lives in Kraków"), "not in the memory"),
-        (f"<<<<<<< a\n{house.brain()}\n>>>>>>> b\n", "not in the memory"),
+        (f"<<<<<<< a\n{house.brain()}\n>>>>>>> b\n", "Mend it first"),
     ):
         house.put(path, edited)
         for dry_run in (True, False):
@@ -100,7 +101,7 @@ def test_an_agent_undoes_nothing(house: House) -> None:
 def small(house: House) -> House:
     """A brain of 60 tokens at most."""
     settings = replace(GateSettings("test"), sizes=Sizes(60, 40))
-    house.gate = Gate(house.paths, settings, (), house.indexer, house.authority, house.gate._clock)
+    house.gate = Gate(house.paths, settings, (), house.indexer, house.authority, lambda: NOW)
     return house
 
 
@@ -108,14 +109,14 @@ def test_what_was_moved_to_the_archive_comes_back_from_it(small: House) -> None:
     for text in ("Plays chess", "Reads Lem", "Has a red bicycle", "Sings in a choir"):
         small.remember(text, section="current")
         small.remember(f"{text} and writes about it every single Sunday", section="user")
-    moved = last(small, "archive")
+    made = next(line for line in lines(small) if any(move.room for move in line.moves))
+    moved = next(move for move in made.moves if move.room and not move.came)
     archive = small.file(small.paths.archive("main"))
-    assert moved.after in archive.read_text("utf-8")
-    done = undo(small, moved.id)
-    assert "back from the archive" in done.message
-    assert f"^{moved.block}" in small.brain()
-    assert f"^{moved.block}" not in archive.read_text("utf-8")
-    back = next(line for line in reversed(lines(small)) if line.op == "restore")
-    undo(small, back.id)
-    assert f"^{moved.block}" not in small.brain()
-    assert archive.read_text("utf-8").count(f"^{moved.block}") == 1
+    assert moved.line in archive.read_text("utf-8") and moved.line not in small.brain()
+    done = undo(small, made.id)
+    assert "moved to the archive back" in done.message and done.restored
+    assert moved.line in small.brain() and made.after not in small.brain()
+    assert moved.line not in archive.read_text("utf-8")
+    undo(small, last(small).id)
+    assert moved.line not in small.brain() and made.after in small.brain()
+    assert archive.read_text("utf-8").count(moved.line) == 1

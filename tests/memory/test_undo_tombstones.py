@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from vaultmind.memory.audit.lines import hidden_ref, ref_text
+from vaultmind.memory.forget.hiding import Hiding
 from vaultmind.memory.forget.kinds import Ref, SummaryRef
-from vaultmind.memory.forget.lifting import Lifting
 from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
 from vaultmind.types import MessageRef
 from vaultmind.vault.paths import VaultPaths
@@ -38,7 +37,8 @@ class Synced:
         self.append(self.paths.tombstones("main", device), render_tombstones(refs, time))
 
     def lift(self, device: str, *refs: Ref, now: datetime = NOW) -> tuple[Ref, ...]:
-        return Lifting(self.paths, device, self.append).lift(refs, now)
+        hiding = Hiding(self.paths, device, (), self, lambda: now)
+        return hiding.show(refs)
 
     def hides(self, ref: Ref = WHOLE) -> bool:
         record = ref.summary if isinstance(ref, SummaryRef) else ref.session
@@ -69,14 +69,6 @@ def test_a_copy_that_a_sync_program_made_hides_as_well(synced: Synced) -> None:
     folder = synced.paths.memory("main")
     synced.append(f"{folder}/{name}", render_tombstones([WHOLE], "no time"))
     assert synced.hides()
-
-
-def test_what_the_audit_names_as_hidden_is_found_again() -> None:
-    for ref in (replace(WHOLE, id=""), replace(WHOLE, block=""), PART):
-        assert hidden_ref(ref_text(ref)) == ref
-    context = SummaryRef("main", "VaultMind/agents/main/memory/active_context", "p1")
-    assert hidden_ref(ref_text(context)) == context
-    assert hidden_ref("no name") is None
 
 
 L1 = "VaultMind/agents/main/memory/summaries/L1"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.planner.shelf import Shelf
-from vaultmind.index.linked.ground import FolderGround
+from vaultmind.index.linked import FolderGround
 
 
 @pytest.fixture

@@ -9,14 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.fakes import OpenToAll
-from vaultmind.index.fulltext.text_index import TextIndex
+from vaultmind.index.db import Database, FileRow, Journal, file_rows
 from vaultmind.index.ground.ground import Ground, VaultGround
 from vaultmind.index.outlet import Outlet, Withheld
-from vaultmind.index.storage.database import Database
-from vaultmind.index.storage.file_rows import FileRow, file_rows
-from vaultmind.index.storage.journal import Journal
-from vaultmind.index.sync.freshness import Changes
-from vaultmind.index.sync.sync import Sync
+from vaultmind.index.sync import Changes, Sync
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.planner.layers import Explored, explore
 from vaultmind.planner.records import record_of
@@ -48,9 +44,8 @@ class Shelf:
         self.ground = ground or VaultGround(VaultPaths(folder))
         self.reader = VaultReader(self.ground.paths, 0)
         self.database = Database(self.state / "index.db")
-        text = TextIndex(self.database)
         self.changes = Changes(0)
-        self.sync = Sync(self.database, text, self.reader, self.ground, self.changes, lambda: NOW)
+        self.sync = Sync(self.database, self.reader, self.ground, self.changes, lambda: NOW)
         withheld = Withheld(Tombstones(self.ground.paths), OpenToAll())
         self.outlet = Outlet(self.reader, lambda: self.sync.rules, withheld, self.ground)
         self.marked: list[str] = []

@@ -21,7 +21,7 @@ from vaultmind.app import App, open_app
 from vaultmind.client.client import Client
 from vaultmind.config import ContextConfig
 from vaultmind.errors import NotAllowed, NotFound, WriteConflict
-from vaultmind.memory.audit.lines import read_audit
+from vaultmind.memory.audit import read_audit
 from vaultmind.memory.suggestions.file import parse
 from vaultmind.serve import operations
 from vaultmind.serve.operations import Call

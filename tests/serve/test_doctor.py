@@ -14,7 +14,7 @@ from tests.episodes.worked import NOW, Folder, episode, event, iso
 from tests.fakes import HashEmbedder
 from tests.serve.vaults import config_of, open_vault, write_vault
 from vaultmind.app import App, open_app
-from vaultmind.cli.backend import InProcessBackend
+from vaultmind.cli.options import InProcess
 from vaultmind.episodes.types import Offer, TaskMark
 from vaultmind.errors import BrokenMemory
 from vaultmind.serve.operations import Call, run_operation
@@ -117,7 +117,7 @@ def test_a_look_at_a_vault_without_a_daemon_leaves_it_as_it_is(tmp_path: Path) -
     note.write_text(f"{note.read_text('utf-8')}- 10:00:00 read `half", "utf-8")
     before = bytes_of(config.vault)
     assert any(name.endswith(".offers.jsonl") for name in before)
-    backend = InProcessBackend(config)
+    backend = InProcess(config)
     try:
         looked = backend.call("doctor", {})["checks"]
         backend.call("purge_preview", {})

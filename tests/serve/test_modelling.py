@@ -13,8 +13,7 @@ import pytest
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.errors import BadArgument, NotAllowed, NotFound
-from vaultmind.index.ranker.model import written
-from vaultmind.index.ranker.registry import shipped
+from vaultmind.index.models import model_text, shipped
 from vaultmind.learn.trial import Trained
 from vaultmind.serve import operations
 from vaultmind.serve.calls.call import Call
@@ -41,7 +40,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     with open_vault(tmp_path_factory.mktemp("models")) as app:
         folder = app.paths.root / "VaultMind/models/ranker"
         folder.mkdir(parents=True)
-        (folder / "words-2026-11-22-abc.json").write_text(written(shipped("")), "utf-8")
+        (folder / "words-2026-11-22-abc.json").write_text(model_text(shipped("")), "utf-8")
         app.learning.models.activate("shipped-words")
         yield app
 

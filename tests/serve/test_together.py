@@ -1,9 +1,8 @@
-"""Many at once on one brain: every fact there once, the audit complete, its chain whole."""
+"""Many at once on one brain: every fact there once, the audit complete."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import threading
 from collections import Counter
@@ -14,9 +13,7 @@ import pytest
 
 from tests.machine import Machine
 from vaultmind.client.client import Client
-from vaultmind.memory.audit import heads
-from vaultmind.memory.audit.chain import verify
-from vaultmind.memory.audit.lines import AuditLine, read_audit
+from vaultmind.memory.audit import AuditLine, read_audit
 from vaultmind.memory.brain import parse_brain
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.paths import VaultPaths
@@ -102,8 +99,3 @@ def test_sixteen_threads_and_four_clients_write_every_fact_once(machine: Machine
     assert facts_kept(machine) == Counter(set(wanted)), "every fact there once"
     lines = read_audit(VaultPaths(machine.vault), "main")
     assert asked_for(lines) == wanted, "a line for every request, written or known already"
-    (audit,) = machine.brain().parent.glob("audit-*.jsonl")
-    kept = json.loads((machine.config.state_dir / heads.FILE).read_text("utf-8"))
-    relative = audit.relative_to(machine.vault).as_posix()
-    checked = verify(audit.read_text("utf-8").split("\n"), kept[relative])
-    assert (checked.faults, checked.torn, checked.head) == ((), 0, kept[relative])

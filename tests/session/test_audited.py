@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from tests.memory.conftest import NOW, House
-from vaultmind.memory.audit.lines import AuditLine, read_audit
+from vaultmind.memory.audit import AuditLine, read_audit
 from vaultmind.session.lifecycle.lifecycle import SessionLog
 from vaultmind.types import Message
 from vaultmind.vault.files import VaultReader

@@ -12,9 +12,10 @@ from vaultmind.errors import BadArgument
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.kinds import Evidence, Messages
 from vaultmind.memory.forget.tombstones import Tombstones
-from vaultmind.memory.gate.gate import Gate, GateSettings
+from vaultmind.memory.gate import Gate
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.granted import Grants
+from vaultmind.memory.writing import GateSettings
 from vaultmind.session.lifecycle.lifecycle import SessionLog
 from vaultmind.session.records.store import session_ids
 from vaultmind.session.voice.requests import Requests

@@ -12,7 +12,7 @@ import pytest
 from tests.fakes import HashEmbedder
 from vaultmind.app import App, open_app
 from vaultmind.config import Config
-from vaultmind.memory.audit.lines import hidden_ref, ref_text
+from vaultmind.memory.audit import hidden_ref, ref_text
 from vaultmind.memory.forget.kinds import SummaryRef
 from vaultmind.memory.rights.identity import default_identity
 from vaultmind.serve.operations import Call, run_operation

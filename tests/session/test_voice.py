@@ -12,10 +12,11 @@ from tests.session.samples import EveryMessage, Marked
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.kinds import Evidence, Messages
 from vaultmind.memory.forget.tombstones import Tombstones
-from vaultmind.memory.gate.gate import Gate, GateSettings
+from vaultmind.memory.gate import Gate
 from vaultmind.memory.intents import Ears
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.granted import Grants
+from vaultmind.memory.writing import GateSettings
 from vaultmind.session.lifecycle.lifecycle import SessionLog
 from vaultmind.session.records.reading import read_text
 from vaultmind.session.records.store import session_ids

@@ -2,66 +2,147 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
-from itertools import islice
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import click
 
-from vaultmind.cli.jsonlines import read_items
-from vaultmind.cli.options import Settings, VaultCommand, VaultGroup, pass_settings
-from vaultmind.cli.output.bars import progress
-from vaultmind.cli.output.output import (
-    OUTCOME_EXIT,
-    OUTCOME_MARKS,
-    bold,
-    paragraph,
-    print_json,
-    say,
-)
+from vaultmind.cli.options import Answer, Settings, VaultCommand, pass_settings
+from vaultmind.cli.terminal import OUTCOME_EXIT, aside, dim, print_json
+from vaultmind.errors import BadArgument, NotFound
 
 if TYPE_CHECKING:
     from vaultmind.serve.op import Operation
 
 SOURCE_SECONDS = 120.0
 """How long a person waits for a source that is read for the first time."""
+CHANGES_SECONDS = 3.0
+"""How long one question waits for what changes in a vault that is indexed: many notes may change
+for minutes, and the rest of them can be asked meanwhile."""
+VECTORS_SECONDS = 1.0
+"""How long one question waits for the last vectors; the answer says when meaning is incomplete."""
+NEARLY_ALL = 100
+"""So many vectors are made in about that time; while more are missing there is no waiting."""
+BEHIND = "Notes are changing faster than they are indexed: what was written last may be missing."
+READABLE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
+BATCH = 25
+"""Lines of a file that go in one call, so that answers appear as they come."""
+PLACES = frozenset(("source", "project_root"))
+"""Arguments that name a source: the vault, or a linked folder by name or path."""
 Run = Callable[[Settings, dict[str, Any]], int]
 
 
+def outcome_code(answer: dict[str, Any]) -> int:
+    """Return the exit code of an answer that says what came of it."""
+    return OUTCOME_EXIT.get(str(answer.get("outcome", "")), 0)
+
+
+MADE: dict[str, Made] = {}
+"""Commands by name, as they are declared: `episode end`."""
+
+
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What an operation answered: as data, and in words where they are shown."""
+class Made:
+    """A command of an operation, which is imported when the command is asked for.
 
-    json: dict[str, Any]
-    words: str = ""
+    `argument` names the argument that is no option, and after a colon what it is called: several
+    words make one text where it ends in `…`, and one in brackets may be left out. `only` names the
+    arguments that are options, `given` what is always said. An option of `instead` takes another
+    operation, one of `says` is a flag for arguments. `code` makes the exit code of the answer.
+    """
+
+    path: str
+    argument: str = ""
+    only: Sequence[str] | None = None
+    also: Sequence[click.Parameter] = ()
+    given: Mapping[str, Any] = field(default_factory=dict)
+    instead: Mapping[str, tuple[str, dict[str, Any]]] = field(default_factory=dict)
+    says: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    waits: bool = False
+    """Whether it waits for the index first."""
+    code: Callable[[dict[str, Any]], int] = outcome_code
+    run: Run | None = None
+    """What it does otherwise than asking and telling."""
+    help: str = ""
+
+    def build(self, own: str) -> click.Command:
+        """Return the command under its own name."""
+        op = operation(self.path)
+        name, _, label = self.argument.strip("[]…").partition(":")
+        hidden = ("agent", "wait_seconds", name, *self.given)
+        offered = [one for one in op.parameters if one not in hidden]
+        wanted = offered if self.only is None else self.only
+        params: list[click.Parameter] = [_option(one, *op.parameters[one]) for one in wanted]
+        if self.waits or ("wait_seconds" in op.parameters and "wait_seconds" not in self.given):
+            params.append(flag("--no-wait", "Answer at once, however far the index is."))
+        if name:
+            params.insert(0, _argument(self.argument, name, label))
+
+        def callback(settings: Settings, **values: Any) -> int:  # noqa: ANN401
+            args = {key: one for key, one in values.items() if one not in (None, ())}
+            if isinstance(args.get(name), tuple):
+                args[name] = " ".join(args[name])
+            return self._called(settings, args)
+
+        return VaultCommand(
+            own, params=[*params, *self.also], callback=pass_settings(callback), help=self.help
+        )
+
+    def _called(self, settings: Settings, args: dict[str, Any]) -> int:
+        """Run the operation that is asked for, with what was said as its arguments."""
+        waits = not args.pop("no_wait", False)
+        for place in PLACES & args.keys():
+            args[place] = source_at(args[place])
+        if args.get("task") == "-":
+            args["task"] = sys.stdin.read()
+        for one in self.says.keys() & args.keys():
+            del args[one]
+            args |= self.says[one]
+        path = self._meant(args)
+        op = operation(path)
+        if self.waits and waits and path == self.path:
+            wait_for_index(settings, patient="queries" in args)
+        if "wait_seconds" in op.parameters and waits:
+            args.setdefault("wait_seconds", SOURCE_SECONDS)
+        if "agent" in op.parameters:
+            args |= settings.target
+        if self.run is not None and path == self.path:
+            return self.run(settings, args)
+        return self.code(settings.tell(settings.ask(op.name, args)))
+
+    def _meant(self, args: dict[str, Any]) -> str:
+        """Return which operation is meant; complete its arguments."""
+        args |= self.given
+        for one in self.instead.keys() & args.keys():
+            name, more = self.instead[one]
+            path = f"{self.path.partition('.')[0]}.{name}"
+            known = operation(path).parameters
+            if unknown := sorted(args.keys() - known.keys() - {one}):
+                raise click.UsageError(f"--{one} goes without --{', --'.join(unknown)}.")
+            if one not in known:
+                del args[one]
+            args |= more
+            return path
+        return self.path
 
 
-def ask(settings: Settings, op: str, args: dict[str, Any]) -> Told:
-    """Run an operation, with a bar while it takes long; its words come too where they are shown."""
-    backend = settings.backend()
-    with progress(quiet=settings.json) as report:
-        if settings.json:
-            return Told(backend.call(op, args, report))
-        told = backend.call("in_words", {"op": op, "args": args}, report)
-    return Told(told["json"], told["words"])
+def made(path: str, argument: str = "", **how: Any) -> Callable[[Callable[..., Any]], Run]:  # noqa: ANN401
+    """Declare a function the command of an operation; one without arguments only asks and tells."""
 
+    def declare(function: Callable[..., Any]) -> Run:
+        run = function if function.__code__.co_argcount else None
+        name = function.__name__.rstrip("_").replace("_", " ")
+        MADE[name] = Made(path, argument, run=run, help=cleandoc(function.__doc__ or ""), **how)
+        return function
 
-def tell(settings: Settings, told: Told) -> None:
-    """Print an answer: its data for a script, else its words."""
-    if settings.json:
-        print_json(told.json)
-        return
-    mark = OUTCOME_MARKS.get(str(told.json.get("outcome", "")), "")
-    show(f"{mark} {told.words}" if mark else told.words)
-
-
-def show(words: str) -> None:
-    """Print words, wrapped on a terminal; headings are bold."""
-    for line in words.splitlines():
-        say(bold(line) if line.startswith("## ") else paragraph(line))
+    return declare
 
 
 def operation(path: str) -> Operation:
@@ -73,86 +154,30 @@ def operation(path: str) -> Operation:
     return OPERATIONS[name]
 
 
-def command(
-    path: str,
-    run: Run | None = None,
-    *,
-    words: str = "",
-    only: Sequence[str] | None = None,
-    also: Sequence[click.Parameter] = (),
-    help: str = "",
-    **given: object,
-) -> click.Command:
-    """Return the command of an operation.
-
-    `words` names the argument that is no option, and after a colon what it is called: several words
-    make one text where it ends in `…`, and one in brackets may be left out. `only` names the
-    arguments that are options, `given` what is always said. `run` does it otherwise than by asking
-    and telling.
-    """
-    op = operation(path)
-    name, _, label = words.strip("[]…").partition(":")
-    offered = [one for one in op.parameters if one not in ("agent", "wait_seconds", name, *given)]
-    params: list[click.Parameter] = [
-        _option(one, *op.parameters[one]) for one in (offered if only is None else only)
-    ]
-    if name:
-        optional, several = words.startswith("["), "…" in words
-        shown = f"{(label or name).upper()}{'...' if several else ''}"
-        shown = f"[{shown}]" if optional else shown
-        params.insert(
-            0,
-            click.Argument(
-                [name], nargs=-1 if several else 1, required=not optional, metavar=shown
-            ),
-        )
-    if "wait_seconds" in op.parameters and "wait_seconds" not in given:
-        params.append(no_wait())
-
-    def callback(settings: Settings, **values: Any) -> int:  # noqa: ANN401
-        args = _args(op, values, name, dict(given))
-        if "agent" in op.parameters:
-            args |= settings.target
-        if run is not None:
-            return run(settings, args)
-        told = ask(settings, op.name, args)
-        tell(settings, told)
-        return OUTCOME_EXIT.get(str(told.json.get("outcome", "")), 0)
-
-    return VaultCommand(
-        op.name,
-        params=[*params, *also],
-        callback=pass_settings(callback),
-        help=help or op.help,
-    )
-
-
-def no_wait() -> click.Option:
-    """Return the option not to wait for an index."""
-    return flag("--no-wait", "Answer at once, however far the index is.")
+def option(*names: str, **how: Any) -> click.Option:  # noqa: ANN401
+    """Return an option that no operation has."""
+    return click.Option(names, **{"default": None, **how})
 
 
 def flag(name: str, help: str) -> click.Option:
     """Return an option that is there or not."""
-    return click.Option([name], is_flag=True, help=help)
+    return click.Option([name], is_flag=True, default=None, help=help)
 
 
-def _args(
-    op: Operation, values: dict[str, Any], name: str, given: dict[str, Any]
-) -> dict[str, Any]:
-    """Return what was said as arguments of an operation, and what else a command's `run` wants."""
-    args = {key: one for key, one in values.items() if one is not None and one is not False}
-    args = {key: one for key, one in args.items() if one != ()}
-    if isinstance(args.get(name), tuple):
-        args[name] = " ".join(args[name])
-    if "source" in args and "source" in op.parameters:
-        args["source"] = source_at(args["source"])
-    if "project_root" in args:
-        args["project_root"] = source_at(args["project_root"])
-    if "wait_seconds" in op.parameters and not args.pop("no_wait", False):
-        args.setdefault("wait_seconds", SOURCE_SECONDS)
-    strict = values.get("strict")
-    return args | given | ({"strict": False} if strict is False else {})
+QUERIES = option(
+    "--queries", metavar="FILE", type=READABLE, help='Many at once: JSON Lines of {"id","query"}.'
+)
+
+
+def _argument(form: str, name: str, label: str) -> click.Argument:
+    optional, several = form.startswith("["), "…" in form
+    shown = f"{(label or name).upper()}{'...' if several else ''}"
+    return click.Argument(
+        [name],
+        nargs=-1 if several else 1,
+        required=not optional,
+        metavar=f"[{shown}]" if optional else shown,
+    )
 
 
 def _option(name: str, hint: Any, default: Any) -> click.Option:  # noqa: ANN401
@@ -161,18 +186,16 @@ def _option(name: str, hint: Any, default: Any) -> click.Option:  # noqa: ANN401
     inner = [one for one in get_args(kind) if one is not type(None)]
     many = get_origin(kind) is tuple
     kind = inner[0] if many or type(None) in get_args(kind) else kind
-    flag_ = arg.option or f"--{name.replace('_', '-')}"
-    if kind is bool and default is True:
-        return click.Option([f"{flag_}/--no-{flag_[2:]}", name], default=None, help=arg.help)
+    name_ = arg.option or f"--{name.replace('_', '-')}"
     if kind is bool:
-        return click.Option([flag_, name], is_flag=True, help=arg.help)
+        both = f"/--no-{name_[2:]}" if default is True else ""
+        return click.Option([name_ + both, name], is_flag=True, default=None, help=arg.help)
     choices = [str(one) for one in get_args(kind)] if get_origin(kind) is Literal else []
     shown = f"  [default: {default}]" if default not in (..., None, "", ()) else ""
     return click.Option(
-        [flag_, name],
+        [name_, name],
         type=click.Choice(choices) if choices else kind if kind in (int, float) else str,
         multiple=many,
-        required=default is ...,
         help=f"{arg.help}{shown}".strip(),
     )
 
@@ -183,8 +206,6 @@ def source_at(source: str) -> str:
     Raises NotFound for a path that leads nowhere: the daemon would take it for a part of the
     source that it would lie in.
     """
-    from vaultmind.errors import NotFound
-
     if source not in (".", "..") and not source.startswith("~") and "/" not in source:
         return source
     path = Path(source).expanduser().resolve()
@@ -193,39 +214,76 @@ def source_at(source: str) -> str:
     return str(path)
 
 
-READABLE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
+def wait_for_index(settings: Settings, *, patient: bool) -> None:
+    """Wait for all text, and for all vectors or the last few, with a bar on a terminal.
+
+    Where everything was indexed before, what changes is waited for a moment only, and it is told
+    when that was not enough.
+    """
+    if patient:
+        settings.call("index")
+        return
+    began = time.monotonic()
+    state = settings.call("index", {"vectors": False, "timeout_seconds": CHANGES_SECONDS})
+    if state["phase"] != "ready":
+        state = settings.call("index", {"vectors": False})
+    elif time.monotonic() - began >= CHANGES_SECONDS:
+        if not settings.json:
+            aside(dim(BEHIND))
+        return
+    if not state["embedder"] or state["embeddable"] - state["vectors"] <= NEARLY_ALL:
+        settings.call("index", {"timeout_seconds": VECTORS_SECONDS})
 
 
-def option(*names: str, **how: Any) -> click.Option:  # noqa: ANN401
-    """Return an option that no operation has."""
-    return click.Option(names, **how)
+def read_lines(path: Path, example: str) -> list[tuple[int, dict[str, Any]]]:
+    """Return number and object of every line of a JSON Lines file; blank lines are passed over.
+
+    Raises BadArgument for the first faulty line, before anything is asked; `example` shows the
+    person a good one, whose keys every line needs.
+    """
+    found = []
+    raw = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    for number, line in enumerate(raw.decode("utf-8-sig", "replace").split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            item = json.loads(line)
+        except (ValueError, RecursionError):
+            item = None
+        if not isinstance(item, dict) or not json.loads(example).keys() <= item.keys():
+            wanted = f"a line of JSON like {example}"
+            raise BadArgument(f"{path.name} line {number}", line.strip(), wanted)
+        found.append((number, item))
+    return found
 
 
-def questions(file: Path) -> list[tuple[Any, str]]:
-    """Return the ids and questions of a file of JSON Lines."""
-    return read_items(file, "query", '{"id": "q1", "query": "bread oven"}')
-
-
-def each(
-    settings: Settings,
-    op: str,
-    asked: Sequence[tuple[Any, str]],
-    args: dict[str, Any],
-    size: int,
-) -> int:
-    """Print the answer to each question under its id, which comes back as it was given."""
-    lines = iter(asked)
-    while batch := list(islice(lines, size)):
-        queries = [{"id": str(id_), "query": query} for id_, query in batch]
-        with progress(quiet=settings.json) as report:
-            answer = settings.backend().call(op, args | {"queries": queries}, report)
-        for (id_, _), result in zip(batch, answer["results"], strict=True):
-            print_json(result | {"id": id_}, indent=None)
+def each(settings: Settings, op: str, file: Path, args: dict[str, Any]) -> int:
+    """Print the answer to each question of a file under its id, which comes back as it was."""
+    asked = [one for _, one in read_lines(file, '{"id": "q1", "query": "bread oven"}')]
+    for at in range(0, len(asked), BATCH):
+        batch = asked[at : at + BATCH]
+        queries = [{"id": str(one["id"]), "query": str(one["query"])} for one in batch]
+        results = settings.call(op, args | {"queries": queries})["results"]
+        for one, result in zip(batch, results, strict=True):
+            print_json(result | {"id": one["id"]}, indent=None)
     return 0
 
 
-def group(name: str, help: str, **commands: click.Command) -> click.Group:
-    """Return a group of commands."""
-    for own, one in commands.items():
-        one.name = own
-    return VaultGroup(name, commands=commands, help=help)
+def tell_all(settings: Settings, data: dict[str, Any], answers: Sequence[Answer]) -> None:
+    """Print several answers: for a script as one."""
+    if settings.json:
+        print_json(data)
+    for one in () if settings.json else answers:
+        settings.tell(one)
+
+
+def refuse_unless_asked(settings: Settings) -> None:
+    """Raise UsageError where nobody can be asked."""
+    if settings.json or not sys.stdin.isatty():
+        raise click.UsageError("Nobody can be asked here, so nothing was done. Add --yes.")
+
+
+def confirmed(settings: Settings, question: str) -> bool:
+    """Ask the person, where there is one; tell whether they say yes."""
+    refuse_unless_asked(settings)
+    return click.confirm(question, default=False, err=True)

@@ -11,8 +11,10 @@ import click
 from click.exceptions import NoSuchCommand
 
 from vaultmind import __version__
+from vaultmind.cli import memory, notes  # noqa: F401  (their commands declare themselves)
+from vaultmind.cli.made import MADE
 from vaultmind.cli.options import VaultGroup, settings_of
-from vaultmind.cli.output.output import (
+from vaultmind.cli.terminal import (
     EXIT_INTERRUPTED,
     EXIT_OTHER,
     aside,
@@ -22,78 +24,39 @@ from vaultmind.cli.output.output import (
 )
 from vaultmind.errors import VaultMindError
 
-COMMANDS = {
-    "To begin": {
-        "demo": ("setup.demo", "See it work on a copy of the example vault."),
-        "init": ("setup.vault", "Make the memory folder in your vault."),
-        "connect": ("connect.connect", "Connect Claude, Cursor, VS Code or another client."),
-    },
-    "To find": {
-        "search": ("", "Search notes and memory."),
-        "fetch": ("", "Print a note, a section or a hit whole."),
-    },
-    "To read for a task": {
-        "plan": ("", "Show what to read for a task, within a token budget."),
-        "link": (
-            "",
-            "Link a folder of code or documents, to be read and never written.",
-        ),
-        "unlink": ("", "Unlink it and drop its index."),
-        "links": ("", "List what is linked, and how far each index is."),
-        "explore": ("", "Show what the vault or a linked folder is made of."),
-        "delta": ("", "Show what changed in it."),
-        "refresh": ("", "Compare it with the disk now."),
-        "gain": ("", "Show what plans saved, as a table."),
-    },
-    "What was done for a task": {
-        "episode": ("", "Keep what is done for a task, or look at what was kept."),
-        "feedback": ("", "Say what came of it, or whether a search helped."),
-        "purge": ("", "Shrink what is past its retention; shown first."),
-        "model": ("", "Train what ranks plans and searches, list it, or go back."),
-    },
-    "Memory": {
-        "show": ("", "Show what the agent knows about you."),
-        "remember": ("", "Write a fact."),
-        "say": ("", "Ask it in plain words, in your language."),
-        "suggestions": ("", "List, accept or reject what waits for you."),
-        "forget": (
-            "",
-            "Take a fact out and hide what said it, or erase every trace.",
-        ),
-        "import": ("setup.vault", "Take in conversations from a file."),
-        "consolidate": ("", "Take facts and summaries from what was said."),
-        "log": ("", "Show what was changed, by whom and whose."),
-        "undo": ("", "Take back the last change, or any by its id."),
-    },
-    "The conversation": {
-        "context": ("", "Show what the agent is given before it answers, and why."),
-        "chat": ("sessions.chat", "Talk with the minion, and see what its memory gave it."),
-        "session": (
-            "",
-            "Write a conversation down, end it, or list what there is.",
-        ),
-    },
-    "Agents": {
-        "agents": ("", "List, show or make agents, or let one do more."),
-    },
-    "The index": {
-        "status": ("setup.vault", "Show how complete it is and who is connected."),
-        "doctor": ("setup.vault", "Check everything and say how to mend it."),
-        "index": ("setup.vault", "Wait until everything is searchable."),
-        "reindex": ("setup.vault", "Build it anew."),
-    },
-    "Processes": {
-        "daemon": ("setup.daemon", "Run, start or stop the vault's daemon, or look at it."),
-        "mcp": ("setup.daemon", "What an MCP client starts: the pipe to the daemon."),
-        "hook": ("setup.hook", "What Claude Code runs: takes a conversation down, and reminds."),
-        "minion": (
-            "sessions.minion",
-            "Show, try or choose the language model, if you want one.",
-        ),
-    },
+PURPOSES = {
+    "To begin": ("demo", "init", "connect"),
+    "To find": ("search", "fetch"),
+    "To read for a task": (
+        "plan", "link", "unlink", "links", "explore", "delta", "refresh", "gain",
+    ),
+    "What was done for a task": ("episode", "feedback", "purge", "model"),
+    "Memory": (
+        "show", "remember", "say", "suggestions", "forget", "import", "consolidate", "log", "undo",
+    ),
+    "The conversation": ("context", "chat", "session"),
+    "Agents": ("agents",),
+    "The index": ("status", "doctor", "index", "reindex"),
+    "Processes": ("daemon", "mcp", "hook", "minion"),
+}  # fmt: skip
+HANDMADE = {
+    "demo": ("demo", "See it work on a copy of the example vault."),
+    "connect": ("connect", "Connect Claude, Cursor, VS Code or another client."),
+    "chat": ("chat", "Talk with the minion, and see what its memory gave it."),
+    "daemon": ("processes", "Run, start or stop the vault's daemon, or look at it."),
+    "mcp": ("processes", "What an MCP client starts: the pipe to the daemon."),
+    "hook": ("processes", "What Claude Code runs: takes a conversation down, and reminds."),
+    "minion": ("minion", "Show, try or choose the language model, if you want one."),
 }
-"""By purpose: each command's module and its line of help; those without are made from operations.
-A module is imported when it is used."""
+"""Commands with a terminal of their own: the module, imported when it is used, and the help."""
+GROUPS = {
+    "episode": "Keep what is done for a task, or look at what was kept.",
+    "model": "Train what ranks plans and searches, list it, or go back.",
+    "suggestions": "List, accept or reject what waits for you.",
+    "session": "Write a conversation down, end it, or list what there is.",
+    "agents": "List, show or make agents, or let one do more.",
+}
+NAMES = [name for names in PURPOSES.values() for name in names]
 EXIT_CODES = """\
 Exit codes: 0 done or unchanged, 1 other, 2 usage, 3 suggested, 4 denied, 5 not found."""
 
@@ -103,21 +66,19 @@ class Program(VaultGroup):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
-        return [name for part in COMMANDS.values() for name in part]
+        return NAMES
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, imported now; None for an unknown name."""
-        for part in COMMANDS.values():
-            if cmd_name in part and not part[cmd_name][0]:
-                from vaultmind.cli import finding, keeping
-
-                return (finding.COMMANDS | keeping.COMMANDS)[cmd_name]()
-            if cmd_name in part:
-                module = import_module(f"vaultmind.cli.{part[cmd_name][0]}")
-                suffix = "_" if cmd_name == "import" else ""
-                command: click.Command = getattr(module, cmd_name + suffix)
-                return command
-        return None
+        """Return a command, made or imported now; None for an unknown name."""
+        if cmd_name in HANDMADE:
+            module = import_module(f"vaultmind.cli.{HANDMADE[cmd_name][0]}")
+            command: click.Command = getattr(module, cmd_name)
+            return command
+        if cmd_name in GROUPS:
+            parts = ((name.partition(" "), one) for name, one in MADE.items())
+            within = {own: one.build(own) for (above, _, own), one in parts if above == cmd_name}
+            return VaultGroup(cmd_name, commands=within, help=GROUPS[cmd_name])
+        return MADE[cmd_name].build(cmd_name) if cmd_name in MADE else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -126,14 +87,15 @@ class Program(VaultGroup):
         try:
             return super().resolve_command(ctx, args)
         except NoSuchCommand as error:
-            names = self.list_commands(ctx)
-            raise NoSuchCommand(error.command_name, possibilities=names, ctx=ctx) from None
+            raise NoSuchCommand(error.command_name, possibilities=NAMES, ctx=ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands by purpose."""
-        for title, part in COMMANDS.items():
+        """Write the commands by purpose, each with the first sentence of its help."""
+        helps = {name: one.help.partition("\n")[0] for name, one in MADE.items()} | GROUPS
+        helps |= {name: help_ for name, (_, help_) in HANDMADE.items()}
+        for title, names in PURPOSES.items():
             with formatter.section(title):
-                formatter.write_dl([(f"{name:8}", words) for name, (_, words) in part.items()])
+                formatter.write_dl([(f"{name:8}", helps[name]) for name in names])
 
 
 @click.group(
@@ -170,20 +132,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         aside("Stopped.")
         return EXIT_INTERRUPTED
-    except (click.ClickException, VaultMindError, OSError) as error:
-        return _tell(error, as_json="--json" in arguments)
-
-
-def _tell(error: click.ClickException | VaultMindError | OSError, *, as_json: bool) -> int:
-    """Show an error with what to do next, and return its exit code."""
-    if isinstance(error, VaultMindError):
-        show_error(type(error).__name__, error.message, error.hint, as_json=as_json)
-        return exit_code(error)
-    if isinstance(error, OSError):
-        show_error("OSError", f"{error}.", "", as_json=as_json)
-        return EXIT_OTHER
-    context = error.ctx if isinstance(error, click.UsageError) else None
-    help_of = context.command_path if context else "vaultmind"
-    message = " ".join(error.format_message().split())
-    show_error("UsageError", message, f"See `{help_of} --help`.", as_json=as_json)
-    return error.exit_code
+    except VaultMindError as error:
+        code, kind, message, hint = (
+            exit_code(error),
+            type(error).__name__,
+            error.message,
+            error.hint,
+        )
+    except OSError as error:
+        code, kind, message, hint = EXIT_OTHER, "OSError", f"{error}.", ""
+    except click.ClickException as error:
+        context = error.ctx if isinstance(error, click.UsageError) else None
+        hint = f"See `{context.command_path if context else 'vaultmind'} --help`."
+        code, kind, message = (
+            error.exit_code,
+            "UsageError",
+            " ".join(error.format_message().split()),
+        )
+    show_error(kind, message, hint, as_json="--json" in arguments)
+    return code

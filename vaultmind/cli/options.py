@@ -1,15 +1,83 @@
-"""Options every command understands, before or after its name, and what they lead to."""
+"""What every command understands and reaches: global options, configuration, operations."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import click
 
+from vaultmind.cli.terminal import OUTCOME_MARKS, print_json, progress, show
+from vaultmind.ports import Report, silent
+
 if TYPE_CHECKING:
-    from vaultmind.cli.backend import Backend
     from vaultmind.config import Config
+
+NEED_A_LOOK = frozenset(("suggestions_list",))
+"""Operations that only read, and what they read is what was left to do."""
+GLOBAL_OPTIONS: dict[str, tuple[str, str]] = {
+    "--vault": ("DIR", "The vault to work on."),
+    "--agent": ("NAME", "The agent whose memory is meant."),
+    "--json": ("", "Answer in JSON, for scripts."),
+    "--state-dir": ("DIR", "Folder for index, lock and log."),
+    "--in-process": ("", "Work without a daemon (takes its lock)."),
+}
+"""Name, metavar (empty for a flag) and help."""
+
+
+class Answer(NamedTuple):
+    """What an operation answered: as data, and in words where they are shown."""
+
+    json: dict[str, Any]
+    words: str = ""
+
+
+class Backend(Protocol):
+    """Runs operations by name: the daemon's client, or the app in this process."""
+
+    def call(self, op: str, args: dict[str, Any], report: Report = silent) -> dict[str, Any]:
+        """Run an operation and return its response as JSON; raises VaultMindError."""
+        ...
+
+    def close(self) -> None:
+        """Let go."""
+        ...
+
+
+class InProcess:
+    """The app in this process; holds the vault's lock meanwhile.
+
+    It does what it is asked and tends to nothing by itself, as a daemon does: a look at a copy of a
+    vault leaves it as it is.
+    """
+
+    def __init__(self, config: Config) -> None:
+        from vaultmind.app import App, local_now
+        from vaultmind.serve.daemon.lock import VaultLock
+
+        self._lock = VaultLock(config)
+        self._lock.acquire()
+        try:
+            self._app = App(config, local_now, None)
+            self._app.start(tends=False)
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def call(self, op: str, args: dict[str, Any], report: Report = silent) -> dict[str, Any]:
+        """Run an operation on the app; before one that writes, what was left to do is done."""
+        from vaultmind.serve.operations import IN_WORDS, Call, find, run_operation
+        from vaultmind.types import PERSON
+
+        asked = args["op"] if op == IN_WORDS else op
+        if find(asked).writes or asked in NEED_A_LOOK:
+            self._app.look()
+        return run_operation(self._app, Call(PERSON, report), op, args)
+
+    def close(self) -> None:
+        """Finish the index's queue, close the app and free the lock."""
+        self._app.close()
+        self._lock.release()
 
 
 class Settings:
@@ -31,13 +99,17 @@ class Settings:
         return bool(self.values.get("in_process"))
 
     @property
+    def named(self) -> dict[str, str]:
+        """Return which vault, agent and state folder were named; empty where none was."""
+        return {one: str(self.values.get(one) or "") for one in ("vault", "agent", "state_dir")}
+
+    @property
     def config(self) -> Config:
         """Return the configuration of the vault that was named or found."""
         if self._config is None:
             from vaultmind.config import Flags, load_config
 
-            names = ("vault", "agent", "state_dir")
-            self._config = load_config(Flags(**{n: self.values.get(n) or "" for n in names}))
+            self._config = load_config(Flags(**self.named))
         return self._config
 
     @property
@@ -45,13 +117,37 @@ class Settings:
         """Return the argument that names the agent who was named anywhere; else none."""
         return {"agent": self.config.agent} if self.config.agent_named else {}
 
+    @property
     def backend(self) -> Backend:
         """Return the way to the operations: the daemon, or this process."""
-        if self._backend is None:
-            from vaultmind.cli.backend import open_backend
+        if self._backend is None and self.in_process:
+            self._backend = InProcess(self.config)
+        elif self._backend is None:
+            from vaultmind.client.client import Client
 
-            self._backend = open_backend(self.config, in_process=self.in_process)
+            self._backend = Client.connect(self.config)
         return self._backend
+
+    def call(self, op: str, args: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Run an operation and return its data, with a bar while it takes long."""
+        with progress(quiet=self.json) as report:
+            return self.backend.call(op, args or {}, report)
+
+    def ask(self, op: str, args: dict[str, Any] | None = None) -> Answer:
+        """Run an operation; its words come too where they are shown."""
+        if self.json:
+            return Answer(self.call(op, args))
+        told = self.call("in_words", {"op": op, "args": args or {}})
+        return Answer(told["json"], told["words"])
+
+    def tell(self, answer: Answer) -> dict[str, Any]:
+        """Print an answer, its data for a script, else its words; return its data."""
+        mark = OUTCOME_MARKS.get(str(answer.json.get("outcome", "")), "")
+        if self.json:
+            print_json(answer.json)
+        else:
+            show(f"{mark} {answer.words}" if mark else answer.words)
+        return answer.json
 
     def close(self) -> None:
         """Let go of the daemon or of the app in this process."""
@@ -68,25 +164,10 @@ def settings_of(context: click.Context) -> Settings:
     return root.obj
 
 
-def given(options: dict[str, object]) -> dict[str, Any]:
-    """Return the options that were given, as arguments of an operation."""
-    return {name: value for name, value in options.items() if value not in (None, ())}
-
-
 def _keep(context: click.Context, parameter: click.Parameter, value: object) -> None:
     """Keep a global option; the one after the command's name wins, since it is read last."""
     if value and parameter.name and not context.resilient_parsing:
         settings_of(context).values[parameter.name] = value
-
-
-GLOBAL_OPTIONS: dict[str, tuple[str, str]] = {
-    "--vault": ("DIR", "The vault to work on."),
-    "--agent": ("NAME", "The agent whose memory is meant."),
-    "--json": ("", "Answer in JSON, for scripts."),
-    "--state-dir": ("DIR", "Folder for index, lock and log."),
-    "--in-process": ("", "Work without a daemon (takes its lock)."),
-}
-"""Name, metavar (empty for a flag) and help."""
 
 
 def _global_options() -> list[click.Option]:

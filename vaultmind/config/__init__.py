@@ -105,7 +105,7 @@ def find_vault(
         hint=(
             f"Name one with --vault or {ENV_PREFIX}VAULT, run inside a folder that holds "
             f".obsidian or {memory_dir}/ or in one that is linked to one vault alone, or set "
-            f"`vault` in {user_config_path(env)}."
+            f"`vault` in {user_config_path(env)}. To make a folder one: vaultmind init --vault ."
         ),
     )
 

@@ -15,8 +15,7 @@ from vaultmind.consolidate.facts.types import SECTION_OF, Candidate
 from vaultmind.consolidate.means import FactGate
 from vaultmind.consolidate.types import Settled
 from vaultmind.errors import VaultMindError, WriteFailed
-from vaultmind.memory.audit.drops import settled_words
-from vaultmind.memory.audit.lines import EXTRACTED, REPORTED
+from vaultmind.memory.audit import EXTRACTED, REPORTED, settled_words
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.match import same_fact
 from vaultmind.memory.sensitive import sensitive

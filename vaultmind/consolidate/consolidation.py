@@ -57,12 +57,14 @@ class Consolidation:
 
     def __init__(self, means: Means) -> None:
         self._means = means
-        self._paths = means.reader.paths
+        self._paths = means.resources.reader.paths
         self._state = State(means.state)
         self._turns = Turns()
         self._stopping = threading.Event()
-        leaving = Leaving(means.reader, means.hides, means.embedder)
-        self._context = ActiveContext(means.gate, means.reader, leaving, means.clock)
+        leaving = Leaving(means.resources.reader, means.resources.hides, means.resources.embedder)
+        self._context = ActiveContext(
+            means.resources.gate, means.resources.reader, leaving, means.resources.clock
+        )
         self._background = Background(
             self._by_itself, lambda: means.end_idle(""), means.settings.delay_seconds
         )
@@ -119,8 +121,8 @@ class Consolidation:
         queue = tuple(
             (agent, session)
             for agent in self._paths.agent_names()
-            if self._means.gate.keeps_records(agent)
-            for session in pending(self._heads(agent), self._means.device)
+            if self._means.resources.gate.keeps_records(agent)
+            for session in pending(self._heads(agent), self._means.resources.device)
         )
         return Standing(
             queue,
@@ -138,9 +140,9 @@ class Consolidation:
         found = {
             (agent, head.id)
             for agent in self._paths.agent_names()
-            if self._means.gate.keeps_records(agent)
+            if self._means.resources.gate.keeps_records(agent)
             for head in unsettled(self._heads(agent))
-            if stands(head.meta, self._means.device) == "waits"
+            if stands(head.meta, self._means.resources.device) == "waits"
         }
         return len(found.difference(queue))
 
@@ -218,10 +220,14 @@ class Consolidation:
         if why := self._kept_out(agent):
             doing.notes.append(why)
             return False
-        head = next((one for one in self._means.heads(agent) if one.id == session), None)
-        how = stands(head.meta, self._means.device) if head else "open"
+        head = next((one for one in self._means.resources.heads(agent) if one.id == session), None)
+        how = stands(head.meta, self._means.resources.device) if head else "open"
         if how == "done" and request.again:
-            how = stands(replace(head.meta, consolidated=""), self._means.device) if head else how
+            how = (
+                stands(replace(head.meta, consolidated=""), self._means.resources.device)
+                if head
+                else how
+            )
         why = {
             "waits": "",
             "done": f"{session} of {agent} was consolidated already; --again does it anew.",
@@ -239,7 +245,7 @@ class Consolidation:
             return
         others = 0
         for head in unsettled(self._heads(agent)):
-            how = stands(head.meta, self._means.device)
+            how = stands(head.meta, self._means.resources.device)
             if how == "waits":
                 yield head.id
             others += how == "another device"
@@ -248,7 +254,7 @@ class Consolidation:
             doing.notes.append(f"{sessions} of {agent} were left to the device that made them.")
 
     def _kept_out(self, agent: str) -> str:
-        if self._means.gate.keeps_records(agent):
+        if self._means.resources.gate.keeps_records(agent):
             return ""
         return f"Nothing is written for {agent}: it may only read (autonomy 0 in its identity.md)."
 
@@ -277,7 +283,7 @@ class Consolidation:
                     return
                 with self._turns.by_itself():
                     head = self._head(agent, session)
-                    if head and stands(head.meta, self._means.device) == "waits":
+                    if head and stands(head.meta, self._means.resources.device) == "waits":
                         self._take(agent, session, BY_ITSELF, doing, dry_run=False)
             for agent in self._paths.agent_names():
                 if self._state.paused:
@@ -293,12 +299,12 @@ class Consolidation:
 
     def _heads(self, agent: str) -> Iterator[Head]:
         """Yield the heads of an agent's sessions but those done that cannot say so themselves."""
-        for head in self._means.heads(agent):
+        for head in self._means.resources.heads(agent):
             if not self._state.is_left(agent, head.id, head.stat):
                 yield head
 
     def _head(self, agent: str, session: str) -> Head | None:
-        return next((one for one in self._means.heads(agent) if one.id == session), None)
+        return next((one for one in self._means.resources.heads(agent) if one.id == session), None)
 
     # --- within a turn ---------------------------------------------------------------------
 
@@ -312,7 +318,7 @@ class Consolidation:
         self, agent: str, client: str, doing: _Doing, *, asked: Request | None, report: Report
     ) -> None:
         self._check()
-        if not self._means.gate.keeps_records(agent):
+        if not self._means.resources.gate.keeps_records(agent):
             return
         self._running = f"summaries of {agent}"
         try:
@@ -334,7 +340,7 @@ class Consolidation:
         if not dry_run:
             self._last = done
             dropped = Counter[str](one.reason for each in done.sessions for one in each.dropped)
-            self._state.ran(iso(self._means.clock()), dropped)
+            self._state.ran(iso(self._means.resources.clock()), dropped)
         return done
 
     def _check(self) -> None:

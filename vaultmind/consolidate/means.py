@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from vaultmind.consolidate.model.understood import Understood
-from vaultmind.consolidate.types import SummaryDone
-from vaultmind.ports import Clock, Embedder, Report, silent
-from vaultmind.session.records.reading import Hides
-from vaultmind.session.records.shelf import Head
+from vaultmind.consolidate.types import Resources
 from vaultmind.types import Caller, Fact, MemoryWrite, Message, Outcome
-from vaultmind.vault.files import Change, VaultReader
+from vaultmind.vault.files import Change
+
+if TYPE_CHECKING:
+    from vaultmind.consolidate.levels import Levels
 
 DroppedText = tuple[str, str, tuple[str, ...]]
 """A fact that was not kept, why, and the blocks of the messages that it came from."""
@@ -63,34 +63,6 @@ class Thinks(Protocol):
         ...
 
 
-class SumsUp(Protocol):
-    """Makes the summaries of several sessions."""
-
-    def make(
-        self,
-        agent: str,
-        caller: Caller,
-        *,
-        dry_run: bool = False,
-        imported_too: bool = False,
-        report: Report = silent,
-    ) -> tuple[SummaryDone, ...]:
-        """Make what is due; what is there already is left."""
-        ...
-
-    def again(
-        self,
-        agent: str,
-        id: str,
-        caller: Caller,
-        *,
-        dry_run: bool = False,
-        report: Report = silent,
-    ) -> SummaryDone:
-        """Make one summary anew, under its id. Raises NotFound for one that never was."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class ConsolidationSettings:
     """What of the configuration rules consolidation."""
@@ -108,29 +80,20 @@ class Engines:
     """What does the thinking."""
 
     thinker: Thinks
-    levels: SumsUp
+    levels: Levels
 
 
 @dataclass(frozen=True, slots=True)
 class Means:
     """What consolidation works with."""
 
-    gate: MemoryGate
-    reader: VaultReader
+    resources: Resources
     engines: Callable[[], Engines]
     """Returns the engines, made when they are first needed: a start must not wait for them."""
-    hides: Hides
-    heads: Callable[[str], Sequence[Head]]
-    """Returns the heads of an agent's sessions, oldest first."""
-    clock: Clock
-    device: str
-    """Whose sessions are consolidated: each device its own."""
     state: Path
     """The file that keeps over a restart what may be lost: whether it is paused, the tries."""
     settings: ConsolidationSettings = ConsolidationSettings()
     end_idle: Callable[[str], object] = lambda agent: None
     """Ends the sessions of an agent that have been silent for too long; of all for `""`."""
-    embedder: Callable[[], Embedder | None] = lambda: None
-    """Returns what embeds, once it is loaded."""
     seconds_today: Callable[[], float] = lambda: 0.0
     """Returns how long models have worked today."""

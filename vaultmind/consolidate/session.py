@@ -18,8 +18,7 @@ from vaultmind.consolidate.state import State
 from vaultmind.consolidate.turns import CutOff
 from vaultmind.consolidate.types import SessionDone, Settled
 from vaultmind.errors import VaultMindError
-from vaultmind.memory.audit.drops import settled_words
-from vaultmind.memory.audit.lines import REPORTED
+from vaultmind.memory.audit import REPORTED, settled_words
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.match import mentions, same_fact
 from vaultmind.plural import counted
@@ -61,10 +60,12 @@ class OneSession:
         """`check` is called between two steps; it raises CutOff where the work is to stop."""
         self._context = context
         self._means = means
-        self._paths = means.reader.paths
+        self._paths = means.resources.reader.paths
         self._state = state
         self._check = check
-        self._applying = Applying(means.gate, means.reader, means.clock, between=check)
+        self._applying = Applying(
+            means.resources.gate, means.resources.reader, means.resources.clock, between=check
+        )
 
     def take(self, agent: str, session: str, client: str, *, dry_run: bool = False) -> SessionDone:
         """Return what a session left. What goes wrong leaves it marked, and is told in words.
@@ -86,7 +87,7 @@ class OneSession:
     def _taken(self, done: SessionDone, caller: Caller, *, dry_run: bool) -> SessionDone:
         agent, session = done.agent, done.session
         path = self._paths.session(agent, session)
-        stat = self._means.reader.stat(path)
+        stat = self._means.resources.reader.stat(path)
         read = self._read(agent, path)
         found, messages = read.understood, read.messages
         facts, retold = self._untold(agent, session, found.extraction.facts, messages)
@@ -104,7 +105,7 @@ class OneSession:
         if dry_run:
             return replace(done, pending=found.again)
         self._check()
-        self._means.gate.dropped(agent, session, _told(dropped, messages), caller)
+        self._means.resources.gate.dropped(agent, session, _told(dropped, messages), caller)
         self._check()
         note = self._context.better(agent, path, (found, done.facts), self._state)
         done = replace(done, notes=(*done.notes, *filter(None, [note])))
@@ -143,7 +144,7 @@ class OneSession:
         self, agent: str, session: str, dropped: Sequence[Dropped]
     ) -> tuple[list[Settled], tuple[Dropped, ...]]:
         """Return what is known because this very session left it, and what else was dropped."""
-        known = self._means.gate.settled_before(agent, session)
+        known = self._means.resources.gate.settled_before(agent, session)
         left: list[Settled] = []
         rest: list[Dropped] = []
         for one in dropped:
@@ -160,12 +161,14 @@ class OneSession:
         self, done: SessionDone, path: str, stat: FileStat | None, caller: Caller
     ) -> SessionDone:
         """Mark a session as done; one that cannot be marked is so as long as its file stays so."""
-        change = marked(self._means.clock())
-        written = self._means.gate.save(path, change, caller, "a session was consolidated")
+        change = marked(self._means.resources.clock())
+        written = self._means.resources.gate.save(
+            path, change, caller, "a session was consolidated"
+        )
         if written is not None:
             self._state.settled(done.agent, done.session)
             return done
-        if parse_meta(read_text(self._means.reader, path)[0]).state != "ended":
+        if parse_meta(read_text(self._means.resources.reader, path)[0]).state != "ended":
             why = "It was opened again, and is taken up when it ends."
             return replace(done, pending=True, notes=(*done.notes, why))
         self._state.leave(done.agent, done.session, stat)
@@ -200,8 +203,10 @@ class OneSession:
         return _Read(kept, _supported(understood, kept))
 
     def _told(self, agent: str, path: str) -> list[Message]:
-        text = self._means.reader.read(path).text
-        shown = recallable(agent, path, text, self._means.hides, self._means.embedder())
+        text = self._means.resources.reader.read(path).text
+        shown = recallable(
+            agent, path, text, self._means.resources.hides, self._means.resources.embedder()
+        )
         return [one for one, _ in shown]
 
     def _understood(self, agent: str, messages: Sequence[Message]) -> Understood:
@@ -218,7 +223,7 @@ class OneSession:
         """Return the facts of an agent's brain and archive."""
         found: list[Fact] = []
         for path in (self._paths.brain(agent), self._paths.archive(agent)):
-            text, _ = read_text(self._means.reader, path)
+            text, _ = read_text(self._means.resources.reader, path)
             found += parse_brain(mask(text).text).all()
         return tuple(found)
 

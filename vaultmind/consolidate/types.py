@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from vaultmind.consolidate.facts.types import Category, Dropped
+from vaultmind.ports import Clock, Embedder
+from vaultmind.session.records.reading import Hides
+from vaultmind.session.records.shelf import Head
 from vaultmind.types import OutcomeName, Section
+from vaultmind.vault.files import VaultReader
+
+if TYPE_CHECKING:
+    from vaultmind.memory.gate import Gate
 
 Level = Literal["L1", "L2"]
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What consolidation reads and writes with."""
+
+    gate: Gate
+    reader: VaultReader
+    hides: Hides
+    heads: Callable[[str], Sequence[Head]]
+    """Returns the heads of an agent's sessions, oldest first."""
+    clock: Clock
+    device: str
+    """Whose sessions are consolidated: each device its own."""
+    embedder: Callable[[], Embedder | None] = lambda: None
+    """Returns what embeds, after a short wait for one that is being loaded."""
 
 
 @dataclass(frozen=True, slots=True)

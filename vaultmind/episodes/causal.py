@@ -1,7 +1,10 @@
-"""Causal links: why a file was changed, as far as somebody said so. Pure.
+"""Why files were changed, and how much earlier work on tasks like one used them. Pure.
 
-Nothing is inferred: an issue is one that the task or a commit's message names, a reason is given
-in the words in which it was given.
+Nothing is inferred: an issue is one that the task or a commit's message names, a reason is given in
+the words in which it was given. Affinity is counted, not guessed: an episode counts by how alike
+its task is and how long ago it was; edits count for more than reads, work that succeeded for more
+than work of which nobody said so, and what failed counts against the file. Below a minimum of
+samples nothing is said: two, or one that is sure.
 """
 
 from __future__ import annotations
@@ -9,9 +12,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from math import prod
 
-from vaultmind.episodes.types import CausalLink, Change, Episode, Event
+from vaultmind.episodes.types import (
+    CausalLink,
+    Change,
+    Deed,
+    Episode,
+    Event,
+    Result,
+    Used,
+    seconds_of,
+)
 
 SEEN, COMPARED, COMMITTED = 0.5, 0.4, 0.5
 """How sure a change is by an edit that was seen, by a comparison of files, by a commit ..."""
@@ -20,6 +33,22 @@ DECIDED, EXPLAINED, NAMED = 0.4, 0.2, 0.3
 given for the whole, by an issue that is named."""
 MOST_ISSUES = 4
 """Of one change; a message that names more is a list of them."""
+CREDIT: Mapping[Result, float] = {"success": 1.0, "partial": 0.5, "unknown": 0.3, "failed": 0.0}
+"""What work counts by its outcome."""
+UNSAID = 0.7
+"""What it counts where nobody told the outcome, but it was committed."""
+READ, AGAINST = 0.3, 0.5
+"""What reading a file counts of what changing it does; what failed work counts against it."""
+SATURATION = 0.5
+"""Amount of evidence, in episodes of the same task today, that makes half of the full weight."""
+MOST_USED = 100
+"""Maximum number of files of an answer."""
+HALF_LIFE_SECONDS = 60 * 86_400.0
+LEAST, LEAST_SURE = 2, 1
+"""Minimum number of episodes that used a file, before anything is said of it; and where one had
+the very same task, or changed the file and that was committed or told a success. (Of 150 commits
+of a history, the files of alike earlier ones ranked the right ones at 0.114 MRR with two samples
+of any kind, at 0.195 so.)"""
 _ISSUE = re.compile(r"(?<![\w/#&])(?:GH-\d{1,7}|[A-Z][A-Z0-9]{1,9}-\d{1,6}|#\d{1,7})(?![\w-])")
 _NOT_ISSUES = ("UTF-", "ISO-", "SHA-", "RFC-", "CVE-", "HTTP-", "AES-", "RSA-", "TLS-", "IPV-")
 _SHA = 7
@@ -27,25 +56,18 @@ _SHA = 7
 
 
 @dataclass(slots=True)
-class Changed:
+class ChangedFile:
     """What an episode's events say of one file that was changed."""
 
     change: Change = "modified"
     is_seen: bool = False
     """An edit of it was reported or seen by a hook."""
     is_compared: bool = False
-    commits: dict[str, None] = field(default_factory=dict)
     last: str = ""
     """When."""
 
 
-@dataclass(slots=True)
-class _Commit:
-    sha: str
-    text: str = ""
-    block: str = ""
-    time: str = ""
-    paths: set[str] = field(default_factory=set)
+# --- why ------------------------------------------------------------------------------------
 
 
 def issues_in(text: str) -> tuple[str, ...]:
@@ -54,119 +76,152 @@ def issues_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one for one in found if not one.startswith(_NOT_ISSUES)))
 
 
+def changed_files(events: Iterable[Event]) -> dict[str, ChangedFile]:
+    """Return what was changed, by path, in the order in which that began."""
+    found: dict[str, ChangedFile] = {}
+    for event in events:
+        if event.changes:
+            before = found.get(event.path)
+            one = found.setdefault(event.path, ChangedFile())
+            after = event.change or "modified"
+            made = before is not None and one.change == "added" and after == "modified"
+            one.change = "added" if made else after
+            one.is_seen |= event.kind == "edit"
+            nameless = event.kind == "commit" and not event.commit
+            one.is_compared |= event.kind == "delta" or nameless
+            one.last = max(one.last, event.time)
+    return found
+
+
 def links_of(episode: Episode) -> tuple[CausalLink, ...]:
     """Return the links of an episode: of each changed file, commit and issue one, oldest first."""
-    commits = _commits(episode.events)
     changed = changed_files(episode.events)
-    for one in commits.values():
-        for path in one.paths or tuple(changed):
-            changed[path].commits[one.sha] = None
-    decided = _decisions(episode.events)
+    commits: dict[str, list[Event]] = {}
+    for event in episode.events:
+        if event.kind == "commit" and event.commit:
+            commits.setdefault(event.commit[:_SHA], []).append(event)
+    decided = {it.path: it for it in episode.events if it.kind == "decision" and it.text}
+    made: dict[str, list[list[Event]]] = {path: [] for path in changed}
+    for told in commits.values():
+        for path in {one.path: None for one in told if one.path} or changed:
+            made[path].append(told)
     found = [
         link
         for path, what in changed.items()
-        for link in _of_file(episode, path, what, commits, decided)
+        for told in made[path] or [[]]
+        for link in _links(episode, path, what, told, decided)
     ]
     return tuple(sorted(found, key=lambda one: (one.time, one.path)))
 
 
-def changed_files(events: Iterable[Event]) -> dict[str, Changed]:
-    """Return what was changed, by path, in the order in which that began."""
-    found: dict[str, Changed] = {}
-    for event in events:
-        if not event.changes:
-            continue
-        fresh = event.path not in found
-        one = found.setdefault(event.path, Changed())
-        one.change = merged(None if fresh else one.change, event.change or "modified")
-        one.is_seen = one.is_seen or event.kind == "edit"
-        nameless = event.kind == "commit" and not event.commit
-        one.is_compared = one.is_compared or event.kind == "delta" or nameless
-        one.last = max(one.last, event.time)
-    return found
-
-
-def merged(before: Change | None, after: Change) -> Change:
-    """Return what two changes of a file come to: what was made and then edited was added."""
-    return "added" if before == "added" and after == "modified" else after
-
-
-def confidence(told: Iterable[float]) -> float:
-    """Return how sure something is that several independent statements say, from 0 to 1."""
-    return round(1.0 - prod(1.0 - min(1.0, max(0.0, one)) for one in told), 4)
-
-
-def surest(links: Iterable[CausalLink]) -> dict[str, float]:
-    """Return how sure the change of each path is."""
-    found: dict[str, float] = {}
-    for link in links:
-        found[link.path] = max(found.get(link.path, 0.0), link.confidence)
-    return found
-
-
-def _of_file(
+def _links(
     episode: Episode,
     path: str,
-    what: Changed,
-    commits: Mapping[str, _Commit],
+    what: ChangedFile,
+    commit: Sequence[Event],
     decided: Mapping[str, Event],
 ) -> Iterator[CausalLink]:
-    for sha in what.commits or ("",):
-        commit = commits.get(sha)
-        own = issues_in(commit.text) if commit else ()
-        issues = tuple(dict.fromkeys((*own, *episode.task.issues)))[:MOST_ISSUES]
-        reason = _reason(episode, decided.get(path) or decided.get(""), commit)
-        told = [SEEN] if what.is_seen else []
-        told += [COMMITTED] if commit else [COMPARED] if what.is_compared else []
-        told += [DECIDED] if path in decided else [EXPLAINED] if reason.is_own else []
-        told += [NAMED] if issues else []
-        for issue in issues or ("",):
-            yield CausalLink(
-                episode=episode.name,
-                path=path,
-                change=what.change,
-                issue=issue,
-                commit=sha,
-                rationale=reason.text,
-                time=(commit.time if commit else "") or what.last,
-                block=reason.block,
-                confidence=confidence(told),
-            )
+    """Yield the links of one changed file and what is told of one commit, one for each issue.
 
-
-@dataclass(frozen=True, slots=True)
-class _Reason:
-    text: str = ""
-    block: str = ""
-    is_own: bool = False
-    """It was given besides the commit, which counts by itself."""
-
-
-def _reason(episode: Episode, decision: Event | None, commit: _Commit | None) -> _Reason:
-    """Return the nearest reason: a decision on the file, the outcome's, a commit's message."""
+    The reason is the nearest: a decision on the file, the outcome's, a commit's message.
+    """
+    message = next((one for one in commit if one.text), None)
+    own = issues_in(message.text) if message else ()
+    issues = tuple(dict.fromkeys((*own, *episode.task.issues)))[:MOST_ISSUES]
+    decision = decided.get(path) or decided.get("")
+    reason = (message.text, message.block) if message else ("", "")
     if decision is not None and (decision.path or not episode.rationale):
-        return _Reason(decision.text, decision.block, is_own=True)
-    if episode.rationale:
-        return _Reason(episode.rationale, episode.why_block, is_own=True)
-    return _Reason(commit.text, commit.block) if commit else _Reason()
+        reason = decision.text, decision.block
+    elif episode.rationale:
+        reason = episode.rationale, episode.why_block
+    told = [SEEN] if what.is_seen else []
+    told += [COMMITTED] if commit else [COMPARED] if what.is_compared else []
+    told += [DECIDED] if path in decided else [EXPLAINED] if decision or episode.rationale else []
+    told += [NAMED] if issues else []
+    for issue in issues or ("",):
+        yield CausalLink(
+            episode=episode.name,
+            path=path,
+            change=what.change,
+            issue=issue,
+            commit=max((one.commit for one in commit), key=len, default=""),
+            rationale=reason[0],
+            time=max((one.time for one in commit), default=what.last),
+            block=reason[1],
+            confidence=round(1.0 - prod(1.0 - one for one in told), 4),
+        )
 
 
-def _decisions(events: Iterable[Event]) -> dict[str, Event]:
-    """Return the last decision on each file, and under no name the last on the whole."""
-    return {one.path: one for one in events if one.kind == "decision" and one.text}
+# --- affinity -------------------------------------------------------------------------------
 
 
-def _commits(events: Sequence[Event]) -> dict[str, _Commit]:
-    """Return the commits by id, the longest of the names that each goes by."""
-    short: dict[str, _Commit] = {}
-    for event in events:
-        if event.kind != "commit" or not event.commit:
+@dataclass(slots=True)
+class _Sum:
+    """What episodes add up to for one file."""
+
+    worth: float = 0.0
+    against: float = 0.0
+    doubt: float = 1.0
+    """How likely none of them changed it for such a task."""
+    edits: float = 0.0
+    is_sure: bool = False
+    deeds: list[Deed] = field(default_factory=list)
+
+    @property
+    def weight(self) -> float:
+        if len(self.deeds) < (LEAST_SURE if self.is_sure else LEAST):
+            return 0.0
+        total = self.worth + self.against + SATURATION
+        return round(max(0.0, self.worth - self.against) / total, 4)
+
+
+def used(
+    episodes: Iterable[Episode], alike: Mapping[str, float], now: datetime, most: int = MOST_USED
+) -> dict[str, Used]:
+    """Return the files for which episodes speak, by path, the heaviest first.
+
+    `alike` says how alike the task of each episode is (`agent/id`, from 0 to 1). Files that were
+    only found or planned are not among them.
+    """
+    sums: dict[str, _Sum] = {}
+    for episode in episodes:
+        _add(sums, episode, alike[episode.name], now.timestamp())
+    ranked = sorted(
+        (-weight, one.doubt, -one.edits, path)
+        for path, one in sums.items()
+        if (weight := one.weight) > 0.0
+    )
+    return {
+        path: Used(path, -weight, round(1.0 - doubt, 4), tuple(sums[path].deeds))
+        for weight, doubt, _, path in ranked[:most]
+    }
+
+
+def _add(sums: dict[str, _Sum], episode: Episode, alike: float, now: float) -> None:
+    """Add what one episode did with files."""
+    links: dict[str, list[CausalLink]] = {}
+    for link in links_of(episode):
+        links.setdefault(link.path, []).append(link)
+    last: dict[str, int] = {}
+    for event in episode.events:
+        if event.path and (event.changes or event.kind in ("read", "hit")):
+            last[event.path] = max(last.get(event.path, 0), seconds_of(event.time))
+    edited = {event.path for event in episode.events if event.changes}
+    reads = {event.path for event in episode.events if event.kind == "read"}
+    for path, at in last.items():
+        if path not in edited | reads:
             continue
-        one = short.setdefault(event.commit[:_SHA], _Commit(event.commit))
-        one.sha = max(one.sha, event.commit, key=len)
-        if event.text and not one.text:
-            one.text, one.block = event.text, event.block
-        one.time = max(one.time, event.time)
-        if event.path:
-            one.paths.add(event.path)
-    return {one.sha: one for one in short.values()}
+        is_edit, of = path in edited, links.get(path, [])
+        unsaid = episode.outcome == "unknown" and any(link.commit for link in of)
+        credit = UNSAID if unsaid else CREDIT[episode.outcome]
+        counts = alike * 0.5 ** (max(now - at, 0.0) / HALF_LIFE_SECONDS)
+        total = sums.setdefault(path, _Sum())
+        share = counts if is_edit else counts * READ
+        total.worth += share * credit
+        total.against += share * AGAINST * (episode.outcome == "failed")
+        total.is_sure = total.is_sure or alike >= 1.0 or (is_edit and credit >= UNSAID)
+        total.edits += counts * is_edit
+        total.doubt *= 1.0 - max((link.confidence for link in of), default=0.0) * counts * credit
+        latest = max(of, key=lambda it: seconds_of(it.time), default=None)
+        linked_at, commit = (seconds_of(latest.time), latest.commit) if latest else (0, "")
+        total.deeds.append(Deed(episode.name, is_edit, linked_at, commit))

@@ -6,21 +6,18 @@ indexed, never shown, and gone with the note.
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import re
-from dataclasses import asdict, dataclass
-from typing import Any
+from contextlib import suppress
+from dataclasses import dataclass
 
-from vaultmind.episodes.note import parsed
+from vaultmind.episodes.note import adapter, parsed
 from vaultmind.episodes.types import Episode, Offer
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
 from vaultmind.vault.files import FileStat, FileText, VaultReader, stat_of
 from vaultmind.vault.paths import AGENT_NAME, SESSION_ID, VaultPaths
 
 OFFERS = ".offers.jsonl"
-_TEXTS, _NUMBERS = ("fingerprint", "time", "weights", "rerank", "cache"), ("tokens", "whole_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +34,8 @@ class Listed:
     @property
     def stamp(self) -> str:
         """Return text that differs once the note, or what was offered in it, may have changed."""
-        return " ".join(
-            f"{it.mtime_ns}:{it.ctime_ns}:{it.size}" if it else "-"
-            for it in (self.stat, self.offers)
-        )
+        both = (one for one in (self.stat, self.offers) if one)
+        return " ".join(f"{it.mtime_ns}:{it.ctime_ns}:{it.size}" for it in both)
 
 
 class EpisodeFiles:
@@ -64,11 +59,9 @@ class EpisodeFiles:
 
     def name_of(self, path: str) -> str:
         """Return the episode that a vault-relative path is of, offers too; empty for no episode."""
-        agent = self._paths.agent_of(path)
-        folder, _, file = path.rpartition("/")
-        id = file.removesuffix(OFFERS).removesuffix(".md")
-        ours = agent and folder == self._paths.episodes(agent) and file.endswith((".md", OFFERS))
-        return f"{agent}/{id}" if ours and SESSION_ID.fullmatch(id) else ""
+        agent, (folder, _, file) = self._paths.agent_of(path), path.rpartition("/")
+        name = f"{agent}/{file.removesuffix(OFFERS).removesuffix('.md')}"
+        return name if is_name(name) and folder == self._paths.episodes(agent) else ""
 
     def listed(self, agent: str = "") -> tuple[Listed, ...]:
         """Return the notes of an agent, or of all, oldest first; none of them is opened."""
@@ -90,9 +83,8 @@ class EpisodeFiles:
     def listed_one(self, name: str) -> Listed | None:
         """Return an episode's note as its folder shows it; None where there is none."""
         stat, path = self._reader.stat(self.path(name)), self.path(name)
-        return None if stat is None else Listed(
-            name, path, stat, self._reader.stat(self.offers_path(name))
-        )  # fmt: skip
+        offers = self._reader.stat(self.offers_path(name))
+        return Listed(name, path, stat, offers) if stat else None
 
     def read(self, name: str) -> Episode:
         """Return an episode. Raises NotFound, UnreadableNote, BadArgument."""
@@ -107,27 +99,12 @@ class EpisodeFiles:
 
     def offers(self, name: str) -> tuple[Offer, ...]:
         """Return what plans offered in an episode, oldest first; lines that are none left out."""
-        try:
-            text = self._reader.read(self.offers_path(name)).text
-        except VaultMindError:
-            return ()
-        return tuple(filter(None, map(offer_of, text.splitlines())))
-
-    def orphans(self, before: float) -> tuple[str, ...]:
-        """Return the episodes without a note of which offers are left that were written before.
-
-        In seconds since 1970.
-        """
-        return tuple(
-            f"{agent}/{id}"
-            for agent in self._paths.agent_names()
-            for stats in [self._stats(self._paths.episodes(agent))]
-            for file, stat in sorted(stats.items())
-            if file.endswith(OFFERS)
-            and SESSION_ID.fullmatch(id := file.removesuffix(OFFERS))
-            and f"{id}.md" not in stats
-            and stat.mtime_ns < before * 1e9
-        )
+        found: list[Offer] = []
+        with suppress(VaultMindError):
+            for line in self._reader.read(self.offers_path(name)).text.splitlines():
+                with suppress(ValueError):
+                    found.append(adapter(Offer).validate_json(line))
+        return tuple(found)
 
     def free_id(self, agent: str, day: str) -> str:
         """Return an id of a day that no episode of an agent ever had.
@@ -145,15 +122,13 @@ class EpisodeFiles:
         return f"{day}_{max(used, default=0) + 1:03d}"
 
     def _stats(self, folder: str) -> dict[str, FileStat]:
-        found = {}
-        try:
-            with os.scandir(self._paths.root / folder) as entries:
-                for entry in entries:
-                    if entry.is_file(follow_symlinks=False):
-                        found[entry.name] = stat_of(entry.stat(follow_symlinks=False))
-        except OSError:
-            pass  # no folder, or one that is changing: the next look sees it
-        return found
+        with suppress(OSError), os.scandir(self._paths.root / folder) as entries:
+            return {
+                entry.name: stat_of(entry.stat(follow_symlinks=False))
+                for entry in entries
+                if entry.is_file(follow_symlinks=False)
+            }
+        return {}  # no folder, or one that is changing: the next look sees it
 
 
 def split_name(name: str) -> tuple[str, str]:
@@ -179,31 +154,5 @@ def order(name: str) -> tuple[str, int, str]:
 
 def line_of_offer(offer: Offer) -> str:
     """Return an offer as a line of JSON."""
-    held = asdict(offer) | {"files": {path: dict(of) for path, of in offer.files.items()}}
-    return json.dumps(held, ensure_ascii=False, separators=(",", ":")) + "\n"
-
-
-def offer_of(line: str) -> Offer | None:
-    """Return the offer of a line; None for a line that is none. Never raises."""
-    try:
-        held = json.loads(line)
-        files, chosen = held["files"], held.get("chosen")
-        known: dict[str, Any] = {name: held[name] for name in _TEXTS if isinstance(held[name], str)}
-        known |= {name: int(held[name]) for name in _NUMBERS if _is_number(held[name])}
-        if _is_number(took := held["took_ms"]):
-            known["took_ms"] = float(took)
-        known["files"] = {
-            path: {name: float(value) for name, value in of.items() if _is_number(value)}
-            for path, of in files.items()
-        }
-        known["chosen"] = tuple(one for one in chosen or () if isinstance(one, str))
-        line.encode()  # half of a character cannot be kept
-        json.dumps(held, ensure_ascii=False).encode()
-        return Offer(**known)
-    except (ValueError, RecursionError, KeyError, TypeError, AttributeError, OverflowError):
-        return None
-
-
-def _is_number(value: object) -> bool:
-    fine = isinstance(value, int | float) and not isinstance(value, bool)
-    return fine and math.isfinite(value) and abs(value) < 1 << 62  # type: ignore[arg-type]
+    line: bytes = adapter(Offer).dump_json(offer, warnings=False)
+    return f"{line.decode()}\n"

@@ -9,8 +9,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vaultmind.episodes.files import OFFERS, EpisodeFiles
-from vaultmind.episodes.lines import PlacedEvent, line_of, placed_events
-from vaultmind.episodes.note import LONG_TASK, NO_TASK, parsed, title_span
+from vaultmind.episodes.note import (
+    LONG_TASK,
+    NO_TASK,
+    PlacedEvent,
+    line_of,
+    parsed,
+    placed_events,
+    title_span,
+)
 from vaultmind.episodes.types import TASK, Event
 from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote, VaultMindError
 from vaultmind.memory.forget.erasable import Erasable
@@ -56,8 +63,8 @@ class StepLines(Summaries):
         wanted = Wanted([words])
         for path, text in self._texts(agent, words):
             one = parsed(text, "", "")
-            parts = [(TASK, one.task.text), (one.why_block, one.rationale)]
-            for block, said in (*parts, *((it.block, said_in(it)) for it in one.events)):
+            parts = [(TASK, one.task.text), *((it.block, said_in(it)) for it in one.events)]
+            for block, said in parts:
                 if block and wanted.may_be_in(said):
                     yield SummaryRef(agent, path.removesuffix(".md"), block), said
 

@@ -24,9 +24,8 @@ class Work:
     started: datetime
     state: State = "ended"
     outcome: Result = "unknown"
-    is_told: bool = True
-    """Whether it has a task, and an edit or a decision."""
-    has_read: bool = True
+    is_complete: bool = True
+    """Whether the chain task → reads → edits or a decision → outcome is whole."""
     used: Mapping[str, int] = field(default_factory=dict)
     """What was read or changed, and when last, in seconds since 1970."""
     changed: frozenset[str] = frozenset()
@@ -35,11 +34,6 @@ class Work:
     """When the first of it was, in seconds since 1970; 0 where that is not known."""
     offers: tuple[Offer, ...] = ()
     """Of `files`, those for which earlier work spoke suffice."""
-
-    @property
-    def is_complete(self) -> bool:
-        """Tell whether the chain task → reads → edits or a decision → outcome is whole."""
-        return self.is_told and self.has_read and self.outcome != "unknown"
 
     @property
     def planned(self) -> tuple[Offer, ...]:
@@ -117,11 +111,9 @@ class Gain:
 
 def works(tables: Tables, agents: Collection[str], since: datetime) -> list[Work]:
     """Return the episodes of some agents that began since a time, as figures need them."""
-    episodes = tables.since(since, agents)
-    offers = tables.offers([one.name for one in episodes])
     return [
-        _work(one, started, offers.get(one.name, ()))
-        for one in episodes
+        _work(one, started, offers)
+        for one, offers in tables.since(since, agents)
         if (started := time_of(one.started))
     ]
 
@@ -140,8 +132,12 @@ def _work(one: Episode, started: datetime, offers: tuple[Offer, ...]) -> Work:
         started,
         one.state,
         one.outcome,
-        bool(one.task.text and (changes or any(it.kind == "decision" for it in one.events))),
-        any(event.kind == "read" and event.path for event in one.events),
+        bool(
+            one.task.text
+            and one.outcome != "unknown"
+            and any(it.kind == "read" and it.path for it in one.events)
+            and (changes or any(it.kind == "decision" for it in one.events))
+        ),
         used,
         frozenset(changed),
         min(first, default=0),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
@@ -14,7 +15,7 @@ from vaultmind.memory.forget.wanted import sentences
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
 
-MAX_EVENTS, MAX_CHANGES, MAX_ROUTINE = 2_000, 1_900, 1_500
+MAX_EVENTS, MAX_ROUTINE = 2_000, 1_800
 """Events that a note holds; the last are left for decisions, commits and what the person says."""
 MAX_BYTES, LINE_BYTES = 4_500_000, 150
 """Of the events of a note, about; of a line beside its path and its words, which it has twice:
@@ -71,10 +72,18 @@ def kept_event(event: Event, now: str) -> Event:
     for field, allowed in (("kind", EVENT_KINDS), ("change", ("", *CHANGES)), ("how", HOWS)):
         if (value := getattr(event, field)) not in allowed:
             raise BadArgument(field, value, ", ".join(filter(None, allowed)))
+    time = now
+    with suppress(ValueError):
+        time = event.time if datetime.fromisoformat(event.time).tzinfo else now
+    path = redact.mask(event.path.replace("\\", "/")).text
+    parts = path.split("/")
+    is_inside = _ELSEWHERE.match(path) is None and ".." not in parts
+    if not (is_inside and len(path) <= MAX_PATH and one_line(path) == path):
+        raise BadArgument("path", event.path, "a path inside the source, relative, with '/'")
     return replace(
         event,
-        time=event.time if _is_time(event.time) else now,
-        path=_kept_path(event.path),
+        time=time,
+        path="/".join(part for part in parts if part not in ("", ".")),
         symbol=kept_word(event.symbol),
         text=kept_text(event.text),
         commit=kept_word(event.commit),
@@ -85,11 +94,9 @@ def kept_event(event: Event, now: str) -> Event:
 
 def can_keep(event: Event) -> bool:
     """Tell whether an event can be kept: a file may have a name that no line of a note can hold."""
-    try:
-        kept_event(event, "")
-    except BadArgument:
-        return False
-    return True
+    with suppress(BadArgument):
+        return bool(kept_event(event, ""))
+    return False
 
 
 def news(known: Iterable[Event], events: Iterable[Event]) -> list[Event]:
@@ -109,16 +116,11 @@ def news(known: Iterable[Event], events: Iterable[Event]) -> list[Event]:
     for event in known:
         take(event)
     for event in events:
-        routine, changes = (
-            event.kind in ("read", "hit", "run", "plan"),
-            event.kind in ("edit", "delta"),
-        )
-        most = MAX_ROUTINE if routine else MAX_CHANGES if changes else MAX_EVENTS
+        most = MAX_EVENTS if event.kind in ("decision", "commit") else MAX_ROUTINE
         is_full = event.kind != "feedback" and (count >= most or size >= MAX_BYTES)
         before = last.get((event.kind, event.path, event.symbol))
-        if not is_full and (
-            before is None or abs(seconds_of(event.time) - before) >= REPEAT_SECONDS
-        ):
+        is_old = before is not None and abs(seconds_of(event.time) - before) < REPEAT_SECONDS
+        if not is_full and not is_old:
             take(event)
             kept.append(event)
     return kept
@@ -152,20 +154,3 @@ def own_offer(offer: Offer, may: MayName, most: int) -> Offer:
     """Return an offer with so many of its best files that may be named."""
     files = [(path, features) for path, features in offer.files.items() if may(path)]
     return replace(offer, files=dict(files[:most]), chosen=tuple(filter(may, offer.chosen)))
-
-
-def _kept_path(path: str) -> str:
-    """Return a path inside a source. Raises BadArgument for one that leads out of it."""
-    said = redact.mask(path.replace("\\", "/")).text
-    parts = said.split("/")
-    inside = _ELSEWHERE.match(said) is None and ".." not in parts
-    if not (inside and len(said) <= MAX_PATH and one_line(said) == said):
-        raise BadArgument("path", path, "a path inside the source, relative, with '/'")
-    return "/".join(part for part in parts if part not in ("", "."))
-
-
-def _is_time(value: str) -> bool:
-    try:
-        return datetime.fromisoformat(value).tzinfo is not None
-    except ValueError:
-        return False

@@ -1,186 +1,242 @@
 """An episode as a Markdown note, and back. Pure; reading never raises.
 
-Front matter, the task as the title, a bullet an event as it happened, and at the end what came of
-it. A person's corrections count in front matter; every line of theirs stays where it is.
+    - 10:00:03 read `src/auth.py` › `refresh` %%{"kind":"read","time":"2026-11-22T…",…}%% ^e12
+
+Front matter, the task as the title, and a line an event, appended as it happens. The comment is the
+event; the words before it are for the person who reads the note. What came of the episode is told
+by its events of feedback, the person's before an agent's, and by what a person wrote into the front
+matter.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from vaultmind.episodes.lines import event_of, line_of, numbered, placed_events
 from vaultmind.episodes.types import (
     RESULTS,
+    STATES,
     TASK,
-    WHY,
     Episode,
     Event,
+    EventKind,
     Result,
-    State,
     TaskMark,
     time_of,
 )
 from vaultmind.errors import BadArgument
-from vaultmind.vault.edits import PropertyValue, newline_of, set_property
+from vaultmind.vault.edits import PropertyValue, end_line, newline_of, set_property
 from vaultmind.vault.nesting import comment
 from vaultmind.vault.oneline import escape, one_line, unescape
 from vaultmind.vault.properties import FrontMatter, front_matter, words_of
 
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+VERBS: dict[EventKind, str] = {
+    "read": "read", "hit": "found", "edit": "edited", "delta": "saw", "decision": "decided",
+    "feedback": "came to", "plan": "planned", "commit": "committed", "run": "ran",
+}  # fmt: skip
+"""What a line calls each kind of event; the index reads what was decided, committed, came to."""
 LONG_TASK, NO_TASK = "A long task", "A task"
 """Titles: a long task stands below, and not in part in the title."""
 MAX_TITLE = 200
 """Maximum number of characters of a task that is its note's title."""
-EVENTS, OUTCOME = "## What was done", "## Outcome"
-SAID_OF = "Said of "
-"""Begins a reason that stands beside another outcome than it was given for."""
-_STATES: tuple[State, ...] = ("running", "ended", "shrunk")
+_FIELDS = (
+    "kind", "time", "path", "symbol", "text", "change", "commit", "tokens", "ok", "how", "outcome",
+)  # fmt: skip
+_TEXTS = ("source", "started", "session", "client", "device", "ended")
+_NUMBERS = ("token_budget", "token_used", "latency_ms")
+_UNLINKABLE = re.compile(r"[\[\]|#^\\%`]")
+_BLOCK = re.compile(r"[ \t]+\^([A-Za-z0-9-]+)")
 _TITLE = re.compile(r"(?m)^# +(.*?)[ \t]*\r?$")
 _TASK = re.compile(rf"(?m)^(?P<said>\S.*?)(?<![ \t])[ \t]++\^{TASK}[ \t]*\r?$")
-_WHY = re.compile(rf"(?m)^(?P<said>\S.*?)(?<![ \t])[ \t]++\^(?P<block>{WHY}(?:-\d+)?)[ \t]*\r?$")
-_OUTCOME = re.compile(
-    r"(?m)^\*\*(?P<said>\w+)\*\*[^\n]*?%%(?P<meta>\{[^\n]*\})%%(?:[ \t]+\^outcome)?[ \t]*\r?$"
-)
-_REFS = ("- ", "Commits: ", "Issues: ", "**")
-_ENDING = ("outcome", "state", "ended", "token_used", "latency_ms")
-By = Literal["", "agent", "person"]
 Hides = Callable[[str], bool]
 """Tells by its block id whether a part of a note is hidden."""
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What somebody says came of an episode."""
+class PlacedEvent:
+    """An event and where its line stands in the note: `start` to `end`, the newline included."""
 
-    outcome: Result
-    rationale: str
-    by: By
-    time: str
+    event: Event
+    start: int
+    end: int
 
-    @property
-    def event(self) -> Event:
-        """Return it as an event of the episode."""
-        text = f"{self.outcome}: {self.rationale}" if self.rationale else self.outcome
-        how: Literal["person", "reported"] = "person" if self.by == "person" else "reported"
-        return Event("feedback", self.time, text=text, how=how)
+
+# --- a line ---------------------------------------------------------------------------------
+
+
+def line_of(event: Event, *, links: bool = False) -> str:
+    """Return an event's bullet, on one line without its newline.
+
+    With `links` its file is one that Obsidian can open.
+    """
+    values = {name: getattr(event, name) for name in _FIELDS}
+    held = {name: it for name, it in values.items() if it or it is False}
+    path, symbol = event.path, event.symbol
+    shown = f"{event.time[11:19] or '00:00'} {VERBS[event.kind]}"
+    if path and links and not _UNLINKABLE.search(path + symbol):
+        shown += f" [[{path}#{symbol}]]" if symbol else f" [[{path}]]"
+    else:
+        shown += f" {_ticked(path)}" if path else ""
+        shown += f" › {_ticked(symbol)}" if symbol else ""
+    shown += f" ({event.change})" if event.change else ""
+    shown += f" as {_ticked(event.commit)}" if event.commit else ""
+    shown += f" {event.outcome}" if event.outcome else ""
+    shown += f": {escape(event.text)}" if event.text else ""
+    shown += "" if event.ok is None else " (well)" if event.ok else " (failed)"
+    return f"- {shown} {comment(held)}" + (f" ^{event.block}" if event.block else "")
+
+
+def event_of(line: str) -> Event | None:
+    """Return what a line says was done; None for one that is no event. Never raises."""
+    shown, _, rest = line.strip().partition(" %%{")
+    meta, closed, tail = rest.rpartition("}%%")
+    if not closed or shown[:2] not in ("- ", "* ", "+ "):
+        return None
+    try:
+        event: Event = adapter(Event).validate_json(f"{{{meta}}}")
+    except ValueError:
+        return None
+    block = _BLOCK.fullmatch(tail)
+    return replace(event, block=block[1] if block else "")
+
+
+def placed_events(text: str, begin: int = 0) -> list[PlacedEvent]:
+    """Return the events of a note in the order of its lines."""
+    found, at = [], begin
+    for line in text[begin:].splitlines(keepends=True):
+        if "}%%" in line and (event := event_of(line)) is not None:
+            found.append(PlacedEvent(event, at, at + len(line)))
+        at += len(line)
+    return found
+
+
+def numbered(events: Iterable[Event], text: str, hides: Hides) -> list[Event]:
+    """Return events with ids that no line of a note has, nor had one that is hidden."""
+    first = 1 + max(map(int, re.findall(r"\^e(\d+)\b", text)), default=0)
+    while hides(f"e{first}"):
+        first += 1
+    return [replace(event, block=f"e{number}") for number, event in enumerate(events, first)]
+
+
+@cache
+def adapter(of: object) -> TypeAdapter[Any]:
+    """Return what reads and writes a dataclass as JSON, and raises ValueError for another's."""
+    from pydantic import TypeAdapter  # takes its time
+
+    return TypeAdapter(of)  # type: ignore[arg-type]
+
+
+def _ticked(text: str) -> str:
+    """Return a text as code, in which nothing may end the code or begin a comment."""
+    return f"`{text.replace('`', chr(39)).replace('%%', '% %')}`"
+
+
+# --- a note ---------------------------------------------------------------------------------
 
 
 def rendered(episode: Episode, *, links: bool = False) -> str:
     """Return an episode's note. With `links` its files are ones that Obsidian can open."""
-    lines = (set_property("", *one).split("\n")[1] for one in _properties(episode))
-    text = "\n".join(["---", *lines, "---", ""])
-    task = one_line(episode.task.text)
+    mark, text = episode.task, ""
+    held: dict[str, PropertyValue] = {
+        "episode": 1, "source": episode.source, "intent": mark.kind,
+        "fingerprint": mark.fingerprint, "risk": mark.risk, "issues": mark.issues,
+    }  # fmt: skip
+    for name in ("outcome", "state", *_TEXTS[1:], *_NUMBERS):
+        held[name] = getattr(episode, name)
+    for key, value in held.items():
+        text = set_property(text, key, value) if value else text
+    task = one_line(mark.text)
     is_long = len(task) > MAX_TITLE
     text += f"\n# {LONG_TASK if is_long else escape(task) or NO_TASK}\n\n"
-    text += f"{escape(task) if is_long else _about(episode)} ^{TASK}\n\n{EVENTS}\n\n"
-    text += "".join(f"{line_of(event, links=links)}\n" for event in episode.events)
-    return text if episode.state == "running" else _with_outcome(text, episode, "agent")
+    kind = "A task" if mark.kind == "unknown" else f"A {mark.kind}"
+    where = f" in {escape(episode.source)}" if episode.source else ""
+    client = f" with {escape(episode.client)}" if episode.client else ""
+    about = escape(task) if is_long else f"{kind}{where}, by {episode.agent}{client}."
+    lines = (f"{line_of(event, links=links)}\n" for event in episode.events)
+    return f"{text}{about} ^{TASK}\n\n## What was done\n\n{''.join(lines)}"
 
 
 def parsed(text: str, agent: str, id: str) -> Episode:
     """Return the episode that a note tells of, whatever became of the note."""
-    found, mark = front_matter(text), _mark(text)
+    found = front_matter(text)
     held: dict[str, object] = dict(found.properties) if found else {}
     body = found.body_start if found else 0
-    texts = ("source", "started", "session", "client", "device", "state", "ended")
-    said: dict[str, Any] = {name: _text(held.get(name)) for name in texts}
-    told = said.pop("state")
-    state = next((one for one in _STATES if one == told), None)
-    outcome, _ = _standing(found, mark)
-    rationale, block = _rationale(text)
+    events = tuple(one.event for one in placed_events(text, body))
+    state = next((one for one in STATES if one == held.get("state")), None)
+    ended = _text(held.get("ended"))
+    outcome = verdict_of(events)
+    said = _text(held.get("outcome")).casefold()
+    if not (state == "running" and said == "unknown"):  # as it began: nobody said so
+        outcome = next((one for one in RESULTS if one == said), outcome)
+    why = next((it for it in reversed(events) if it.text and it.outcome == outcome), None)
+    title, below = _TITLE.search(text, body), _TASK.search(text, body)
+    task = unescape(title[1]) if title else ""
+    if task == LONG_TASK and below:
+        task = unescape(below["said"])
+    values: dict[str, Any] = {name: _text(held.get(name)) for name in _TEXTS}
+    for name in _NUMBERS:
+        number = held.get(name)
+        values[name] = number if type(number) is int and number > 0 else 0
     return Episode(
         id,
         agent,
-        task=_task(text[body:], held),
-        state="ended" if state is None or (state == "running" and mark) else state,
+        task=TaskMark(
+            "" if task in (NO_TASK, LONG_TASK) else task,
+            _text(held.get("intent")) or "unknown",
+            _text(held.get("fingerprint")),
+            _text(held.get("risk")) or "low",
+            words_of(held.get("issues")) if held.get("issues") else (),
+        ),
+        state=state or "ended",
         outcome=outcome,
-        rationale=rationale,
-        why_block=block,
-        events=tuple(one.event for one in placed_events(text, body)),
-        flaw=_flaw(found, state, said["ended"]),
-        token_budget=_number(held.get("token_budget")),
-        token_used=_number(held.get("token_used")),
-        latency_ms=_number(held.get("latency_ms")),
-        **said,
+        rationale=why.text if why else "",
+        why_block=why.block if why else "",
+        events=events,
+        flaw=_flaw(found, state, ended),
+        **values,
     )
 
 
-def ended(text: str, episode: Episode, said: Verdict, took_ms: int, hides: Hides) -> str:
-    """Return a running note as it is once the episode has ended.
+def verdict_of(events: Sequence[Event]) -> Result:
+    """Return what events say came of an episode: the person last, else an agent last."""
+    verdicts = [one for one in events if one.outcome]
+    said = [one for one in verdicts if one.how == "person"] or verdicts
+    return next((one.outcome for one in reversed(said) if one.outcome), "unknown")
 
-    What the person said before, in feedback or in front matter, stands over an agent's word, which
-    becomes a line; an agent's feedback counts where nobody says now what came of it.
+
+def judged(text: str, said: Event | None, now: str, hides: Hides) -> str:
+    """Return a note with what somebody says came of it; an agent's word changes no person's.
+
+    What a person wrote into the front matter becomes an event first.
     """
-    nobody = said.outcome == "unknown"
-    theirs = _stated(text, episode, "person", hides) if nobody or said.by == "agent" else None
-    if theirs is None and nobody:
-        theirs = _stated(text, episode, "agent", hides)
-    if theirs is not None and said.outcome not in ("unknown", theirs.outcome):
-        text = with_event(text, said.event)
-    elif theirs is not None:
-        theirs = replace(theirs, rationale=theirs.rationale or said.rationale)
-    stands = theirs or said
-    offered = sum(event.tokens for event in episode.events if event.kind == "plan")
-    new = replace(
-        episode,
+    one, new = parsed(text, "", ""), [said] if said else []
+    if one.outcome != verdict_of(one.events):
+        new.insert(0, Event("feedback", now, how="person", outcome=one.outcome))
+    for event in numbered(new, text, hides):
+        text = end_line(text) + line_of(event) + newline_of(text)
+    return _with_properties(text, outcome=verdict_of([*one.events, *new]))
+
+
+def ended(text: str, said: Event | None, now: str, took_ms: int, hides: Hides) -> str:
+    """Return a note as it is once the episode has ended; of one that has, what is said is added."""
+    one, text = parsed(text, "", ""), judged(text, said, now, hides)
+    if one.state != "running":
+        return text
+    offered = sum(event.tokens for event in one.events if event.kind == "plan")
+    return _with_properties(
+        text,
         state="ended",
-        ended=said.time,
-        outcome=stands.outcome,
-        rationale=stands.rationale,
-        token_used=episode.token_used or offered,
-        latency_ms=episode.latency_ms or took_ms,
+        ended=now,
+        token_used=one.token_used or offered,
+        latency_ms=one.latency_ms or took_ms,
     )
-    return _with_outcome(text, new, stands.by if stands.outcome != "unknown" else "agent")
-
-
-def judged(text: str, episode: Episode, said: Verdict) -> str:
-    """Return an ended note with what was said of it; an agent's word changes no person's.
-
-    A reason goes with its outcome. One that another takes the place of becomes a line, and keeps
-    its id: what is hidden by it stays hidden. Where nobody says why the other outcome is the right
-    one, the old reason stays and says what it was said of.
-    """
-    outcome, by = _standing(front_matter(text), _mark(text))
-    if said.by == "agent" and by == "person":
-        return with_event(text, said.event)
-    why, block = episode.rationale, episode.why_block
-    old = Verdict(outcome, why, by, episode.ended).event
-    if why.startswith(SAID_OF):
-        old = replace(old, text=why.removeprefix(SAID_OF))
-    if said.rationale and why and said.rationale != why:
-        text = _without_why(text)
-        if old.text not in {one.text for one in episode.events if one.kind == "feedback"}:
-            text = with_event(text, replace(old, block=block))
-        why, block = said.rationale, _free_why(text, block)
-    elif why and said.outcome != outcome:
-        why = f"{SAID_OF}{old.text}"
-    text = with_event(text, said.event)
-    new = replace(
-        episode,
-        state="shrunk" if episode.state == "shrunk" else "ended",
-        ended=episode.ended or said.time,
-        outcome=said.outcome,
-        rationale=why or said.rationale,
-        why_block=block,
-    )
-    return _with_outcome(text, new, said.by)
-
-
-def with_event(text: str, event: Event) -> str:
-    """Return a note with one more event after its last one; it gets an id if it has none."""
-    newline, placed = newline_of(text), placed_events(text)
-    if placed:
-        at = placed[-1].end
-    else:
-        heading = re.search(rf"(?m)^{EVENTS}[ \t]*(?:\r?\n)*", text)
-        at = heading.end() if heading else len(text)
-    line = line_of(event if event.block else numbered([event], text)[0])
-    gap = "" if not at or text[at - 1] == "\n" else newline
-    after = "" if placed or not text[at:].strip() else newline
-    return f"{text[:at]}{gap}{line}{newline}{after}{text[at:]}"
 
 
 def shrunk(text: str) -> tuple[str, int]:
@@ -190,12 +246,9 @@ def shrunk(text: str) -> tuple[str, int]:
     person wrote stays, and so does a line of ours that lines of theirs hang on. Raises BadArgument
     for front matter that is broken or missing.
     """
-    found, gone = front_matter(text), 0
-    if found is None or found.fault:
-        fault = found.fault if found else "missing or not to be read"
-        raise BadArgument("front matter", fault, "a mapping of properties")
-    told: set[tuple[str, str]] = set()
-    for one in reversed(placed_events(text, found.body_start)):
+    gone, told = 0, set[tuple[str, str]]()
+    text = set_property(text, "state", "shrunk")
+    for one in reversed(placed_events(text)):
         event = one.event
         goes = event.kind in ("read", "hit", "plan", "run")
         if event.kind in ("edit", "delta"):
@@ -206,7 +259,7 @@ def shrunk(text: str) -> tuple[str, int]:
         hung = below[:1] in (" ", "\t") and bool(below.strip()) and event_of(below) is None
         if goes and event.block and not hung:
             text, gone = text[: one.start] + text[one.end :], gone + 1
-    return set_property(text, "state", "shrunk"), gone
+    return text, gone
 
 
 def title_span(text: str) -> tuple[int, int] | None:
@@ -216,84 +269,14 @@ def title_span(text: str) -> tuple[int, int] | None:
     return title.span() if title else None
 
 
-def _with_outcome(text: str, episode: Episode, by: By) -> str:
-    """Return a note with its outcome as the episode has it; every other line stays as it is."""
-    for key, value in _properties(episode):
-        if key in _ENDING:
-            try:
-                text = set_property(text, key, value)
-            except BadArgument:  # a person's front matter that is broken: the section says it all
-                break
-    newline = newline_of(text)
-    extra = {"outcome": episode.outcome, "by": by, "time": episode.ended}
-    when = f" · {episode.ended[:16].replace('T', ' ')}" if episode.ended else ""
-    head = f"**{episode.outcome}**{when} {comment(extra)} ^outcome"
-    why = f"{escape(episode.rationale)} ^{episode.why_block}" if episode.rationale else ""
-    known = _OUTCOME.search(text)
-    if known is None:
-        gap = "" if text.endswith(newline * 2) else newline if text.endswith("\n") else newline * 2
-        lines = [OUTCOME, head, *([why] if why else []), *_refs(episode)]
-        return text + gap + (newline * 2).join(lines) + newline
-    text = text[: known.start()] + head + text[known.end() - known[0].endswith("\r") :]
-    if not why:
-        return text
-    text = _without_why(text)
-    at = text.index(head) + len(head)
-    return f"{text[:at]}{newline * 2}{why}{text[at:]}"
+def _with_properties(text: str, **values: PropertyValue) -> str:
+    for key, value in values.items():
+        with suppress(BadArgument):  # a person's front matter that is broken: the events say it
+            text = set_property(text, key, value) if value else text
+    return text
 
 
-def _without_why(text: str) -> str:
-    """Return a note without the paragraph of its reason."""
-    known = _OUTCOME.search(text)
-    old = _why_in(text, known.end()) if known else None
-    return text if old is None else text[: old.start()].rstrip() + text[old.end() :]
-
-
-def _why_in(text: str, start: int) -> re.Match[str] | None:
-    """Return the paragraph of the reason; a line of an event may have its id, too."""
-    return next((one for one in _WHY.finditer(text, start) if event_of(one[0]) is None), None)
-
-
-def _free_why(text: str, gone: str) -> str:
-    """Return an id for a reason that no other reason ever had in this note."""
-    used = {gone, *re.findall(rf"\^({WHY}(?:-\d+)?)\b", text)}
-    return next(one for at in range(2, len(used) + 3) if (one := f"{WHY}-{at}") not in used)
-
-
-def _properties(episode: Episode) -> list[tuple[str, PropertyValue]]:
-    task = episode.task
-    held: list[tuple[str, PropertyValue]] = [
-        ("episode", 1),
-        ("source", episode.source),
-        ("intent", task.kind),
-        ("fingerprint", task.fingerprint),
-        ("risk", task.risk),
-        ("issues", task.issues),
-    ]
-    rest = (
-        "outcome", "state", "started", "ended", "session", "client", "device",
-        "token_budget", "token_used", "latency_ms",
-    )  # fmt: skip
-    held += [(name, getattr(episode, name)) for name in rest]
-    return [(key, value) for key, value in held if value not in ("", 0, ())]
-
-
-def _about(episode: Episode) -> str:
-    kind = "A task" if episode.task.kind == "unknown" else f"A {episode.task.kind}"
-    where = f" in {escape(episode.source)}" if episode.source else ""
-    client = f" with {escape(episode.client)}" if episode.client else ""
-    return f"{kind}{where}, by {episode.agent}{client}."
-
-
-def _refs(episode: Episode) -> list[str]:
-    """Return the commits and issues in a line each: what the events and the task name."""
-    commits = dict.fromkeys(event.commit for event in episode.events if event.commit)
-    lines = [f"Commits: {', '.join(f'`{one}`' for one in commits)}."] if commits else []
-    issues = ", ".join(escape(one) for one in episode.task.issues)
-    return [*lines, *([f"Issues: {issues}."] if issues else [])]
-
-
-def _flaw(found: FrontMatter | None, state: State | None, ended: str) -> str:
+def _flaw(found: FrontMatter | None, state: str | None, ended: str) -> str:
     """Return what a note's front matter lacks to be relied on; nothing where it is whole."""
     if found is None:
         return "its front matter is missing or cannot be read"
@@ -306,71 +289,5 @@ def _flaw(found: FrontMatter | None, state: State | None, ended: str) -> str:
     return ""
 
 
-def _standing(found: FrontMatter | None, mark: dict[str, str]) -> tuple[Result, By]:
-    """Return what came of it and who says so: an outcome other than we wrote is the person's."""
-    held = {} if found is None or (found.fault and mark) else found.properties
-    said = _text(held.get("outcome")).casefold()
-    ours = mark.get("outcome", "unknown")
-    outcome: Any = said if said in RESULTS else ours if ours in RESULTS else "unknown"
-    by = mark.get("by") if mark.get("by") in ("agent", "person") else ""
-    return outcome, "person" if outcome != ours else cast("By", by)
-
-
-def _stated(text: str, episode: Episode, by: By, hides: Hides) -> Verdict | None:
-    """Return what the person, or the agent, said last came of a running episode.
-
-    Without the reason where its line is hidden: its words would be shown elsewhere.
-    """
-    how = "person" if by == "person" else "reported"
-    for event in reversed(episode.events):
-        outcome, _, why = event.text.partition(": ")
-        if event.kind == "feedback" and event.how == how and outcome in RESULTS:
-            return Verdict(outcome, "" if hides(event.block) else why, by, event.time)
-    outcome, by_hand = _standing(front_matter(text), _mark(text))
-    return Verdict(outcome, "", by, "") if by == by_hand == "person" else None
-
-
-def _task(body: str, held: dict[str, object]) -> TaskMark:
-    title, below = _TITLE.search(body), _TASK.search(body)
-    said = unescape(title[1]) if title else ""
-    if said == LONG_TASK and below:
-        said = unescape(below["said"])
-    return TaskMark(
-        "" if said in (NO_TASK, LONG_TASK) else said,
-        _text(held.get("intent")) or "unknown",
-        _text(held.get("fingerprint")),
-        _text(held.get("risk")) or "low",
-        words_of(held.get("issues")) if held.get("issues") else (),
-    )
-
-
-def _mark(text: str) -> dict[str, str]:
-    """Return what the outcome's comment says; nothing while there is none."""
-    found = _OUTCOME.search(text)
-    if found is None:
-        return {}
-    try:
-        meta = json.loads(found["meta"])
-    except (ValueError, RecursionError):
-        meta = {"outcome": found["said"]}
-    return {key: value for key, value in meta.items() if isinstance(value, str)}
-
-
-def _rationale(text: str) -> tuple[str, str]:
-    """Return the outcome's reason and its id; without one, a person's own words in its section."""
-    section = re.search(rf"(?m)^{OUTCOME}[ \t]*\r?$", text)
-    if section is None:
-        return "", WHY
-    rest = re.split(r"(?m)^#{1,2} ", text[section.end() :], maxsplit=1)[0]
-    if named := _why_in(rest, 0):
-        return unescape(named["said"]), named["block"]
-    own = (one for one in rest.splitlines() if one.strip() and not one.startswith(_REFS))
-    return unescape(one_line(" ".join(own))), WHY
-
-
 def _text(value: object) -> str:
     return one_line(value) if isinstance(value, str) else ""
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) and 0 < value < 1 << 62 else 0

@@ -1,34 +1,76 @@
-"""How episodes are opened over a vault, and what is done about them in the background."""
+"""Episodes over a vault: opened, followed in the background, and shrunk when they are old."""
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from vaultmind.config import Config
-from vaultmind.episodes import retention
 from vaultmind.episodes.files import EpisodeFiles
-from vaultmind.episodes.recorder import Recorder, RecorderSettings
+from vaultmind.episodes.note import parsed, shrunk
+from vaultmind.episodes.recorder import OTHERS_DAYS, Recorder, RecorderSettings
+from vaultmind.episodes.store import FILE, Tables
+from vaultmind.episodes.types import time_of
+from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
 from vaultmind.ports import Clock, Report, silent
-from vaultmind.types import PERSON, Caller
-from vaultmind.vault.files import VaultReader
+from vaultmind.types import PERSON, Caller, Progress
+from vaultmind.vault.files import FileText, VaultReader
 
 if TYPE_CHECKING:
-    from vaultmind.episodes.store import Tables
-    from vaultmind.memory.gate.gate import Gate
+    from vaultmind.memory.gate import Gate
 
 VAULT = "vault"
 """Stands for the vault as a source, whatever its folder is called."""
 LOOK_SECONDS = 60.0
 """How often it is looked for what others did to the notes: a hand, a sync."""
-ORPHAN_SECONDS = 600.0
-"""So old is what plans offered in an episode without a note before it goes, too."""
+LONGEST_DAYS = 36_500
+CLIENT, WHY = "retention", "an episode is past its retention"
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Shrinks:
+    """An episode whose note is past its retention."""
+
+    name: str
+    path: str
+    task: str
+    ended: str
+    events: int
+    """That go."""
+    bytes: int
+    """That go, with what plans offered in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What a purge would do now."""
+
+    days: int
+    before: str
+    """What ended before that is due."""
+    episodes: tuple[Shrinks, ...] = ()
+    """The oldest first."""
+    left: tuple[tuple[str, str], ...] = ()
+    """Notes that cannot be shrunk, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """What a purge did."""
+
+    episodes: int = 0
+    events: int = 0
+    offers: int = 0
+    """Files of what plans had offered."""
+    bytes: int = 0
+    left: tuple[tuple[str, str], ...] = ()
+    """Notes that were left as they are, and why."""
 
 
 class Episodes:
@@ -37,75 +79,56 @@ class Episodes:
     def __init__(
         self, config: Config, gate: Gate, reader: VaultReader, clock: Clock, device: str
     ) -> None:
-        paths = reader.paths
-        own = (VAULT, paths.root.name.casefold())
+        own = (VAULT, reader.paths.root.name.casefold())
         self._config = config
         self._clock = clock
         self._device = device
         self._gate = gate
-        self.files = EpisodeFiles(paths, reader)
+        self.files = EpisodeFiles(reader.paths, reader)
         settings = RecorderSettings(
             device, config.agent, config.episodes.idle_minutes, config.episodes.keep,
             lambda source: source.casefold() in own,
         )  # fmt: skip
-        self.recorder = Recorder(gate, paths, self.files, self.followed, clock, settings)
+        self.recorder = Recorder(gate, reader.paths, self.files, self.followed, clock, settings)
         self._lock, self._purging = threading.Lock(), threading.Lock()
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
 
     @cached_property
     def tables(self) -> Tables:
-        """Return the tables that are made of the notes, opened when they are first needed.
+        """Return the table that is made of the notes, opened when it is first needed.
 
         Raises IndexUnavailable.
         """
-        from vaultmind.episodes.store import FILE, Tables
-
         return Tables(self._config.state_dir / FILE)
 
     def followed(self) -> Tables:
-        """Return the tables, which have followed the notes since they were begun."""
+        """Return the table, which has followed the notes since it was begun."""
         if not self.tables.has_followed:
             self.settle()
         return self.tables
 
     def settle(self) -> None:
-        """Bring the tables up to date with the notes, now. Raises IndexUnavailable."""
+        """Bring the table up to date with the notes, now. Raises IndexUnavailable.
+
+        What plans offered in an episode goes once its note was deleted by hand.
+        """
         with self._lock:
-            self.tables.follow(self.files)
+            for name in self.tables.follow(self.files):
+                self.recorder.drop_offers(name, PERSON)
 
     def scrub(self) -> str:
-        """Leave in the tables no byte of what the notes no longer say; return what failed.
+        """Leave in the table no byte of what the notes no longer say; return what failed.
 
         Raises IndexUnavailable.
         """
         self.settle()
         return self.tables.scrub()
 
-    def due(self, days: int | None = None, report: Report = silent) -> retention.Due:
-        """Return what is past its retention, or older than some days. Writes no note.
-
-        Raises BadArgument for days that are out of range, IndexUnavailable.
-        """
-        days = self._config.retention.days if days is None else days
-        self.settle()
-        return retention.due(self.files, self.tables, self._device, self._clock(), days, report)
-
-    def purge(
-        self, caller: Caller | None = None, days: int | None = None, report: Report = silent
-    ) -> retention.Purged:
-        """Shrink what is due, in the name of whoever asks or of each agent by itself."""
-        with self._purging:
-            due = self.due(days)
-            done = retention.purge(self._gate, self.files, self.tables, due, caller, report)
-            if done.episodes or done.offers:
-                self.scrub()
-        return done
-
     def start(self, *, tends: bool = True) -> None:
         """Begin to follow the notes, in the background; returns at once.
 
-        Unless it `tends` to them, too, no note is written: none is closed or shrunk.
+        Unless it `tends` to them, too, none is closed or shrunk.
         """
         self._thread = threading.Thread(
             target=self._run, args=(tends,), name="episodes", daemon=True
@@ -113,7 +136,7 @@ class Episodes:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop following, and let go of the tables."""
+        """Stop following, and let go of the table."""
         self._stopped.set()
         if self._thread is not None:
             self._thread.join()
@@ -124,26 +147,100 @@ class Episodes:
         """Follow the notes; end what was abandoned, and once a day shrink what is old."""
         purged_on = ""
         while not self._stopped.is_set():
-            self._do(self.settle, "the tables")
-            if tends:
-                now = self._clock()
-                self._do(self.recorder.close_abandoned, "what is abandoned")
-                self._do(partial(self._drop_orphans, now), "offers without a note")
-                if (today := now.date().isoformat()) != purged_on:
-                    self._do(self.purge, "what is past its retention")
-                    purged_on = today
+            try:
+                self.settle()
+                if tends:
+                    self.recorder.close_abandoned()
+                    if (today := self._clock().date().isoformat()) != purged_on:
+                        purged_on = today
+                        self.purge()
+            except Exception:  # the next look may succeed: nobody waits for this
+                log.exception("episodes could not be looked at")
             self._stopped.wait(LOOK_SECONDS)
 
-    def _drop_orphans(self, now: datetime) -> None:
-        """Remove what plans offered in episodes whose notes were deleted by hand.
+    # --- retention -------------------------------------------------------------------------
 
-        Not what came a moment ago: a sync may bring it before the note.
+    def due(self, days: int | None = None, report: Report = silent) -> Due:
+        """Return what is past its retention, or older than some days. Writes no note.
+
+        Of another device's what is a week older: two that write one note on one day make a sync
+        conflict. Raises BadArgument for days that are out of range, IndexUnavailable.
         """
-        for name in self.files.orphans((now - timedelta(seconds=ORPHAN_SECONDS)).timestamp()):
-            self.recorder.drop_offers(name, PERSON)
+        days = self._config.retention.days if days is None else days
+        if not 0 <= days <= LONGEST_DAYS:
+            raise BadArgument("days", days, f"0 to {LONGEST_DAYS}")
+        self.settle()
+        before = self._clock() - timedelta(days=days)
+        names = self.tables.ended_before(before)
+        found, left = [], [*self.tables.faulty().items()]
+        for number, name in enumerate(names, 1):
+            report(Progress(number, len(names), "episodes looked at"))
+            try:
+                one = self._shrinks(name, before)
+            except NotFound:
+                continue  # it was deleted meanwhile
+            except VaultMindError as error:
+                left.append((name, str(error)))
+            else:
+                found += [one] if one else []
+        return Due(days, before.isoformat(timespec="seconds"), tuple(found), tuple(left))
 
-    def _do(self, work: Callable[[], object], what: str) -> None:
-        try:
-            work()
-        except Exception:  # the next look may succeed: nobody waits for this
-            log.exception("%s of episodes could not be looked at", what)
+    def purge(
+        self, caller: Caller | None = None, days: int | None = None, report: Report = silent
+    ) -> Purged:
+        """Shrink what is due, in the name of whoever asks or of each agent by itself.
+
+        What one note does not allow is told and leaves the others alone.
+        """
+        with self._purging:
+            due = self.due(days)
+            left, done, offers = [*due.left], list[Shrinks](), 0
+            for number, one in enumerate(due.episodes, 1):
+                report(Progress(number, len(due.episodes), "episodes shrunk"))
+                offered = self.files.offers_path(one.name) if self._offered(one.name) else ""
+                try:
+                    who = caller or Caller("agent", one.name.partition("/")[0], CLIENT)
+                    if self._gate.save(one.path, _shrink, who, WHY, without=offered) is not None:
+                        done.append(one)
+                        offers += bool(offered)
+                except (VaultMindError, OSError) as error:
+                    log.warning("%s was not shrunk: %s", one.path, error)
+                    left.append((one.name, str(error)))
+            if done:
+                self.scrub()
+        events, freed = sum(one.events for one in done), sum(one.bytes for one in done)
+        return Purged(len(done), events, offers, freed, tuple(left))
+
+    def _shrinks(self, name: str, before: datetime) -> Shrinks | None:
+        """Return what goes of an episode; None where nothing is to."""
+        file = self.files.file(name)
+        less, one = _less(file), parsed(file.text, "", "")
+        ended = time_of(one.ended)
+        others = one.device not in ("", self._device)
+        if less is None or (others and ended and ended > before - timedelta(days=OTHERS_DAYS)):
+            return None
+        freed = len(file.text.encode()) - len(less[0].encode()) + self._offered(name)
+        path = self.files.path(name)
+        return Shrinks(name, path, one.task.text, one.ended, less[1], max(0, freed))
+
+    def _offered(self, name: str) -> int:
+        """Return how many bytes what plans offered in an episode takes."""
+        listed = self.files.listed_one(name)
+        return listed.offers.size if listed and listed.offers else 0
+
+
+def _shrink(file: FileText | None) -> str | None:
+    """Return what a note is to say; None for one that is gone, gone on with, or shrunk already."""
+    less = _less(file) if file else None
+    return less[0] if less else None
+
+
+def _less(file: FileText) -> tuple[str, int] | None:
+    """Return what a note shrinks to and how many events go; None where it is not to.
+
+    Raises UnreadableNote for one that cannot be relied on.
+    """
+    one = parsed(file.text, "", "")
+    if one.flaw:
+        raise UnreadableNote(file.path, one.flaw)
+    return shrunk(file.text) if one.state == "ended" else None

@@ -1,7 +1,7 @@
 """Writes down what agents do for a task, as it happens: every write goes through the gate.
 
 While it runs, an episode's note is appended to, and flushed; at its end it is rewritten once, by
-compare-and-swap. What runs is asked of the tables, and what it holds of its note.
+compare-and-swap. What runs is asked of the table, and what it holds of its note.
 """
 
 from __future__ import annotations
@@ -25,19 +25,18 @@ from vaultmind.episodes.keep import (
     own_events,
     own_offer,
 )
-from vaultmind.episodes.lines import line_of, numbered
-from vaultmind.episodes.note import By, Verdict, ended, judged, parsed, rendered
+from vaultmind.episodes.note import ended, line_of, numbered, rendered
 from vaultmind.episodes.store import Tables
-from vaultmind.episodes.types import RESULTS, Episode, Event, Offer, Result, TaskMark, time_of
+from vaultmind.episodes.types import RESULTS, Episode, Event, How, Offer, Result, TaskMark, time_of
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, VaultMindError, WriteConflict
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Caller
-from vaultmind.vault.files import Change, FileText
+from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import VaultPaths, agent_name
 
 if TYPE_CHECKING:
-    from vaultmind.memory.gate.gate import Gate
+    from vaultmind.memory.gate import Gate
 
 MAX_OFFERS, MAX_OFFERED = 200, 40
 """Offers of an episode, and files of one offer."""
@@ -45,7 +44,6 @@ TRIES = 50
 """Names that are tried for a new note: a sync may bring others meanwhile."""
 OTHERS_DAYS = 7
 """So much later what another device left running is ended: it may do so itself."""
-START_FIRST = "Start one for the task first."
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +93,7 @@ class Recorder:
         if not task.text:
             raise BadArgument("task", task.text, "words that say what is to be done")
         with self._lock:
-            for one in self._running(agent):
+            for one in self.running(agent):
                 same = task.fingerprint and one.task.fingerprint == task.fingerprint
                 is_same = same or one.task.text == task.text
                 if is_same and (one.session, one.source) == (session, source):
@@ -107,8 +105,9 @@ class Recorder:
             for _ in range(TRIES):
                 new = replace(new, id=self.files.free_id(agent, new.started[:10]))
                 path, text = self.files.path(new.name), rendered(new)
-                if self._gate.save(path, _if_free(text), caller, "an episode begins"):
-                    return self._took(new)
+                free = partial(_if_free, text)
+                if self._gate.save(path, free, caller, "an episode begins"):
+                    return self._took(new.name)
         raise WriteConflict(f"No name was free for an episode of {agent}.")
 
     def add(
@@ -133,7 +132,7 @@ class Recorder:
             if len(self.files.offers(one.name)) < MAX_OFFERS:
                 own = own_offer(offer, may_name(self.paths, agent), MAX_OFFERED)
                 self._gate.append(self.files.offers_path(one.name), line_of_offer(own))
-                self._took(one)
+                self._took(one.name)
 
     def end(self, name: str, outcome: Result, rationale: str, caller: Caller) -> Episode:
         """End an episode with what came of it; of one that has ended it is feedback.
@@ -141,8 +140,9 @@ class Recorder:
         What the person said of it before stands. Raises as `add` does.
         """
         agent, said = self._may(caller, name), self._verdict(outcome, rationale, caller)
+        is_said = outcome != "unknown" or rationale
         with self._lock:
-            return self._rewrite(self._name_of(agent, name), said, caller)
+            return self._rewrite(self._name_of(agent, name), said if is_said else None, caller)
 
     def feedback(self, name: str, outcome: Result, rationale: str, caller: Caller) -> Episode:
         """Say what came of an episode, running or ended; the person's word stands over an agent's.
@@ -153,18 +153,26 @@ class Recorder:
         with self._lock:
             named = self._name_of(agent, name)
             if (one := self.files.read(named)).state == "running":
-                return self._add(one, [said.event])
+                return self._add(one, [said])
             return self._rewrite(named, said, caller)
 
     def running(self, agent: str, session: str = "", source: str = "") -> tuple[Episode, ...]:
-        """Return an agent's running episodes of this device, the newest first."""
+        """Return an agent's running episodes of this device, the newest first, as the notes say."""
         session, source = kept_word(session), kept_word(source)
+        found = []
         with self._lock:
-            return tuple(
-                one
-                for one in self._running(agent)
-                if session in ("", one.session) and source in ("", one.source)
-            )
+            tables = self._tables()
+            for name in tables.names(state="running", agent=agent, device=self._settings.device):
+                try:
+                    one = self.files.read(name)
+                except NotFound:  # its note was deleted
+                    tables.take(self.files, name)
+                except (VaultMindError, OSError) as error:
+                    log.warning("%s is not gone on with: %s", name, error)
+                else:
+                    meant = session in ("", one.session) and source in ("", one.source)
+                    found += [one] if meant and one.state == "running" else []
+        return tuple(found)
 
     def close_abandoned(self) -> int:
         """End as `unknown` what had no event for too long; return how many. Never raises.
@@ -184,7 +192,7 @@ class Recorder:
                     then = time_of(last) or datetime.min.replace(year=2, tzinfo=now.tzinfo)
                     if abs(now - then) >= silent:  # ahead: a clock was wrong
                         when = last if then <= now else now.isoformat(timespec="seconds")
-                        self._rewrite(name, Verdict("unknown", "", "agent", when), PERSON)
+                        self._rewrite(name, None, PERSON, when)
                         closed += 1
                 except (VaultMindError, OSError) as error:
                     log.warning("%s was not closed: %s", name, error)
@@ -195,34 +203,18 @@ class Recorder:
         path = self.files.offers_path(name)
         return self._gate.remove(path, caller, "what plans offered is removed")
 
-    def _running(self, agent: str) -> list[Episode]:
-        """Return what runs of an agent on this device, the newest first, as the notes say."""
-        found, tables = [], self._tables()
-        for name in tables.names(state="running", agent=agent, device=self._settings.device):
-            try:
-                one = self.files.read(name)
-            except NotFound:  # its note was deleted
-                tables.take(self.files, name)
-            except (VaultMindError, OSError) as error:
-                log.warning("%s is not gone on with: %s", name, error)
-            else:
-                if one.state == "running":
-                    found.append(one)
-        return found
-
     def _find(self, agent: str, name: str, source: str = "") -> Episode:
         """Return a running episode by its name, its id or its conversation. Raises NotFound."""
-        wanted, source, running = kept_word(name), kept_word(source), self._running(agent)
-        named = (one for one in running if name in (one.name, one.id))
-        talked = (
+        wanted, source, running = kept_word(name), kept_word(source), self.running(agent)
+        found = [one for one in running if name in (one.name, one.id)] or [
             one
             for one in running
             if wanted and wanted == one.session and source in ("", one.source)
-        )
-        found = next(named, None) or next(talked, None)
-        if found is None:
-            raise NotFound(f"No episode of {agent} runs under {name!r}.", hint=START_FIRST)
-        return found
+        ]
+        if not found:
+            hint = "Start one for the task first."
+            raise NotFound(f"No episode of {agent} runs under {name!r}.", hint=hint)
+        return found[0]
 
     def _add(self, one: Episode, events: Sequence[Event]) -> Episode:
         kept = news(one.events, events)
@@ -233,41 +225,34 @@ class Recorder:
         links = self._settings.in_vault(one.source)
         lines = "".join(f"{line_of(event, links=links)}{file.newline}" for event in named)
         self._gate.append(self.files.path(one.name), lines)
-        return self._took(replace(one, events=(*one.events, *named)))
+        return self._took(one.name)
 
-    def _rewrite(self, name: str, said: Verdict, caller: Caller) -> Episode:
+    def _rewrite(self, name: str, said: Event | None, caller: Caller, when: str = "") -> Episode:
         """End an episode, or judge one that has ended."""
         took_ms = round(next((one.took_ms for one in self.files.offers(name)), 0))
-        now: list[str] = []
+        now, hides = when or self._now(), self._hider(name)
 
         def change(file: FileText | None) -> str:
             if file is None:
                 raise NotFound(f"There is no episode {name!r} any more.")
-            one = parsed(file.text, *split_name(name))
-            if one.state == "running":
-                now[:] = [ended(file.text, one, said, took_ms, self._hider(name))]
-            else:
-                now[:] = [judged(file.text, one, said)]
-            return now[0]
+            return ended(file.text, said, now, took_ms, hides)
 
-        why = f"an episode ends: {said.outcome}"
-        try:
-            self._gate.save(self.files.path(name), change, caller, why)
-        finally:
-            self._tables().take(self.files, name)
-        return parsed(now[0], *split_name(name))
+        why = f"an episode ends: {said.outcome if said else 'unknown'}"
+        self._gate.save(self.files.path(name), change, caller, why)
+        return self._took(name)
 
     def _hider(self, name: str) -> Callable[[str], bool]:
         """Return what tells by its id whether a part of an episode is hidden."""
         return partial(self._tombstones.hides, split_name(name)[0], self.files.record(name))
 
-    def _took(self, one: Episode) -> Episode:
-        """Have the tables take a note that was just written; return the episode."""
+    def _took(self, name: str) -> Episode:
+        """Have the table take a note that was just written; return the episode."""
         try:
-            self._tables().take(self.files, one.name)
+            one = self._tables().take(self.files, name)
         except VaultMindError as error:  # the note is what counts
-            log.warning("the tables do not have %s: %s", one.name, error)
-        return one
+            log.warning("the table does not have %s: %s", name, error)
+            one = None
+        return one or self.files.read(name)
 
     def _may(self, caller: Caller, name: str = "") -> str:
         """Return whose episodes a caller means. Raises NotAllowed, for another agent's too."""
@@ -297,15 +282,16 @@ class Recorder:
             raise NotFound(f"There is no episode {name!r} of {agent}, and none of such a session.")
         return max(talked)
 
-    def _verdict(self, outcome: Result, rationale: str, caller: Caller) -> Verdict:
+    def _verdict(self, outcome: Result, rationale: str, caller: Caller) -> Event:
         if outcome not in RESULTS:
             raise BadArgument("outcome", outcome, ", ".join(RESULTS))
-        by: By = "person" if caller.kind == "person" else "agent"
-        return Verdict(outcome, kept_text(rationale), by, self._now())
+        how: How = "person" if caller.kind == "person" else "reported"
+        text = kept_text(rationale)
+        return Event("feedback", self._now(), text=text, how=how, outcome=outcome)
 
     def _now(self) -> str:
         return self._clock().isoformat(timespec="seconds")
 
 
-def _if_free(text: str) -> Change:
-    return lambda file: text if file is None else None
+def _if_free(text: str, file: FileText | None) -> str | None:
+    return text if file is None else None

@@ -1,34 +1,28 @@
--- What episodes' notes say. Times are whole seconds since 1970, ISO where they are told again.
-CREATE TABLE notes (
+-- What episodes' notes say. Times are whole seconds since 1970.
+CREATE TABLE episodes (
     episode TEXT PRIMARY KEY,  -- agent/id
     stamp TEXT NOT NULL,       -- differs once the note, or what was offered in it, may have changed
-    fault TEXT NOT NULL        -- why it cannot be read, or not be relied on
-);
-CREATE TABLE episodes (
-    episode TEXT PRIMARY KEY, agent TEXT, source TEXT, session_id TEXT, device TEXT,
-    task_text TEXT, task_fingerprint TEXT, query_type TEXT, started_at INTEGER, ended_at INTEGER,
-    state TEXT, outcome TEXT, flaw TEXT,
-    token_budget INTEGER, token_used INTEGER, latency_ms INTEGER,
-    rest_json TEXT             -- all of it but the events, as it is told again
+    fault TEXT NOT NULL,       -- why it cannot be read, or not be relied on
+    agent TEXT, source TEXT, session_id TEXT, device TEXT, state TEXT, outcome TEXT,
+    task_text TEXT, query_type TEXT, task_fingerprint TEXT, started_at INTEGER, ended_at INTEGER,
+    event_count INTEGER,
+    issues_json TEXT,          -- those that the task or a commit names
+    episode_json TEXT,         -- all of the note
+    links_json TEXT, offers_json TEXT
 );
 CREATE INDEX idx_episodes_project_time ON episodes (source, started_at DESC);
 CREATE INDEX idx_episodes_state ON episodes (state, agent);
-CREATE INDEX idx_episodes_session ON episodes (session_id);
-CREATE TABLE episode_events (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, episode TEXT, event_type TEXT, file_path TEXT,
-    symbol TEXT, payload_json TEXT, timestamp INTEGER
-);
-CREATE INDEX idx_episode_events_session ON episode_events (episode, timestamp);
-CREATE TABLE causal_links (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, episode TEXT, source TEXT, issue_ref TEXT,
-    commit_sha TEXT, change_path TEXT, change_kind TEXT, rationale TEXT, confidence REAL,
-    timestamp INTEGER
-);
-CREATE INDEX idx_causal_episode ON causal_links (episode);
-CREATE INDEX idx_causal_commit ON causal_links (commit_sha);
-CREATE INDEX idx_causal_issue ON causal_links (source, issue_ref);
-CREATE TABLE offers (id INTEGER PRIMARY KEY, episode TEXT, offer_json TEXT);
-CREATE INDEX idx_offers_episode ON offers (episode);
+CREATE VIEW episode_events AS
+SELECT episode, one.key AS id, one.value ->> 'kind' AS event_type, one.value ->> 'path' AS file_path,
+    one.value ->> 'symbol' AS symbol, one.value AS payload_json,
+    unixepoch(one.value ->> 'time') AS timestamp
+FROM episodes, json_each(episode_json, '$.events') AS one;
+CREATE VIEW causal_links AS
+SELECT episode, source, one.value ->> 'issue' AS issue_ref, one.value ->> 'commit' AS commit_sha,
+    one.value ->> 'path' AS change_path, one.value ->> 'change' AS change_kind,
+    one.value ->> 'rationale' AS rationale, one.value ->> 'confidence' AS confidence,
+    unixepoch(one.value ->> 'time') AS timestamp
+FROM episodes, json_each(links_json) AS one;
 -- What was done for tasks of one fingerprint. An edit counts for more than a read.
 CREATE VIEW task_file_affinity AS
 SELECT task_fingerprint, file_path, sum(read) AS reads, sum(edited) AS edits,

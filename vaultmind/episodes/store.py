@@ -1,4 +1,4 @@
-"""The tables of episodes: one SQLite file that is made from the notes, and thrown away in doubt.
+"""The table of episodes: one SQLite file that is made from the notes, and thrown away in doubt.
 
 A note is deleted and inserted as a whole. What another program did to the notes is seen by their
 stamps. A file that is damaged or of another version is begun anew.
@@ -10,43 +10,38 @@ import json
 import logging
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cache, partial
 from importlib.resources import files as resources
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from vaultmind.episodes.causal import links_of
-from vaultmind.episodes.files import EpisodeFiles, Listed, line_of_offer, offer_of
-from vaultmind.episodes.types import Episode, Event, Offer, Result, State, TaskMark, seconds_of
+from vaultmind.episodes.files import EpisodeFiles, Listed
+from vaultmind.episodes.note import adapter
+from vaultmind.episodes.types import (
+    CausalLink,
+    Episode,
+    Offer,
+    Result,
+    State,
+    seconds_of,
+)
 from vaultmind.errors import IndexUnavailable, VaultMindError
-from vaultmind.index.storage.damage import is_damage
 from vaultmind.redact import mask
 
-FILE, VERSION = "episodes.db", 2
+FILE, VERSION = "episodes.db", 3
 """Raise the version when the same note would give other rows."""
-BUSY_SECONDS = 30.0
-"""How long SQLite waits for another process that writes."""
-BATCH = 50
-"""Number of notes of one transaction."""
 MOST_TASKS = 5000
 """Of a source, the newest: those that a new one is compared with."""
 MOST_NAMING = 50
 """Number of episodes of an agent that name an issue, the newest."""
 AFFINITY = "f_affinity_score"
 """The feature of an offer's file that is kept here: whether earlier work spoke for it."""
-_TABLES = ("notes", "episodes", "episode_events", "causal_links", "offers")
-_BAD = (ArithmeticError, LookupError, TypeError, ValueError, RecursionError, sqlite3.DataError,
-        sqlite3.InterfaceError)  # fmt: skip
-"""Errors of what one note holds: whatever it is, the others are taken."""
-_TASK, _EVENT = ([one.name for one in fields(it)] for it in (TaskMark, Event))
-_REST = [one.name for one in fields(Episode) if one.name not in ("task", "events")]
-_NoteRead = tuple[Listed, Episode | None, tuple[Offer, ...], str]
-T = TypeVar("T")
-
+_LINKS, _OFFERS = tuple[CausalLink, ...], tuple[Offer, ...]
+UNREADABLE = "unreadable"
+"""The state of a note that cannot be read."""
 log = logging.getLogger(__name__)
 
 
@@ -66,7 +61,7 @@ class TaskRow:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """How much the tables hold."""
+    """How much the table holds."""
 
     episodes: int = 0
     shrunk: int = 0
@@ -75,8 +70,6 @@ class Stats:
     events: int = 0
     unreadable: Mapping[str, str] = field(default_factory=dict)
     """Notes that cannot be read or not relied on, and why."""
-    renewed: str = ""
-    """Why the tables were begun anew since the start; empty when they were not."""
 
 
 class Tables:
@@ -88,12 +81,12 @@ class Tables:
         self._lock = threading.RLock()
         self.changes = 0
         """Grows whenever what is said of an episode that is over becomes other."""
-        self.renewed, self.has_followed = "", False
+        self.has_followed = False
         self._connection: sqlite3.Connection | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
-                self._connection = self._opened()
+                self._connect()
             except sqlite3.DatabaseError as error:
                 self._begin_anew(error)
         except (OSError, sqlite3.Error) as error:
@@ -101,43 +94,60 @@ class Tables:
 
     # --- writing ---------------------------------------------------------------------------
 
-    def follow(self, files: EpisodeFiles) -> int:
-        """Bring the tables up to date with the notes; return how many were taken or dropped."""
+    def follow(self, files: EpisodeFiles) -> list[str]:
+        """Bring the table up to date with the notes; return those that are gone."""
         listed = {one.name: one for one in files.listed()}
-        known = dict(self._rows("SELECT episode, stamp FROM notes"))
-        changed = [one for name, one in listed.items() if known.get(name) != one.stamp]
+        known = dict(self._rows("SELECT episode, stamp FROM episodes"))
+        for name, one in listed.items():
+            if known.get(name) != one.stamp:
+                self._take(files, one)
         gone = [name for name in known if name not in listed]
-        for at in range(0, len(changed), BATCH):
-            read = [(one, *_read(files, one)) for one in changed[at : at + BATCH]]
-            self._write(partial(self._put_all, read))
-        self._write(partial(self._drop_all, gone))
+        for name in gone:
+            self._replace(name)
         self.has_followed = True
-        return len(changed) + len(gone)
+        return gone
 
-    def take(self, files: EpisodeFiles, name: str) -> None:
-        """Take one note as it stands now; drop what is known of one that is gone."""
-        listed = files.listed_one(name)
-        if listed is None:
-            self._write(lambda it: self._drop(it, name))
-        else:
-            read = _read(files, listed)
-            self._write(lambda it: self._put_one(it, listed, *read))
+    def take(self, files: EpisodeFiles, name: str) -> Episode | None:
+        """Take one note as it stands now and return it; drop what is known of one that is gone."""
+        if listed := files.listed_one(name):
+            return self._take(files, listed)
+        self._replace(name)
+        return None
 
-    def put(self, episode: Episode, offers: Iterable[Offer] = ()) -> None:
-        """Take an episode as it is."""
-        self._write(lambda it: self._insert(it, episode, tuple(offers), "", episode.flaw))
+    def put(self, episode: Episode, offers: Iterable[Offer] = (), stamp: str = "") -> None:
+        """Take an episode as it is, and of what was offered that for which earlier work spoke."""
+        task = replace(episode.task, text=mask(episode.task.text).text)
+        events = tuple(
+            replace(it, text=mask(it.text).text) if it.kind in ("decision", "feedback") else it
+            for it in episode.events
+        )
+        why = mask(episode.rationale).text
+        one = replace(episode, task=task, rationale=why, events=events)
+        links = links_of(one) if one.state != "running" else ()
+        lean = [
+            replace(it, files={path: {AFFINITY: value} for path, of in it.files.items()
+                               if (value := of.get(AFFINITY))})
+            for it in offers
+        ]  # fmt: skip
+        self._replace(one.name, {
+            "stamp": stamp, "fault": one.flaw, "agent": one.agent, "source": one.source,
+            "session_id": one.session, "device": one.device, "state": one.state,
+            "outcome": one.outcome, "task_text": task.text, "query_type": task.kind,
+            "task_fingerprint": task.fingerprint, "started_at": seconds_of(one.started),
+            "ended_at": seconds_of(one.ended), "event_count": len(one.events),
+            "issues_json": json.dumps(sorted({link.issue for link in links} - {""})),
+            "episode_json": _dumped(Episode, one), "links_json": _dumped(_LINKS, links),
+            "offers_json": _dumped(_OFFERS, tuple(lean)),
+        })  # fmt: skip
 
     def scrub(self) -> str:
         """Leave no byte of what was dropped; return why that could not be done whole."""
         try:
-            with self._lock:
-                self._open.execute("VACUUM")
-                (busy, *_) = self._open.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-                for path in self._path.parent.glob(f"{self._path.name}.aside*"):
-                    path.unlink()
-        except (sqlite3.Error, OSError) as error:
-            return f"the tables of episodes could not be written anew ({error})"
-        return "the log of the episodes' tables is still being read" if busy else ""
+            self._rows("VACUUM")
+            ((busy, *_),) = self._rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        except VaultMindError as error:
+            return f"the table of episodes could not be written anew ({error})"
+        return "the log of the episodes' table is still being read" if busy else ""
 
     def close(self) -> None:
         """Let go of the file."""
@@ -152,7 +162,7 @@ class Tables:
         """Return the tasks of episodes that are over, newest first, at most MOST_TASKS."""
         rows = self._rows(
             "SELECT episode, task_text, query_type, task_fingerprint, outcome, started_at "
-            "FROM episodes WHERE source = ? AND state != 'running' "
+            "FROM episodes WHERE source = ? AND state IN ('ended', 'shrunk') "
             "ORDER BY started_at DESC, rowid DESC LIMIT ?",
             source, MOST_TASKS,
         )  # fmt: skip
@@ -163,11 +173,13 @@ class Tables:
 
         Of each agent some, so that none is left out for what another has done.
         """
+        if not issues:
+            return ()
         rows = self._rows(
             "SELECT episode FROM (SELECT episode, started_at, row_number() OVER "
             "(PARTITION BY agent ORDER BY started_at DESC) AS place FROM episodes "
-            "WHERE episode IN (SELECT episode FROM causal_links "
-            "WHERE source = ? AND issue_ref IN (SELECT value FROM json_each(?)))) "
+            "WHERE source = ? AND issues_json != '[]' AND EXISTS (SELECT 1 FROM "
+            "json_each(issues_json) AS one JOIN json_each(?) AS wanted USING (value))) "
             "WHERE place <= ? ORDER BY started_at DESC",
             source, json.dumps([*issues]), MOST_NAMING,
         )  # fmt: skip
@@ -182,53 +194,36 @@ class Tables:
                   "session_id": session}  # fmt: skip
         named = {key: value for key, value in wanted.items() if value}
         where = "".join(f" AND {key} = ?" for key in named)
-        query = f"SELECT episode FROM episodes WHERE 1{where} ORDER BY started_at DESC, rowid DESC"
-        return tuple(name for (name,) in self._rows(query, *named.values()))
+        rows = self._rows(
+            f"SELECT episode FROM episodes WHERE state != ?{where} "
+            "ORDER BY started_at DESC, rowid DESC",
+            UNREADABLE, *named.values(),
+        )  # fmt: skip
+        return tuple(name for (name,) in rows)
 
     def load(self, names: Sequence[str]) -> dict[str, Episode]:
         """Return some episodes with their events, by name; those that are not there left out."""
-        wanted, events = json.dumps([*names]), dict[str, list[Event]]()
-        for name, payload in self._rows(
-            "SELECT episode, payload_json FROM episode_events "
-            "WHERE episode IN (SELECT value FROM json_each(?)) ORDER BY id",
-            wanted,
-        ):
-            events.setdefault(name, []).append(Event(*json.loads(payload)))
-        found = {}
-        for name, rest in self._rows(
-            "SELECT episode, rest_json FROM episodes "
-            "WHERE episode IN (SELECT value FROM json_each(?)) ORDER BY started_at, rowid",
-            wanted,
-        ):
-            about, values = json.loads(rest)
-            mark, told = dict(zip(_TASK, about, strict=True)), dict(zip(_REST, values, strict=True))
-            task = TaskMark(**mark | {"issues": tuple(mark["issues"])})
-            found[name] = Episode(task=task, events=tuple(events.get(name, ())), **told)
-        return found
-
-    def since(self, moment: datetime, agents: Iterable[str]) -> tuple[Episode, ...]:
-        """Return the episodes of some agents that began since a time, with their events."""
-        query = (
-            "SELECT episode FROM episodes WHERE started_at >= ? "
-            "AND agent IN (SELECT value FROM json_each(?)) ORDER BY started_at"
-        )
-        rows = self._rows(query, moment.timestamp(), json.dumps([*agents]))
-        return tuple(self.load([name for (name,) in rows]).values())
-
-    def offers(self, names: Sequence[str]) -> dict[str, tuple[Offer, ...]]:
-        """Return what plans offered in some episodes, in order.
-
-        Of `files` only those for which earlier work spoke, with that one feature.
-        """
-        found: dict[str, list[Offer]] = {}
-        for name, line in self._rows(
-            "SELECT episode, offer_json FROM offers "
-            "WHERE episode IN (SELECT value FROM json_each(?)) ORDER BY id",
+        rows = self._rows(
+            "SELECT episode, episode_json FROM episodes WHERE episode_json IS NOT NULL "
+            "AND episode IN (SELECT value FROM json_each(?)) ORDER BY started_at, rowid",
             json.dumps([*names]),
-        ):
-            if (offer := offer_of(line)) is not None:
-                found.setdefault(name, []).append(offer)
-        return {name: tuple(each) for name, each in found.items()}
+        )
+        return {name: adapter(Episode).validate_json(raw) for name, raw in rows}
+
+    def since(
+        self, moment: datetime, agents: Iterable[str]
+    ) -> list[tuple[Episode, tuple[Offer, ...]]]:
+        """Return the episodes of some agents that began since a time, with what plans offered.
+
+        Of the offers' files only those for which earlier work spoke, with that one feature.
+        """
+        rows = self._rows(
+            "SELECT episode_json, offers_json FROM episodes WHERE started_at >= ? "
+            "AND agent IN (SELECT value FROM json_each(?)) ORDER BY started_at, rowid",
+            moment.timestamp(), json.dumps([*agents]),
+        )  # fmt: skip
+        read, offers = adapter(Episode).validate_json, adapter(_OFFERS).validate_json
+        return [(read(one), offers(offered)) for one, offered in rows]
 
     def ended_before(self, before: datetime) -> tuple[str, ...]:
         """Return the episodes in full that ended before a time, the oldest first.
@@ -236,7 +231,7 @@ class Tables:
         None of those whose note is faulty, or does not say when it ended.
         """
         rows = self._rows(
-            "SELECT episode FROM episodes WHERE state = 'ended' AND ended_at < ? AND flaw = '' "
+            "SELECT episode FROM episodes WHERE state = 'ended' AND ended_at < ? AND fault = '' "
             "ORDER BY ended_at, episode",
             before.timestamp(),
         )
@@ -244,205 +239,95 @@ class Tables:
 
     def faulty(self) -> dict[str, str]:
         """Return the episodes whose note cannot be read, or not relied on, and why."""
-        query = "SELECT episode, fault FROM notes WHERE fault != '' ORDER BY episode"
+        query = "SELECT episode, fault FROM episodes WHERE fault != '' ORDER BY episode"
         return dict(self._rows(query))
 
     def holds(self, listed: Listed) -> bool:
         """Tell whether an episode is held as its note and its offers are now."""
-        query = "SELECT 1 FROM notes WHERE episode = ? AND stamp = ?"
+        query = "SELECT 1 FROM episodes WHERE episode = ? AND stamp = ?"
         return bool(self._rows(query, listed.name, listed.stamp))
 
     def stats(self) -> Stats:
         """Return how much there is."""
-        ((episodes, shrunk),) = self._rows(
-            "SELECT count(*), coalesce(sum(state = 'shrunk'), 0) FROM episodes"
+        ((episodes, shrunk, events),) = self._rows(
+            "SELECT count(*), coalesce(sum(state = 'shrunk'), 0), coalesce(sum(event_count), 0) "
+            "FROM episodes WHERE state != ?",
+            UNREADABLE,
         )
-        outcomes = "SELECT outcome, count(*) FROM episodes WHERE state != 'running' GROUP BY 1"
-        ((events,),) = self._rows("SELECT count(*) FROM episode_events")
-        return Stats(
-            episodes, shrunk, dict(self._rows(f"{outcomes} ORDER BY 1")), events, self.faulty(),
-            self.renewed,
-        )  # fmt: skip
-
-    def _put_all(self, read: Sequence[_NoteRead], connection: sqlite3.Connection) -> None:
-        for one in read:
-            self._put_one(connection, *one)
-
-    def _drop_all(self, names: Iterable[str], connection: sqlite3.Connection) -> None:
-        for name in names:
-            self._drop(connection, name)
-
-    # --- rows ------------------------------------------------------------------------------
-
-    def _put_one(
-        self, connection: sqlite3.Connection, listed: Listed, episode: Episode | None,
-        offers: Sequence[Offer], fault: str,
-    ) -> None:  # fmt: skip
-        """Have the rows of a note; of one whose words cannot be kept, nothing but why."""
-        if episode is not None:
-            connection.execute("SAVEPOINT one_note")
-            try:
-                self._insert(connection, episode, offers, listed.stamp, fault)
-                connection.execute("RELEASE one_note")
-                return
-            except _BAD as error:
-                connection.execute("ROLLBACK TO one_note")
-                connection.execute("RELEASE one_note")
-                fault = f"It holds what cannot be kept: {error}"
-        log.warning("the episode %s is left out: %s", listed.name, fault)
-        self._drop(connection, listed.name)
-        fault = fault.encode("utf-8", "replace").decode()
-        connection.execute("INSERT INTO notes VALUES (?, ?, ?)", (listed.name, listed.stamp, fault))
-
-    def _insert(
-        self, connection: sqlite3.Connection, one: Episode, offers: Sequence[Offer], stamp: str,
-        fault: str,
-    ) -> None:  # fmt: skip
-        self._drop(connection, one.name)
-        self.changes += one.state != "running"
-        text, why = mask(one.task.text).text, mask(one.rationale).text
-        task = replace(one.task, text=text)
-        rest = [_values(task, _TASK), _values(replace(one, rationale=why), _REST)]
-        values = (
-            one.name, one.agent, one.source, one.session, one.device, text, task.fingerprint,
-            task.kind, seconds_of(one.started), seconds_of(one.ended), one.state, one.outcome,
-            one.flaw, one.token_budget, one.token_used, one.latency_ms,
-            json.dumps(rest, ensure_ascii=False),
-        )  # fmt: skip
-        connection.execute("INSERT INTO notes VALUES (?, ?, ?)", (one.name, stamp, fault))
-        connection.execute(f"INSERT INTO episodes VALUES ({', '.join('?' * len(values))})", values)
-        connection.executemany(
-            "INSERT INTO episode_events (episode, event_type, file_path, symbol, payload_json, "
-            "timestamp) VALUES (?, ?, ?, ?, ?, ?)",
-            [(one.name, it.kind, it.path, it.symbol,
-              json.dumps(_values(it, _EVENT), ensure_ascii=False), seconds_of(it.time))
-             for it in one.events],
-        )  # fmt: skip
-        if one.state != "running":
-            connection.executemany(
-                "INSERT INTO causal_links (episode, source, issue_ref, commit_sha, change_path, "
-                "change_kind, rationale, confidence, timestamp) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [(one.name, one.source, it.issue, it.commit, it.path, it.change,
-                  mask(it.rationale).text, it.confidence, seconds_of(it.time))
-                 for it in links_of(one)],
-            )  # fmt: skip
-        connection.executemany(
-            "INSERT INTO offers (episode, offer_json) VALUES (?, ?)",
-            [(one.name, line_of_offer(_lean(offer))) for offer in offers],
+        outcomes = self._rows(
+            "SELECT outcome, count(*) FROM episodes WHERE state IN ('ended', 'shrunk') "
+            "GROUP BY 1 ORDER BY 1"
         )
-
-    def _drop(self, connection: sqlite3.Connection, name: str) -> None:
-        state = "SELECT 1 FROM episodes WHERE episode = ? AND state != 'running'"
-        self.changes += connection.execute(state, (name,)).fetchone() is not None
-        for table in _TABLES:
-            connection.execute(f"DELETE FROM {table} WHERE episode = ?", (name,))
+        return Stats(episodes, shrunk, dict(outcomes), events, self.faulty())
 
     # --- the file --------------------------------------------------------------------------
 
-    @property
-    def _open(self) -> sqlite3.Connection:
-        if self._connection is None:
-            raise IndexUnavailable("The tables of episodes are closed.")
-        return self._connection
+    def _take(self, files: EpisodeFiles, listed: Listed) -> Episode | None:
+        try:
+            one = files.read(listed.name)
+        except VaultMindError as error:
+            log.warning("the episode %s is left out: %s", listed.name, error)
+            row = {"stamp": listed.stamp, "fault": str(error), "state": UNREADABLE}
+            self._replace(listed.name, row)
+            return None
+        self.put(one, files.offers(listed.name) if listed.offers else (), listed.stamp)
+        return one
 
-    def _write(self, work: Callable[[sqlite3.Connection], object]) -> None:
-        """Run some work as one transaction. Raises IndexUnavailable where it cannot be written."""
-
-        def transaction(connection: sqlite3.Connection) -> None:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                work(connection)
-                connection.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    connection.execute("ROLLBACK")
-                raise
-
-        self._run(transaction)
+    def _replace(self, name: str, row: Mapping[str, object] | None = None) -> None:
+        """Have a row in the place of an episode's, or none."""
+        with self._lock:
+            before = self._rows("SELECT state FROM episodes WHERE episode = ?", name)
+            states = {state for (state,) in before} | {row["state"] if row else "running"}
+            self.changes += states != {"running"}
+            if row is None:
+                self._rows("DELETE FROM episodes WHERE episode = ?", name)
+                return
+            places = ", ".join("?" * (len(row) + 1))
+            statement = f"REPLACE INTO episodes (episode, {', '.join(row)}) VALUES ({places})"
+            self._rows(statement, name, *row.values())
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        return self._run(lambda it: it.execute(query, values).fetchall())
-
-    def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run some work; where the file turns out to be damaged, once more on a new one."""
+        """Run one statement. Raises IndexUnavailable; a damaged file is begun anew for the next."""
         with self._lock:
+            if self._connection is None:
+                raise IndexUnavailable("The table of episodes is closed.")
             try:
-                try:
-                    return work(self._open)
-                except sqlite3.DatabaseError as error:
-                    if not is_damage(error):
-                        raise
+                return self._connection.execute(query, values).fetchall()
+            except sqlite3.DatabaseError as error:
+                if not isinstance(error, sqlite3.OperationalError):
                     self._begin_anew(error)
-                    return work(self._open)
-            except (sqlite3.OperationalError, sqlite3.DatabaseError, OSError) as error:
-                if isinstance(error, _BAD):
-                    raise
                 raise self._unavailable(error) from error
 
-    def _opened(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    def _connect(self) -> None:
+        self._connection = sqlite3.connect(
+            self._path, isolation_level=None, check_same_thread=False
         )
-        try:
-            for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "secure_delete = ON"):
-                connection.execute(f"PRAGMA {pragma}")
-            made = connection.execute("PRAGMA user_version").fetchone()[0]
-            empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
-            if made != VERSION and not empty:
-                raise sqlite3.DatabaseError(f"it is of version {made}")
-            if empty:
-                script = f"BEGIN EXCLUSIVE;{_schema()}PRAGMA user_version = {VERSION};COMMIT;"
-                with suppress(sqlite3.OperationalError):  # another process was first
-                    connection.executescript(script)
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+        for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "secure_delete = ON"):
+            self._connection.execute(f"PRAGMA {pragma}")
+        (made,) = self._connection.execute("PRAGMA user_version").fetchone()
+        (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if tables and made != VERSION:
+            raise sqlite3.DatabaseError(f"it is of version {made}")
+        if not tables:
+            schema = (resources("vaultmind.episodes") / "schema.sql").read_text("utf-8")
+            self._connection.executescript(f"{schema}PRAGMA user_version = {VERSION};")
 
     def _begin_anew(self, error: sqlite3.Error) -> None:
-        """Set a file aside that cannot be used, and begin another: the notes fill it."""
-        if isinstance(error, sqlite3.OperationalError) and not is_damage(error):
-            raise error
-        log.warning("%s is set aside (%s): the notes fill a new one", self._path, error)
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        """Delete a file that cannot be used, and begin another: the notes fill it."""
+        log.warning("%s is begun anew (%s): the notes fill it", self._path, error)
+        self.close()
         for part in ("", "-wal", "-shm"):
-            with suppress(FileNotFoundError):
-                Path(f"{self._path}{part}").replace(f"{self._path}.aside{part}")
-        self.renewed, self.changes, self.has_followed = str(error), self.changes + 1, False
-        self._connection = self._opened()
+            Path(f"{self._path}{part}").unlink(missing_ok=True)
+        self.changes, self.has_followed = self.changes + 1, False
+        self._connect()
 
     def _unavailable(self, error: Exception) -> IndexUnavailable:
         return IndexUnavailable(
-            f"The tables of episodes in {self._path} cannot be used: {error}.",
+            f"The table of episodes in {self._path} cannot be used: {error}.",
             hint="Check that the state folder can be written and the disk has room.",
         )
 
 
-def _read(files: EpisodeFiles, listed: Listed) -> tuple[Episode | None, tuple[Offer, ...], str]:
-    """Return an episode, what plans offered in it, and what is wrong with its note."""
-    try:
-        episode = files.read(listed.name)
-        return episode, files.offers(listed.name) if listed.offers else (), episode.flaw
-    except VaultMindError as error:
-        return None, (), str(error)
-    except _BAD as error:
-        return None, (), f"It holds what cannot be kept: {error}"
-
-
-def _values(one: object, names: Iterable[str]) -> list[Any]:
-    return [getattr(one, name) for name in names]
-
-
-def _lean(offer: Offer) -> Offer:
-    """Return an offer with the files alone for which earlier work spoke."""
-    led = {path: {AFFINITY: it} for path, of in offer.files.items() if (it := of.get(AFFINITY))}
-    return replace(offer, files=led)
-
-
-@cache
-def _schema() -> str:
-    return (resources("vaultmind.episodes") / "schema.sql").read_text("utf-8")
+def _dumped(of: object, value: object) -> str:
+    raw: bytes = adapter(of).dump_json(value, warnings=False)
+    return raw.decode()

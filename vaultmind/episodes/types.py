@@ -5,27 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import MAXYEAR, MINYEAR, datetime
-from typing import Literal
+from typing import Literal, get_args
 
 Result = Literal["success", "partial", "failed", "unknown"]
 """What came of an episode. It is stated by somebody or `unknown`: silence is no success."""
-RESULTS: tuple[Result, ...] = ("success", "partial", "failed", "unknown")
+RESULTS: tuple[Result, ...] = get_args(Result)
 EventKind = Literal["read", "edit", "hit", "delta", "decision", "feedback", "plan", "commit", "run"]
 """`hit`: found by a search; `delta`: changed, and only seen by comparing; `plan`: what a plan
 offered; `run`: a command (of tests, say) and whether it went well."""
-EVENT_KINDS: tuple[EventKind, ...] = (
-    "read", "edit", "hit", "delta", "decision", "feedback", "plan", "commit", "run",
-)  # fmt: skip
-TASK, WHY = "task", "why"
-"""Block ids of the paragraph about the task and of the reason of the outcome."""
+EVENT_KINDS: tuple[EventKind, ...] = get_args(EventKind)
+TASK = "task"
+"""Block id of the paragraph about the task."""
 Change = Literal["added", "modified", "removed"]
-CHANGES: tuple[Change, ...] = ("added", "modified", "removed")
+CHANGES: tuple[Change, ...] = get_args(Change)
 CHANGING = frozenset(("edit", "delta", "commit"))
 """Kinds of events that say that a file was changed."""
 How = Literal["hook", "reported", "git", "files", "person", "plan"]
-HOWS: tuple[How, ...] = ("hook", "reported", "git", "files", "person", "plan")
+HOWS: tuple[How, ...] = get_args(How)
 """Who says so: the host's hook, the agent, git, a comparison of files, the person, our plan."""
 State = Literal["running", "ended", "shrunk"]
+STATES: tuple[State, ...] = get_args(State)
 """`shrunk`: past its retention, nothing but outcome and links is left."""
 
 
@@ -48,7 +47,7 @@ class Event:
     """One thing that was done in an episode."""
 
     kind: EventKind
-    time: str
+    time: str = ""
     path: str = ""
     """Relative to the episode's source."""
     symbol: str = ""
@@ -62,6 +61,8 @@ class Event:
     ok: bool | None = None
     """Of a run: whether it went well."""
     how: How = "reported"
+    outcome: Result | Literal[""] = ""
+    """Of feedback: what came of the episode; `text` says why."""
     block: str = ""
     """The id of its line in the note: `e12`."""
 
@@ -114,9 +115,9 @@ class Episode:
     latency_ms: int = 0
     """Of its first plan."""
     events: tuple[Event, ...] = ()
-    why_block: str = WHY
-    """Block id of the paragraph that says the rationale."""
-    flaw: str = field(default="", compare=False)
+    why_block: str = ""
+    """Block id of the event that says the rationale."""
+    flaw: str = ""
     """What its note's front matter lacks: it is read as far as it goes, and never shrunk."""
 
     @property

@@ -8,32 +8,27 @@ did not see is read from the repository's status and log at the end of each turn
 from __future__ import annotations
 
 import logging
-import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Protocol
 
 from vaultmind.episodes.keep import can_keep
 from vaultmind.episodes.recorder import Recorder
-from vaultmind.episodes.types import Change, Episode, Event, EventKind, TaskMark
+from vaultmind.episodes.types import Change, Episode, Event, TaskMark
 from vaultmind.errors import NotAllowed, NotFound, VaultMindError
 from vaultmind.ports import Clock
-from vaultmind.redact import blank_passages, mask
 from vaultmind.types import Caller
-from vaultmind.vault.oneline import one_line
 
 MAX_TALKS, MAX_IDS = 64, 2000
 """Conversations that are held, and uses and commits that are known by their ids."""
 MOST_DELTAS, MOST_PATHS = 100, 50
 """Files of one turn: more are a tool's doing, or another branch; and of one commit."""
-MOST_EDITED = 5000
-"""Number of files of which it is known which conversation edited them last."""
 CATCH_UP_SECONDS = 3.0
 """That whoever ends an episode waits for what was not seen of it."""
 COMMAND_SECONDS = 120.0
@@ -41,7 +36,6 @@ COMMAND_SECONDS = 120.0
 LONGEST_SECONDS = 86_400.0
 """Of a tool's use: what is said to have taken longer says nothing."""
 CHARS_PER_TOKEN = 4
-_OUTCOMES = {"yes": True, "no": False}
 
 log = logging.getLogger(__name__)
 
@@ -101,18 +95,23 @@ class Watched(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Means:
-    """What watching works with besides the recorder."""
+Holding = Callable[[Path], Watched | None]
 
-    holding: Callable[[Path], Watched | None]
-    """Returns the source that a path lies in, the innermost."""
-    mark: Callable[[str, str], TaskMark]
-    """Makes a task of a prompt over a source."""
-    is_another: Callable[[Sequence[str], str, Collection[str]], bool]
-    """Tells whether a prompt names another task than those before it, on other files."""
-    names_nothing: Callable[[str], bool]
-    clock: Clock
+
+class Tasks(Protocol):
+    """What tells of prompts."""
+
+    def task_mark(self, prompt: str, source: str) -> TaskMark:
+        """Make a task of a prompt over a source."""
+        ...
+
+    def is_another(self, before: Sequence[str], prompt: str, touched: Collection[str]) -> bool:
+        """Tell whether a prompt names another task than those before it, on other files."""
+        ...
+
+    def says_nothing(self, prompt: str) -> bool:
+        """Tell whether a prompt names no task."""
+        ...
 
 
 @dataclass(slots=True)
@@ -131,6 +130,7 @@ class Work:
     """It was ended by somebody else: nothing begins before the next prompt."""
     active: bool = False
     """Whether a tool was used on it in this turn."""
+    used_at: float = 0.0
     others: set[str] = field(default_factory=set)
     """Commits of this turn that are somebody else's."""
 
@@ -162,17 +162,18 @@ class Talk:
 class Watching:
     """Follows conversations by what hooks tell of them. One thread does it all, in order."""
 
-    def __init__(self, records: Recorder, means: Means) -> None:
+    def __init__(
+        self, records: Recorder, holding: Holding, tasks: Callable[[], Tasks], clock: Clock
+    ) -> None:
+        """`holding` returns the source that a path lies in, the innermost."""
         self._records = records
-        self._means = means
+        self._holding = holding
+        self._tasks = tasks
+        self._clock = clock
         self._talks: OrderedDict[tuple[str, str], Talk] = OrderedDict()
-        self._edited: OrderedDict[tuple[str, str], tuple[str, float]] = OrderedDict()
-        """By source and path: which conversation edited it last, and when."""
         self._claimed: deque[str] = deque(maxlen=MAX_IDS)
         """Commits that belong to an episode."""
-        self._lock = threading.Lock()
-        self._worker: ThreadPoolExecutor | None = None
-        self._closed = False
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="watching")
 
     # --- what hooks tell; each returns at once ----------------------------------------------
 
@@ -188,7 +189,7 @@ class Watching:
 
     def paused(self, caller: Caller, session: str) -> None:
         """Make up for what the hooks of a turn did not see: it is over."""
-        now = self._means.clock()
+        now = self._clock()
         self.then(lambda: self._paused(self._talk(caller, session), now))
 
     def ended(self, caller: Caller, session: str) -> None:
@@ -200,7 +201,12 @@ class Watching:
 
         Returns once that is done; False where it takes longer.
         """
-        return _is_done(self.then(lambda: self._settle_all(lambda it: it.episode == name)), seconds)
+
+        def settle() -> None:
+            for talk in [*self._talks.values()]:
+                self._settle_turn(talk, name)
+
+        return _is_done(self.then(settle), seconds)
 
     def let_go(
         self, left: Callable[[str], str], agent: str = "", seconds: float = CATCH_UP_SECONDS
@@ -218,22 +224,16 @@ class Watching:
 
     def close(self) -> None:
         """Finish what was told, and stop."""
-        with self._lock:
-            self._closed = True
-            worker, self._worker = self._worker, None
-        if worker is not None:
-            worker.shutdown(wait=True)
+        self._worker.shutdown(wait=True)
 
-    def then(self, job: Callable[[], None]) -> Future[None]:
-        """Do something once all that was told before is done."""
-        with self._lock:
-            if self._closed:
-                done: Future[None] = Future()
-                done.set_result(None)
-                return done
-            if self._worker is None:
-                self._worker = ThreadPoolExecutor(1, thread_name_prefix="watching")
+    def then(self, job: Callable[[], object]) -> Future[None]:
+        """Do something once all that was told before is done; nothing once it is closed."""
+        try:
             return self._worker.submit(_quietly, job)
+        except RuntimeError:
+            done: Future[None] = Future()
+            done.set_result(None)
+            return done
 
     # --- a conversation ---------------------------------------------------------------------
 
@@ -251,33 +251,32 @@ class Watching:
                 continue
             if talk.prompt:
                 talk.prompt = left(talk.prompt)
-                if not talk.prompt or self._means.names_nothing(talk.prompt):
+                if not talk.prompt or self._tasks().says_nothing(talk.prompt):
                     talk.prompt = ""
             for work in talk.works.values():
                 work.asked = [*filter(None, map(left, work.asked))]
 
     def _prompted(self, talk: Talk, words: str, cwd: str, told: datetime) -> None:
-        says = bool(words.strip()) and not self._means.names_nothing(words)
+        says = bool(words.strip()) and not self._tasks().says_nothing(words)
+        self._settle_turn(talk)  # one that was broken off
         for work in talk.works.values():
-            if work.active:  # the turn before was broken off
-                _quietly(partial(self._settle, talk, work))
             running = self._running(talk, work)
             if says and running and self._is_another(work, running, words):
-                _quietly(partial(self._end, talk, running))
+                self._end(talk, running)
                 work.episode, work.asked = "", []
             elif says and running:
                 work.asked.append(words)
             work.begins(told)
         if says:
             talk.prompt = words
-        if cwd and (place := self._means.holding(Path(cwd))) is not None:
+        if cwd and (place := self._holding(Path(cwd))) is not None:
             self._work(talk, place, told)
 
     def _is_another(self, work: Work, running: Episode, words: str) -> bool:
         began = any(one.changes or one.kind in ("read", "hit", "commit") for one in running.events)
         touched = {one.path for one in running.events if one.path}
         asked = work.asked or [running.task.text]
-        return began and self._means.is_another(asked, words, touched)
+        return began and self._tasks().is_another(asked, words, touched)
 
     def _used(self, talk: Talk, use: Use, asked: Callable[[], str]) -> None:
         if use.id and use.id in talk.ids:
@@ -285,45 +284,35 @@ class Watching:
         talk.ids.append(use.id)
         if not talk.prompt:  # what was forgotten or erased since is not read again
             talk.prompt = asked()
-        ended, took = datetime.fromisoformat(use.time), use.took
-        now = self._means.clock().timestamp()
-        began = ended - timedelta(seconds=took if 0 <= took <= LONGEST_SECONDS else 0.0)
-        for place, events in _events_of(use, self._means.holding):
+        ended = datetime.fromisoformat(use.time)
+        began = ended - timedelta(seconds=min(max(use.took, 0.0), LONGEST_SECONDS))
+        for place, events in _events_of(use, self._holding):
             work = self._work(talk, place, began)
             work.active = True
-            for event in events:
-                if event.kind == "edit":
-                    self._edited[place.name, event.path] = talk.session, now
-                    self._edited.move_to_end((place.name, event.path))
-            while len(self._edited) > MOST_EDITED:
-                self._edited.popitem(last=False)
-            if events:
-                self._add(talk, work, events)
+            work.used_at = self._clock().timestamp()
+            self._add(talk, work, events)
         if use.commits:
-            since = ended.timestamp() - 1 - (took or COMMAND_SECONDS)
+            since = ended.timestamp() - 1 - (use.took or COMMAND_SECONDS)
             for work in talk.works.values():
-                self._committed(talk, work, since, is_timed=took > 0)
+                self._committed(talk, work, since, is_timed=use.took > 0)
+
+    def _settle_turn(self, talk: Talk, episode: str = "") -> list[Work]:
+        """Settle a conversation's turn in each source, or in that of an episode alone."""
+        active = [one for one in talk.works.values() if one.active]
+        active = [one for one in active if episode in ("", one.episode)]
+        for work in active:
+            _quietly(partial(self._settle, talk, work))
+        return active
 
     def _paused(self, talk: Talk, told: datetime) -> None:
-        for work in talk.works.values():
-            if work.active:
-                _quietly(partial(self._settle, talk, work))
-                work.begins(told)
-
-    def _settle_all(self, is_meant: Callable[[Work], bool]) -> None:
-        for talk in [*self._talks.values()]:
-            for work in talk.works.values():
-                if work.active and is_meant(work):
-                    self._settle(talk, work)
+        for work in self._settle_turn(talk):
+            work.begins(told)
 
     def _ended(self, caller: Caller, session: str) -> None:
         talk = self._talks.pop((caller.agent or "", session), None) or Talk(caller, session)
-        for work in talk.works.values():
-            if work.active:
-                _quietly(partial(self._settle, talk, work))
-        if session:
-            for episode in self._records.running(caller.agent or "", session):
-                _quietly(partial(self._end, talk, episode))
+        self._settle_turn(talk)
+        for episode in self._records.running(caller.agent or "", session) if session else ():
+            self._end(talk, episode)
 
     # --- work in a source -------------------------------------------------------------------
 
@@ -358,7 +347,7 @@ class Watching:
         if not kept or (running is None and (work.closed or not talk.prompt)):
             return
         if running is None:
-            mark = self._means.mark(talk.prompt, work.place.name)
+            mark = self._tasks().task_mark(talk.prompt, work.place.name)
             running = self._records.start(
                 mark, work.place.name, talk.caller, session=talk.session, client=talk.caller.client
             )
@@ -369,7 +358,7 @@ class Watching:
             work.episode, work.closed = "", True
 
     def _end(self, talk: Talk, episode: Episode) -> None:
-        self._records.end(episode.name, episode.outcome, episode.rationale, talk.caller)
+        _quietly(partial(self._records.end, episode.name, "unknown", "", talk.caller))
 
     def _committed(self, talk: Talk, work: Work, since: float, *, is_timed: bool) -> None:
         """Take the commits that a command of this conversation has just made.
@@ -380,7 +369,8 @@ class Watching:
         new = self._unclaimed(work)
         fresh = [one for one in new if one.time >= since]
         made = fresh if is_timed else fresh[-1:]
-        own = _changed_in(self._running(talk, work))
+        running = self._running(talk, work)
+        own = {one.path for one in running.events if one.changes} if running else set()
         mine = [one for one in new if one in made or own & {path for path, _ in one.changed}]
         self._claim(talk, work, mine)
         work.others |= {one.id for one in new if one not in mine}
@@ -388,34 +378,34 @@ class Watching:
     def _settle(self, talk: Talk, work: Work) -> None:
         """Take what the hooks of a turn did not see: commits, and files that differ since.
 
-        A file that another conversation edited meanwhile is none of this one's.
+        Where another conversation used the same source meanwhile nobody knows whose they are: of
+        the commits those of files that this one changed are its own.
         """
         running = self._running(talk, work)
         if running is None and work.closed:
             return
-        since = work.began.timestamp()
-        seen = {one.path for one in running.events if one.kind != "read"} if running else set()
-        others = {
-            path
-            for (source, path), (session, at) in self._edited.items()
-            if source == work.place.name and session != talk.session and at >= since
-        }
-        deltas = {
-            path: change
+        since, name = work.began.timestamp(), work.place.name
+        others = (
+            it.works[name] for it in self._talks.values() if it is not talk and name in it.works
+        )
+        is_shared = any(one.used_at >= since for one in others)
+        events = running.events if running else ()
+        seen = {one.path for one in events if one.kind != "read"}
+        deltas = [] if is_shared else [
+            (path, change)
             for path, (change, at_ns) in work.place.uncommitted().items()
             if (path not in work.gone if change == "removed" else at_ns >= since * 1e9)
-            and path not in seen | others
-        }
-        if 0 < len(deltas) <= MOST_DELTAS:
-            now = self._means.clock().isoformat(timespec="seconds")
-            about = sorted(deltas.items())
+            and path not in seen
+        ]  # fmt: skip
+        if len(deltas) <= MOST_DELTAS:
+            now = self._clock().isoformat(timespec="seconds")
+            about = sorted(deltas)
             self._add(
-                talk,
-                work,
-                [Event("delta", now, path, change=it, how="files") for path, it in about],
+                talk, work, [Event("delta", now, p, change=it, how="files") for p, it in about]
             )
+        own = {one.path for one in events if one.changes}
         new = self._unclaimed(work)
-        mine = [one for one in new if not others.issuperset(path for path, _ in one.changed)]
+        mine = [it for it in new if not is_shared or own & {path for path, _ in it.changed}]
         self._claim(talk, work, mine)
 
     def _unclaimed(self, work: Work) -> list[Commit]:
@@ -423,13 +413,15 @@ class Watching:
         return [one for one in work.place.commits(work.began.timestamp()) if one.id not in known]
 
     def _claim(self, talk: Talk, work: Work, commits: Sequence[Commit]) -> None:
-        if commits:
-            self._add(talk, work, [*_commit_events(commits, self._means.clock())])
-            self._claimed.extend(one.id for one in commits)
-
-
-def _changed_in(episode: Episode | None) -> set[str]:
-    return {one.path for one in episode.events if one.changes} if episode else set()
+        """Take commits into an episode, an event for each file; of one of too many files one."""
+        events = []
+        for one in commits:
+            time = datetime.fromtimestamp(one.time, self._clock().tzinfo)
+            event = Event("commit", time.isoformat(), text=one.subject, commit=one.id, how="git")
+            some = one.changed if len(one.changed) <= MOST_PATHS else ()
+            events += [replace(event, path=path, change=it) for path, it in some] or [event]
+        self._add(talk, work, events)
+        self._claimed.extend(one.id for one in commits)
 
 
 def _events_of(
@@ -442,45 +434,30 @@ def _events_of(
         place = holding(Path(path)) if path else None
         return None if place is None else places.setdefault(place.name, (place, []))
 
-    tokens, words = use.chars // CHARS_PER_TOKEN // max(1, len(use.reads)), _kept(use.query)
-    change = "added" if use.made else "modified"
-    about: tuple[tuple[EventKind, tuple[str, ...], dict[str, Any]], ...] = (
-        ("read", use.reads, {"tokens": tokens}),
-        ("edit", use.edits, {"change": change}),
-        ("hit", use.found, {"text": words}),
+    tokens = use.chars // CHARS_PER_TOKEN // max(1, len(use.reads))
+    change: Change = "added" if use.made else "modified"
+    event = Event("read", use.time, how="hook")
+    about = (
+        (use.reads, replace(event, tokens=tokens)),
+        (use.edits, replace(event, kind="edit", change=change)),
+        (use.found, replace(event, kind="hit", text=use.query)),
     )
-    for kind, paths, more in about:
+    for paths, one in about:
         for path in paths:
             if (found := at(path)) and (inside := found[0].relative(Path(path))):
-                found[1].append(Event(kind, use.time, inside, how="hook", **more))
+                found[1].append(replace(one, path=inside))
     if (here := at(use.cwd)) is not None:
-        if words and not any(one.kind == "hit" for one in here[1]):
-            here[1].append(Event("hit", use.time, text=words, how="hook"))
+        if use.query and not any(one.kind == "hit" for one in here[1]):
+            here[1].append(replace(event, kind="hit", text=use.query))
         for run in use.runs:
             went, _, program = run.partition(" ")
             if program:
-                ok = _OUTCOMES.get(went)
-                here[1].append(Event("run", use.time, text=_kept(program), ok=ok, how="hook"))
+                ok = {"yes": True, "no": False}.get(went)
+                here[1].append(replace(event, kind="run", text=program, ok=ok))
     yield from places.values()
 
 
-def _commit_events(commits: Iterable[Commit], now: datetime) -> Iterator[Event]:
-    """Yield the events of commits, one for each file; one of too many files is named alone."""
-    named: list[tuple[str, Literal["", "added", "modified", "removed"]]]
-    for one in commits:
-        time = datetime.fromtimestamp(one.time, now.tzinfo).isoformat(timespec="seconds")
-        text = _kept(one.subject)
-        named = [*one.changed] if len(one.changed) <= MOST_PATHS else [("", "")]
-        for path, change in named:
-            yield Event("commit", time, path, text=text, change=change, commit=one.id, how="git")
-
-
-def _kept(text: str) -> str:
-    """Return a text as it may be stored: masked, on one line."""
-    return one_line(mask(blank_passages(text)).text).strip()
-
-
-def _quietly(job: Callable[[], None]) -> None:
+def _quietly(job: Callable[[], object]) -> None:
     """Do one thing; what goes wrong with it must not keep the next from being done."""
     try:
         job()

@@ -10,29 +10,34 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, TimeoutError
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any
 
 from vaultmind.config import Config
 from vaultmind.errors import IndexUnavailable, VaultMindError
+from vaultmind.index.columns import Columns
+from vaultmind.index.db import (
+    EMBEDDED,
+    NOT_EMBEDDED,
+    Database,
+    FileRow,
+    Journal,
+    file_rows,
+    is_damage,
+)
 from vaultmind.index.embedders.embed import open_embedder
-from vaultmind.index.fulltext.text_index import TextIndex
+from vaultmind.index.erasing import Erasing
+from vaultmind.index.fetch import Fetch, Fetched
 from vaultmind.index.ground.ground import Ground, VaultGround
+from vaultmind.index.messages import Messages
 from vaultmind.index.outlet import Outlet, Withheld
-from vaultmind.index.relations.related import Relations
-from vaultmind.index.search.fetch import Fetch, Fetched
-from vaultmind.index.search.messages import Messages
-from vaultmind.index.search.search import Search
-from vaultmind.index.search.strongest import Strongest
-from vaultmind.index.storage.counts import Counts, counted, searchable_by_meaning
-from vaultmind.index.storage.damage import Damage, is_damage, renewal
-from vaultmind.index.storage.database import Database
-from vaultmind.index.storage.file_rows import FileRow, file_rows
-from vaultmind.index.storage.journal import Journal
-from vaultmind.index.sync.erasing import Erasing
-from vaultmind.index.sync.freshness import Changes
-from vaultmind.index.sync.rebuild import Rebuild
-from vaultmind.index.sync.sync import Sync
+from vaultmind.index.raw import Raw
+from vaultmind.index.related import Relations
+from vaultmind.index.search import Finder, Search
+from vaultmind.index.sync import Changes, Sync
 from vaultmind.index.vectors.embedding import Embedding
 from vaultmind.index.vectors.message_vectors import MessageVectors
 from vaultmind.index.vectors.store import ChromaStore, OwnedStore
@@ -40,6 +45,7 @@ from vaultmind.index.vectors.trust import why
 from vaultmind.ports import Clock, Embedder, Report, silent
 from vaultmind.types import (
     Caller,
+    Fault,
     Freshness,
     IndexState,
     MessageRef,
@@ -55,8 +61,28 @@ _RETRY_SECONDS = 30.0
 _RENEW_SECONDS = 1.0
 _FEW = 200
 """So few changed texts are indexed beside the embedder's start; more go before it."""
+_VECTOR_SECONDS = 0.5
+"""How often new vectors are taken into memory while there are more to come."""
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """The numbers of one version of the database."""
+
+    version: int
+    files: int = 0
+    chunks: int = 0
+    vectors: int = 0
+    embeddable: int = 0
+    faults: tuple[Fault, ...] = ()
+    scanned: tuple[Fault, ...] = ()
+
+    @property
+    def known(self) -> int:
+        """Return how many files there are, those that could not be read among them."""
+        return self.files + sum(fault.severity == "skipped" for fault in self.faults)
 
 
 class Index:
@@ -80,43 +106,44 @@ class Index:
         self._stopping = False
         self._phase: Any = "starting"
         self._failure = self._watch_note = self._renew_wanted = ""
-        self._rebuilds: list[Rebuild] = []
-        self._next_compare = float("-inf")
+        self._rebuilds: list[tuple[Report, Future[None]]] = []
+        self._next_compare = self._vectors_taken = float("-inf")
         self._busy = False
         self._stepped = threading.Condition()
-        self._counts = Counts(-1)
+        self._counts = _Counts(-1)
         self._database = Database(config.state_dir / "index.db")
         if isinstance(ground, VaultPaths):
             ground = VaultGround(ground, config.index.exclude)
         reader = VaultReader(ground.paths, config.index.max_file_bytes)
-        self._text = TextIndex(self._database)
+        self._columns = Columns(self._database)
         self._changes = Changes(config.index.debounce_ms / 1000)
-        self._sync = Sync(self._database, self._text, reader, ground, self._changes, clock)
+        self._sync = Sync(self._database, reader, ground, self._changes, clock)
         self._sync.min_message_tokens = config.auto_rag.min_message_tokens
         named = config.index
-        self._embedding = Embedding(
-            self._database,
-            store or ChromaStore(config.state_dir / "chroma"),
-            embedder or (lambda: open_embedder(named.embedder, named.embedder_key_env)),
-            self._step,
-        )
+        opening = embedder or (lambda: open_embedder(named.embedder, named.embedder_key_env))
+        store = store or ChromaStore(config.state_dir / "chroma")
+        self._embedding = Embedding(self._database, store, opening, self._embedded)
         self.outlet = Outlet(reader, lambda: self._sync.rules, withheld, ground)
         """The filter of every way out, for those that show vault text without searching."""
-        self._search = Search(
-            self._text, self._embedding, self.outlet, self, self.state, clock=clock
+        self._finder = Finder(
+            self._columns,
+            self._embedding,
+            lambda: self._embedding.answering,
+            ground.paths.root / ground.paths.memory_dir,
+            clock,
         )
-        self._damage = Damage(self._unread)
-        self.strongest = Strongest(self._text, self._search.finder, self.outlet, self._damage)
-        """What a text finds, raw: for those that rank files by it."""
-        self.relations = Relations(self._database, self._embedding, self.outlet, self)
+        self._search = Search(self._finder, self.outlet, self, self.state)
+        self.raw = Raw(self._finder, self.outlet, self._noticed)
+        """What a text finds, chunk by chunk: for what ranks files by it, or trains a ranker."""
+        self.relations = Relations(self._finder, self.outlet, self)
         """What is tied to what a search found. Implements ports.Related."""
-        self._messages = Messages(self._text, reader)
+        self._messages = Messages(self._finder, reader)
         self.message_vectors = MessageVectors(
             self._database, self._embedding, lambda seconds: self.wait_ready(seconds, vectors=True)
         )
         """What a conversation in memory is searched with. Implements ports.MessageVectors."""
         self._fetch = Fetch(self._database, self.outlet)
-        self.erasing = Erasing(self._database, self._text, self._sync, self._embedding)
+        self.erasing = Erasing(self._finder, self._sync, self._embedding)
         """What takes erased texts out of the index. Implements ports.IndexErasing."""
         self._watcher = ground.watcher(self)
         self._thread = threading.Thread(target=self._run, name="sync", daemon=True)
@@ -135,7 +162,6 @@ class Index:
         self._changes.mark([], time.monotonic())
         if self._thread.ident is not None:
             self._thread.join()
-        self._search.close()
         self._embedding.close()
         self._step()
         self._database.close()
@@ -154,10 +180,13 @@ class Index:
 
     def reindex(self, report: Report = silent) -> None:
         """Throw the index away and make it anew from the vault; cached vectors are used again."""
-        rebuild = Rebuild(report)
-        self._rebuilds.append(rebuild)
+        done: Future[None] = Future()
+        self._rebuilds.append((report, done))
         self._changes.mark_all()
-        rebuild.wait(self._thread.is_alive)
+        while self._thread.is_alive() or done.done():
+            with suppress(TimeoutError):
+                return done.result(0.2)
+        raise IndexUnavailable("The index was closed before it was made anew.")
 
     # --- asking --------------------------------------------------------------------------
 
@@ -175,19 +204,26 @@ class Index:
         self, id_or_path: str, caller: Caller, *, max_tokens: int = 2000, offset: int = 0
     ) -> Fetched:
         """Return the whole text of a hit's id, a path, or `path#anchor`, fresh from disk."""
-        with self._damage.noticed():
+        with self._noticed():
             return self._fetch.fetch(id_or_path, caller, max_tokens=max_tokens, offset=offset)
 
     def messages_about(self, agent: str, text: str, limit: int) -> list[tuple[MessageRef, str]]:
         """Return messages of an agent that may say a thing. Implements ports.MessageFinder."""
-        with self._damage.noticed():
+        with self._noticed():
             return self._messages.messages_about(agent, text, limit)
 
     def state(self) -> IndexState:
         """Return how far the index is."""
         counts = self._counted()
-        meaning = self._embedding.note or searchable_by_meaning(counts)
-        own = (self._failure, meaning, self._watch_note, renewal(self._database.renewed))
+        meaning = renewed = ""
+        if counts.vectors < counts.embeddable:
+            meaning = (
+                f"Meaning is searchable for {counts.vectors:,} of {counts.embeddable:,} chunks so "
+                "far; words for all."
+            )
+        if reason := self._database.renewed:
+            renewed = f"The index database was damaged ({reason}) and made anew."
+        own = (self._failure, self._embedding.note or meaning, self._watch_note, renewed)
         return IndexState(
             phase=self._phase,
             files=self._files(counts),
@@ -199,7 +235,7 @@ class Index:
             embedder=self._embedding.answering,
             sends_to=self._embedding.sends_to,
             faults=counts.faults,
-            notes=tuple(note for note in (*own, *self._search.faults()) if note),
+            notes=tuple(note for note in (*own, *self._finder.registry().faults) if note),
         )
 
     def freshness(self, path: str) -> Freshness:
@@ -213,8 +249,20 @@ class Index:
 
     def rows(self, paths: Sequence[str] | None = None) -> list[FileRow]:
         """Return the files that are indexed as they were read; raises IndexUnavailable."""
-        with self._damage.noticed():
+        with self._noticed():
             return file_rows(self._database, paths)
+
+    @contextmanager
+    def _noticed(self) -> Iterator[None]:
+        """Take note of a database that cannot be read, and raise IndexUnavailable for it."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            self._unread(error)
+            raise IndexUnavailable(
+                f"The index cannot be read now ({error}).",
+                hint="It is looked after in the background: ask again in a moment.",
+            ) from error
 
     # --- telling -------------------------------------------------------------------------
 
@@ -248,7 +296,7 @@ class Index:
 
     def _run(self) -> None:
         try:
-            self._search.warm()  # before the embedder loads, which holds others' imports back
+            self._finder.warm()  # before the embedder loads, which holds others' imports back
             if not self._database.was_clean and (damage := self._database.check()):
                 self._renew(damage)
             while not self._stopping:
@@ -256,14 +304,19 @@ class Index:
                 self._round()
                 self._busy = False
                 self._step()
-                self._rest()
+                with self._changes.condition:
+                    now = time.monotonic()
+                    due = self._changes.next_due()
+                    until = self._next_compare if due is None else min(due, self._next_compare)
+                    if until > now and not self._stopping:
+                        self._changes.condition.wait(until - now)
         except Exception as error:  # the thread's last word; searching goes on
             log.exception("the index no longer follows the vault")
             self._phase, self._failure = "failed", f"The index has stopped: {error}."
         finally:
             self._watcher.close()
-            for rebuild in self._rebuilds:
-                rebuild.end(IndexUnavailable("The index was closed."))
+            for _, done in self._rebuilds:
+                done.set_exception(IndexUnavailable("The index was closed."))
             self._step()
 
     def _watch(self) -> None:
@@ -285,10 +338,10 @@ class Index:
                 self._renew(self._renew_wanted)
             if self._changes.take_all() or time.monotonic() >= self._next_compare:
                 self._compare()
-            now = time.monotonic()
-            if folders := self._changes.take_folders(now):
+            paths, folders = self._changes.take(time.monotonic())
+            if folders:
                 self._sync.refresh_folders(folders)
-            if paths := self._changes.take(now):
+            if paths:
                 self._sync.refresh(paths)
             if folders or paths:
                 self._embedding.wake()
@@ -302,6 +355,14 @@ class Index:
         """Compare the whole vault; make the index anew first where that was asked for."""
         rebuilds, self._rebuilds = self._rebuilds, []
         self._next_compare = time.monotonic() + self._config.index.reconcile_minutes * 60
+
+        def report(progress: Progress) -> None:
+            if progress.total <= _FEW:
+                self._embedding.release()
+            for tell, _ in rebuilds:
+                tell(progress)
+            self._step()
+
         try:
             if self._phase != "ready" or rebuilds:
                 self._phase = "indexing"
@@ -309,33 +370,28 @@ class Index:
             if rebuilds:
                 self._sync.forget_all()
                 self._embedding.distrust()
-            self._sync.reconcile(lambda progress: self._report(progress, rebuilds))
-            self._search.warm()
+            self._sync.reconcile(report)
+            self._columns.follow()
         except BaseException as error:
-            for rebuild in rebuilds:
-                rebuild.end(error)
+            for _, done in rebuilds:
+                done.set_exception(error)
             raise
         self._phase, self._failure = "ready", ""
         self._embedding.release()
         self.erasing.resume()
-        for rebuild in rebuilds:
-            rebuild.end()
+        for _, done in rebuilds:
+            done.set_result(None)
 
-    def _report(self, progress: Progress, rebuilds: list[Rebuild]) -> None:
-        if progress.total <= _FEW:
-            self._embedding.release()
-        for rebuild in rebuilds:
-            rebuild.report(progress)
+    def _embedded(self) -> None:
+        """Take vectors that were made into memory: all at the end, some while more are to come."""
+        width = self._embedding.embedder.dim if self._embedding.embedder else 0
+        now = time.monotonic()
+        if self._embedding.settled or now - self._vectors_taken > _VECTOR_SECONDS:
+            self._vectors_taken = now
+            if width and self._embedding.answering:
+                self._columns.follow()
+                self._columns.take_vectors(self._embedding.answering, width)
         self._step()
-
-    def _rest(self) -> None:
-        """Wait until something is due."""
-        with self._changes.condition:
-            now = time.monotonic()
-            due = self._changes.next_due()
-            until = self._next_compare if due is None else min(due, self._next_compare)
-            if until > now and not self._stopping:
-                self._changes.condition.wait(until - now)
 
     def _fail(self, error: Exception) -> None:
         log.warning("indexing failed and is tried again: %s", error)
@@ -355,7 +411,7 @@ class Index:
         """Take note of a database that could not be read; the sync thread sees to it at once."""
         if is_damage(error):
             self._distrust(error)
-            self._phase, self._counts = "indexing", Counts(-1)
+            self._phase, self._counts = "indexing", _Counts(-1)
         self._failure = why(error, self._database.path.parent, "The index could not be read")
         self._changes.mark_all()
 
@@ -363,7 +419,6 @@ class Index:
         self._phase = "indexing"
         self._database.renew(reason)
         self._renew_wanted = ""  # whoever failed meanwhile read the old file
-        self._text.reset()
         self._embedding.distrust()
         self._changes.mark_all()
 
@@ -384,15 +439,27 @@ class Index:
             return Progress(counts.files, self._files(counts), "indexing text")
         return Progress(counts.vectors, counts.embeddable, "embedding")
 
-    def _files(self, counts: Counts) -> int:
+    def _files(self, counts: _Counts) -> int:
         """Return how many files there are: while indexing, what the scan saw."""
         return counts.known if self._phase == "ready" else max(counts.known, self._sync.total)
 
-    def _counted(self) -> Counts:
+    def _counted(self) -> _Counts:
         """Return the numbers of the database, counted anew only after a write."""
-        sync = self._sync
+        version, scanned = self._database.version, self._sync.scan_faults
+        if self._counts.version == version and self._counts.scanned is scanned:
+            return self._counts
         try:
-            self._counts = counted(self._database, self._counts, sync.scan_faults, sync.faults)
+            with self._database.read() as connection:
+                files, chunks, vectors, embeddable = connection.execute(
+                    "SELECT (SELECT count(*) FROM files WHERE severity != 'skipped'),"
+                    " (SELECT count(*) FROM chunks),"
+                    " (SELECT count(*) FROM chunks WHERE embedded = ?),"
+                    " (SELECT count(*) FROM chunks WHERE embedded != ?)",
+                    (EMBEDDED, NOT_EMBEDDED),
+                ).fetchone()
+            self._counts = _Counts(
+                version, files, chunks, vectors, embeddable, self._sync.faults(), scanned
+            )
         except sqlite3.DatabaseError as error:
             self._unread(error)
         return self._counts

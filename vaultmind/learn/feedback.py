@@ -9,7 +9,6 @@ memory, since a search of which nothing more is heard leaves no trace.
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import threading
@@ -18,10 +17,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from vaultmind import redact
 from vaultmind.episodes.keep import may_name
+from vaultmind.episodes.note import adapter
 from vaultmind.episodes.types import time_of
 from vaultmind.errors import BadArgument, NotAllowed, VaultMindError
 from vaultmind.memory.forget.erasable import Erasable
@@ -36,7 +36,7 @@ from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
 
 if TYPE_CHECKING:
-    from vaultmind.memory.gate.gate import Gate
+    from vaultmind.memory.gate import Gate
 
 Signal = Literal["fetch", "cite", "useful", "wrong"]
 Verdict = Literal["useful", "wrong"]
@@ -45,19 +45,15 @@ STRENGTH: dict[Signal, float] = {"fetch": 0.3, "cite": 0.6, "useful": 1.0, "wron
 """How much each signal says. Who reads a hit may find it useless; who says so does not guess."""
 HALF_LIFE_DAYS, KEEP_DAYS = 60.0, 90.0
 """After so long a verdict counts half: what somebody looks for changes; and it goes."""
-LONGEST_QUERY, MOST_LINE, MOST_READ = 400, 4_000, 20_000
+LONGEST_QUERY, MOST_READ = 400, 20_000
 """Maximum numbers of characters: of a query (what is longer was pasted, and nobody asks it again),
-of a line that is read, of a message that is looked at for what it names."""
-MOST_LINES, COMPACT_BYTES = 4_000, 1_500_000
-"""Of a file after it is compacted; one that is larger is compacted at once, else once a day."""
+of a message that is looked at for what it names."""
+MOST_LINES = 4_000
+"""Lines of a file after it is compacted, once a day."""
 WITHIN = timedelta(minutes=30)
 """What is fetched or cited later was found otherwise."""
 MOST_SEARCHES, MOST_HITS = 2_000, 30
 """Searches that are held in memory, of all callers; and hits of each."""
-_NAME = re.compile(r"feedback-[A-Za-z0-9-]+\.jsonl")
-_SESSION = re.compile(r"/([a-z0-9][a-z0-9_-]*)/memory/sessions/([^/]+)\.md$")
-_LINKS = re.compile(r"\[\[([^\[\]|#^\n]{1,300})")
-_KEYS = ("time", "query", "path", "anchor", "hit", "signal", "by")
 
 log = logging.getLogger(__name__)
 
@@ -71,8 +67,8 @@ class Line:
     query: str
     """Without secrets, on one line."""
     path: str
-    anchor: str
     signal: Signal
+    anchor: str = ""
     hit: str = ""
     """The id that the chunk had; it changes with the text."""
     by: By = "agent"
@@ -159,20 +155,16 @@ class Asked:
 
 def written(line: Line) -> str:
     """Return a line as it stands in its file."""
-    told = {key: value for key in _KEYS if (value := getattr(line, key))}
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":")) + "\n"
+    raw: bytes = adapter(Line).dump_json(line, exclude_defaults=True)
+    return f"{raw.decode()}\n"
 
 
 def read_line(raw: str) -> Line | None:
     """Return what a line says; None for one that is torn, or none of ours."""
     try:
-        told: Any = json.loads(raw) if len(raw) <= MOST_LINE else None
-        values = {key: told.get(key, "") for key in _KEYS}
-    except (ValueError, RecursionError, AttributeError):
+        line: Line = adapter(Line).validate_json(raw)
+    except ValueError:
         return None
-    if not all(isinstance(one, str) for one in values.values()) or values["signal"] not in STRENGTH:
-        return None
-    line = Line(**values | {"by": "person" if values["by"] == "person" else "agent"})
     return line if line.query and line.path and time_of(line.time) else None
 
 
@@ -206,12 +198,13 @@ def fold(lines: Mapping[str, Iterable[Line]], now: datetime) -> tuple[Judged, ..
             held[one.path, one.anchor] = one
     found = []
     for (agent, by, _), (last, held) in asked.items():
-        told = (
-            Place(one.path, one.anchor, one.hit, STRENGTH[one.signal] * _faded(one, now))
-            for one in held.values()
-        )
-        if places := tuple(place for place in told if place.strength):
-            found.append(Judged(agent, by, last.query, last.time, places))
+        told = []
+        for one in held.values():
+            days = max(0.0, now.timestamp() - one.moment) / 86_400
+            strength = STRENGTH[one.signal] * 0.5 ** (days / HALF_LIFE_DAYS)
+            told += [Place(one.path, one.anchor, one.hit, strength)] if strength else []
+        if told:
+            found.append(Judged(agent, by, last.query, last.time, tuple(told)))
     return tuple(found)
 
 
@@ -237,12 +230,11 @@ def kept_query(query: str) -> str:
 
 def feedback_files(paths: VaultPaths, agent: str) -> Iterator[str]:
     """Yield the vault-relative files of an agent's feedback, of every device."""
-    folder = paths.root / paths.memory(agent) if agent else None
-    if folder is None or not folder.is_dir() or folder.is_symlink():
-        return
-    for path in sorted(folder.iterdir()):
-        if _NAME.fullmatch(path.name) and path.is_file() and not path.is_symlink():
-            yield paths.relative(path)
+    folder = paths.root / paths.memory(agent)
+    if agent and folder.is_dir() and not folder.is_symlink():
+        for path in sorted(folder.glob("feedback-*.jsonl")):
+            if path.is_file() and not path.is_symlink():
+                yield paths.relative(path)
 
 
 def without_said(target: Target, wanted: Wanted) -> Without:
@@ -250,14 +242,13 @@ def without_said(target: Target, wanted: Wanted) -> Without:
     kept, taken = [], []
     for number, raw in enumerate(target.text.split("\n"), 1):
         line = read_line(raw)
-        if line is None:
-            gone = bool(raw.strip()) and wanted.says(raw)
-        else:
+        texts, gone = [raw], False
+        if line is not None:
             place = line.anchor.lstrip("#^")
-            found = _SESSION.search(line.path)
-            gone = any(map(wanted.says, (line.query, line.path, place)))
-            gone = gone or bool(found and wanted.means(found[1], found[2], place))
-        if gone:
+            texts = [line.query, line.path, place]
+            found = re.search(r"/([^/]+)/memory/sessions/([^/]+)\.md$", line.path)
+            gone = bool(found and wanted.means(found[1], found[2], place))
+        if gone or any(map(wanted.says, texts)):
             taken.append(Taken(f"line {number}", line.query if line else raw))
         else:
             kept.append(raw)
@@ -271,21 +262,34 @@ FEEDBACK = Erasable("search feedback", feedback_files, without_said)
 # --- hearing --------------------------------------------------------------------------------
 
 
-class Queries:
-    """What was searched for: the last searches in memory, and the lines. Any thread.
+class SearchFeedback:
+    """Hears of searches and what became of them. Any thread; never a reason for one to fail.
 
     Implements the gate's `RecordKind`: the queries that say a forgotten fact are dropped and not
     hidden, since nobody reads them, and nothing is to be learnt from them.
     """
 
     name = "search feedback"
+    gate: Gate
+    """By which it writes: it is one of the kinds of record that the gate is made with."""
 
-    def __init__(self, reader: VaultReader, days: float = KEEP_DAYS) -> None:
-        """`days`: how long a line is kept."""
-        self.reader = reader
-        self.days = days
-        self._lock = threading.Lock()
+    def __init__(
+        self, reader: VaultReader, device: str, agent_of: Callable[[Caller], str], clock: Clock,
+        days: float = KEEP_DAYS,
+    ) -> None:  # fmt: skip
+        """`agent_of` names the agent in whose memory a caller's feedback is kept, for `days`."""
+        self._reader = reader
+        self._device = device
+        self._agent_of = agent_of
+        self._clock = clock
+        self._days = days
+        self._paths = reader.paths
+        self._lock = threading.RLock()
         self._asked: deque[Asked] = deque(maxlen=MOST_SEARCHES)
+        self._compacted: dict[str, str] = {}
+        """The day on which each agent's file was last compacted."""
+
+    # --- forgetting ------------------------------------------------------------------------
 
     def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
         """Drop what says the fact, or has no words but the fact's; nothing is left to hide."""
@@ -298,7 +302,7 @@ class Queries:
             kept = [raw for raw in lines if not ((line := read_line(raw)) and repeats(line.query))]
             return "\n".join(kept) if len(kept) < len(lines) else None
 
-        self.drop(repeats)
+        self.clear(repeats)
         for path, lines in self._read(agent):
             if any(repeats(line.query) for line in lines):
                 edit(path, change)
@@ -308,113 +312,56 @@ class Queries:
         """Return nothing: a query is no record of what was said."""
         return ()
 
-    def lines(self, agent: str) -> list[Line]:
-        """Return an agent's lines, of every device."""
-        return [line for _, lines in self._read(agent) for line in lines]
-
-    def _read(self, agent: str) -> Iterator[tuple[str, list[Line]]]:
-        for path in feedback_files(self.reader.paths, agent):
-            try:
-                yield path, read_lines(self.reader.read(path).text)
-            except VaultMindError as error:
-                log.warning("%s is not learnt from: %s", path, error)
-
-    def put(self, caller: Caller, query: str, hits: Sequence[Hit], now: datetime) -> None:
-        """Keep a search; the same asked again takes the place of the one before, or adds a page."""
-        asked = Asked(caller.name, query, now)
-        with self._lock:
-            for one in self._asked:
-                if (one.who, one.query) == (asked.who, query):
-                    asked = replace(one, time=now)
-                    self._asked.remove(one)
-                    break
-            shown = {hit.id: _shown(hit, query) for hit in hits}
-            shown |= {one.id: one for one in asked.hits if one.id not in shown}
-            asked.hits = tuple(islice(shown.values(), MOST_HITS))
-            self._asked.append(asked)
-
-    def of(self, caller: Caller, now: datetime) -> list[Asked]:
-        """Return the searches of a caller that are not over, the last first."""
-        with self._lock:
-            own = [one for one in self._asked if one.who == caller.name]
-        return [one for one in reversed(own) if timedelta(0) <= now - one.time <= WITHIN]
-
-    def holding(
-        self, caller: Caller, now: datetime, *names: str, query: str = ""
-    ) -> tuple[Asked, Shown] | None:
-        """Return the last search that showed a hit by one of some names, an id, a path or a place.
-
-        `query`: only where that was asked.
-        """
-        wanted = {*names} - {""}
-        for asked in self.of(caller, now):
-            if query in ("", asked.query):
-                exact = [it for it in asked.hits if wanted & {it.id, f"{it.path}{it.anchor}"}]
-                if found := exact or [it for it in asked.hits if it.path in wanted]:
-                    return asked, found[0]
-        return None
-
-    def named_in(self, caller: Caller, text: str, now: datetime) -> list[tuple[Asked, Shown]]:
-        """Return the hits that a text links to or names, the best of each note to each search."""
-        text = text[:MOST_READ]
-        links, said = {_bare(link) for link in _LINKS.findall(text)}, f" {folded(text)} "
-        found = []
-        for asked in self.of(caller, now):
-            named = [hit for hit in asked.hits if _is_named(hit, links, said)]
-            found += [(asked, hit) for hit in {one.path: one for one in reversed(named)}.values()]
-        return found
-
-    def drop(self, says: Callable[[str], bool] = lambda query: True) -> None:
-        """Forget the searches of which a query says so."""
+    def clear(self, says: Callable[[str], bool] = lambda query: True) -> None:
+        """Forget the searches in memory of which a query says so: something was erased."""
         with self._lock:
             kept = [one for one in self._asked if not says(one.query)]
             self._asked = deque(kept, maxlen=MOST_SEARCHES)
 
-
-class SearchFeedback:
-    """Hears of searches and what became of them. Any thread; never a reason for one to fail."""
-
-    def __init__(
-        self, gate: Gate, queries: Queries, device: str, agent_of: Callable[[Caller], str],
-        clock: Clock,
-    ) -> None:  # fmt: skip
-        """`agent_of` names the agent in whose memory a caller's feedback is kept."""
-        self._gate = gate
-        self._queries = queries
-        self._device = device
-        self._agent_of = agent_of
-        self._clock = clock
-        self._paths = queries.reader.paths
-        self._lock = threading.Lock()
-        self._compacted: dict[str, str] = {}
-        """The day on which each agent's file was last compacted."""
+    # --- what is heard ---------------------------------------------------------------------
 
     def asked(self, caller: Caller, query: str, hits: Sequence[Hit]) -> None:
-        """Keep in mind what a caller asked and was shown; nothing is written."""
+        """Keep in mind what a caller asked and was shown; nothing is written.
+
+        The same asked again takes the place of the one before, or adds a page.
+        """
         words = kept_query(query)
-        if words and hits and self._keeps(self._agent_of(caller)):
-            self._queries.put(caller, words, hits, self._clock())
+        if not (words and hits and self._keeps(self._agent_of(caller))):
+            return
+        asked = Asked(caller.name, words, self._clock())
+        with self._lock:
+            before = [one for one in self._asked if (one.who, one.query) == (asked.who, words)]
+            for one in before:
+                asked = replace(one, time=asked.time)
+                self._asked.remove(one)
+            shown = {hit.id: _shown(hit, words) for hit in hits}
+            shown |= {one.id: one for one in asked.hits if one.id not in shown}
+            asked.hits = tuple(islice(shown.values(), MOST_HITS))
+            self._asked.append(asked)
 
     def fetched(self, caller: Caller, name: str, path: str = "", anchor: str = "") -> None:
         """Hear that a hit was fetched, by its id or path; `path` and `anchor`: where it stands."""
-        names = (name.strip(), f"{path}{anchor}", path)
-        found = self._queries.holding(caller, self._clock(), *names)
+        found = self._holding(caller, name.strip(), f"{path}{anchor}", path)
         self._hear(caller, [found] if found else [], "fetch")
 
-    def cited(self, caller: Caller, text: str, time: str = "") -> None:
-        """Hear what an assistant said: hits that it links to or names were of use.
-
-        `time`: when it was said; what is older than the search says nothing of it.
-        """
-        then, found = time_of(time), self._queries.named_in(caller, text, self._clock())
-        later = [one for one in found if then is None or then >= one[0].time.replace(microsecond=0)]
-        self._hear(caller, later, "cite")
-
     def cited_in(self, agent: str, messages: Sequence[Message]) -> None:
-        """Hear what the assistant among some messages said, with when."""
+        """Hear what the assistant said: hits that it links to or names were of use.
+
+        Of each note the best hit of each search; what is older than the search says nothing of it.
+        """
+        caller = Caller("agent", agent)
         for message in messages:
-            if message.role == "assistant" and message.text:
-                self.cited(Caller("agent", agent), message.text, message.time)
+            if message.role != "assistant" or not message.text:
+                continue
+            then, text = time_of(message.time), message.text[:MOST_READ]
+            links = {_bare(link) for link in re.findall(r"\[\[([^\[\]|#^\n]{1,300})", text)}
+            said, found = f" {folded(text)} ", list[tuple[Asked, Shown]]()
+            for asked in self._recent(caller):
+                if then is None or then >= asked.time.replace(microsecond=0):
+                    named = [hit for hit in asked.hits if _is_named(hit, links, said)]
+                    best = {one.path: one for one in reversed(named)}
+                    found += [(asked, hit) for hit in best.values()]
+            self._hear(caller, found, "cite")
 
     def judge(
         self, caller: Caller, query: str, hit: Shown, verdict: Verdict, agent: str = ""
@@ -443,7 +390,7 @@ class SearchFeedback:
         about = (line.query, line.path, line.anchor, line.by)
         said = [
             one
-            for one in self._queries.lines(agent)
+            for one in self.lines(agent)
             if one.is_explicit and (one.query, one.path, one.anchor, one.by) == about
         ]
         new = not said or max(said, key=lambda one: one.moment).signal != verdict
@@ -456,22 +403,45 @@ class SearchFeedback:
 
         With what was asked, the last time; to the query first, where one is named.
         """
-        now, name = self._clock(), name.strip()
-        found = self._queries.holding(caller, now, name, query=kept_query(query))
-        found = found or self._queries.holding(caller, now, name)
+        found = self._holding(caller, name.strip(), query=kept_query(query))
+        found = found or self._holding(caller, name.strip())
         return (found[0].query, found[1]) if found else None
 
     def judged(self, agents: Sequence[str]) -> tuple[Judged, ...]:
         """Return all that can be learnt from, of some agents and every device, oldest first."""
-        lines = {one: self._queries.lines(one) for one in agents if self._gate.keeps_records(one)}
+        lines = {one: self.lines(one) for one in agents if self.gate.keeps_records(one)}
         return fold(lines, self._clock())
 
-    def clear(self) -> None:
-        """Forget the searches in memory: something was erased."""
-        self._queries.drop()
+    def lines(self, agent: str) -> list[Line]:
+        """Return an agent's lines, of every device."""
+        return [line for _, lines in self._read(agent) for line in lines]
 
-    def _keeps(self, agent: str) -> bool:
-        return agent in self._paths.agent_names() and self._gate.keeps_records(agent)
+    def _read(self, agent: str) -> Iterator[tuple[str, list[Line]]]:
+        for path in feedback_files(self._paths, agent):
+            try:
+                yield path, read_lines(self._reader.read(path).text)
+            except VaultMindError as error:
+                log.warning("%s is not learnt from: %s", path, error)
+
+    def _recent(self, caller: Caller) -> list[Asked]:
+        """Return the searches of a caller that are not over, the last first."""
+        now = self._clock()
+        with self._lock:
+            own = [one for one in self._asked if one.who == caller.name]
+        return [one for one in reversed(own) if timedelta(0) <= now - one.time <= WITHIN]
+
+    def _holding(self, caller: Caller, *names: str, query: str = "") -> tuple[Asked, Shown] | None:
+        """Return the last search that showed a hit by one of some names, an id, a path or a place.
+
+        `query`: only where that was asked.
+        """
+        wanted = {*names} - {""}
+        for asked in self._recent(caller):
+            if query in ("", asked.query):
+                exact = [it for it in asked.hits if wanted & {it.id, f"{it.path}{it.anchor}"}]
+                if found := exact or [it for it in asked.hits if it.path in wanted]:
+                    return asked, found[0]
+        return None
 
     def _hear(self, caller: Caller, found: Sequence[tuple[Asked, Shown]], signal: Signal) -> None:
         """Write down what is heard for the first time; a failure is only logged."""
@@ -487,35 +457,30 @@ class SearchFeedback:
         except (VaultMindError, OSError) as error:
             log.warning("feedback on a search was not kept: %s", error)
 
+    def _keeps(self, agent: str) -> bool:
+        return agent in self._paths.agent_names() and self.gate.keeps_records(agent)
+
     def _may_name(self, agent: str, hit: Shown) -> bool:
         """Tell whether a hit may stand in an agent's memory, by all that names it."""
         return all(map(may_name(self._paths, agent), (hit.path, hit.anchor, hit.id)))
 
     def _line(self, caller: Caller, query: str, hit: Shown, signal: Signal) -> Line:
         time = self._clock().isoformat(timespec="seconds")
-        return Line(time, query, hit.path, hit.anchor, signal, hit.id, caller.kind)
+        return Line(time, query, hit.path, signal, hit.anchor, hit.id, caller.kind)
 
     def _write(self, agent: str, lines: Sequence[Line]) -> None:
-        reader, now = self._queries.reader, self._clock()
-        path = f"{self._paths.memory(agent)}/feedback-{self._device}.jsonl"
+        now, path = self._clock(), f"{self._paths.memory(agent)}/feedback-{self._device}.jsonl"
 
         def change(file: FileText | None) -> str | None:
             text = file.text if file else ""
-            kept = compacted(text, now, self._queries.days, MOST_LINES)
+            kept = compacted(text, now, self._days, MOST_LINES)
             return kept if kept != text else None
 
         with self._lock:
-            self._gate.append(path, "".join(map(written, lines)))
-            stat, today = reader.stat(path), f"{now:%Y-%m-%d}"
-            if self._compacted.get(agent) != today or (stat and stat.size > COMPACT_BYTES):
+            self.gate.append(path, "".join(map(written, lines)))
+            if self._compacted.get(agent) != (today := f"{now:%Y-%m-%d}"):
                 self._compacted[agent] = today
-                self._gate.save(path, change, PERSON, "old feedback on searches is dropped")
-
-
-def _faded(line: Line, now: datetime) -> float:
-    """Return what is left of a verdict's weight, from 1 down to nearly nothing."""
-    days = max(0.0, now.timestamp() - line.moment) / 86_400
-    return float(0.5 ** (days / HALF_LIFE_DAYS))
+                self.gate.save(path, change, PERSON, "old feedback on searches is dropped")
 
 
 def _shown(hit: Hit, query: str) -> Shown:

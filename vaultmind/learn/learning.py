@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Literal
 
@@ -16,7 +17,7 @@ from vaultmind.config import Config
 from vaultmind.episodes.files import EpisodeFiles
 from vaultmind.episodes.types import TASK
 from vaultmind.errors import BadArgument, VaultMindError
-from vaultmind.index.ranker.active import MODEL_KINDS, ModelKind
+from vaultmind.index.models import MODEL_KINDS, ModelKind
 from vaultmind.learn.models import ModelRow, Models
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Caller
@@ -25,9 +26,9 @@ from vaultmind.vault.files import VaultReader
 if TYPE_CHECKING:
     from vaultmind.index.index import Index
     from vaultmind.learn.feedback import SearchFeedback
-    from vaultmind.learn.lessons import Heard
-    from vaultmind.learn.trial import Trained, Training, TrainRequest
-    from vaultmind.memory.gate.gate import Gate
+    from vaultmind.learn.planning import Heard
+    from vaultmind.learn.trial import Trained, Training
+    from vaultmind.memory.gate import Gate
 
 JobState = Literal["running", "done", "failed", "cancelled"]
 WHAT_TO_TRAIN = (*MODEL_KINDS, "all")
@@ -102,17 +103,10 @@ class Learning:
         Where one runs it is that one that is returned, as one that was not `begun`. Raises
         BadArgument.
         """
-        from vaultmind.learn.trial import TrainRequest  # numpy takes its time
-
+        if kind not in WHAT_TO_TRAIN:
+            raise BadArgument("kind", kind, ", ".join(WHAT_TO_TRAIN))
         least = self._min_lessons if min_lessons is None else min_lessons
-        for name, value, fine, allowed in (
-            ("kind", kind, kind in WHAT_TO_TRAIN, ", ".join(WHAT_TO_TRAIN)),
-            ("since_days", since_days, since_days >= 0, "0 (all) or more"),
-            ("min_lessons", min_lessons, least >= 1, "1 or more"),
-        ):
-            if not fine:
-                raise BadArgument(name, value, allowed)
-        request = TrainRequest(since_days, least, force_activate, asked)
+        request = (since_days, least, force_activate, asked)
         with self._lock:
             if self.last is not None and self.last.state == "running":
                 return replace(self.last, begun=False)
@@ -144,7 +138,7 @@ class Learning:
             self._ends.set()
         self.wait(CLOSE_SECONDS)
 
-    def _run(self, kind: str, request: TrainRequest) -> None:
+    def _run(self, kind: str, request: tuple[int, int, bool, Caller]) -> None:
         from vaultmind.learn.trial import Trained, Training
 
         if sys.platform == "linux":  # where a thread has a priority of its own
@@ -153,19 +147,21 @@ class Learning:
         results: list[Trained] = []
         state: JobState = "done"
         error = ""
-        try:
-            for one, train in self._trainers.items():
-                if kind in (one, "all"):
-                    try:
-                        results += train(Training(self.models, request, self._clock(), self._step))
-                    except VaultMindError as fault:  # it keeps the other kind from nothing
-                        log.warning("the %s was not trained: %s", one, fault)
-                        results.append(Trained(one, "", f"It could not be trained: {fault}"))
-        except Cancelled:
-            state, results = "cancelled", []
-        except Exception as fault:  # whoever asked for it must see that it failed, and why
-            log.exception("a training failed")
-            state, results, error = "failed", [], f"{type(fault).__name__}: {fault}"
+        for one, train in self._trainers.items():
+            if kind not in (one, "all"):
+                continue
+            try:
+                results += train(Training(self.models, self._clock(), self._step, *request))
+            except VaultMindError as fault:  # it keeps the other kind from nothing
+                log.warning("the %s was not trained: %s", one, fault)
+                results.append(Trained(one, "", f"It could not be trained: {fault}"))
+            except Cancelled:
+                state, results = "cancelled", []
+                break
+            except Exception as fault:  # whoever asked must see that it failed, and why
+                log.exception("a training failed")
+                state, results, error = "failed", [], f"{type(fault).__name__}: {fault}"
+                break
         self._tell(state=state, ended=self._now(), doing="", results=tuple(results), error=error)
 
     def _step(self, doing: str, done: int = 0, total: int = 0) -> None:
@@ -189,44 +185,34 @@ def open_learning(
     """Return learning over a vault: from its episodes and from the feedback on its searches."""
     files = EpisodeFiles(reader.paths, reader)
 
+    def heard(training: Training) -> Iterator[Heard]:
+        """Yield the episodes that have offers; what is forgotten or cannot be read is left out."""
+        from vaultmind.learn.planning import Heard
+
+        listed = [one for one in files.listed() if one.offers]
+        listed = [one for one in listed if one.name.partition("/")[2] >= training.since()]
+        for number, one in enumerate(listed):
+            training.steps("reading episodes", number, len(listed))
+            with suppress(VaultMindError):
+                episode, record = files.read(one.name), files.record(one.name)
+                hides = partial(index.outlet.hides, episode.agent, record)
+                if not hides(TASK):
+                    kept = tuple(it for it in episode.events if not hides(it.block))
+                    yield Heard(replace(episode, events=kept), files.offers(one.name))
+
     def planner(training: Training) -> tuple[Trained, ...]:
         from vaultmind.learn.planning import train
 
-        return train(heard_in(files, index.outlet.hides, training), training)
+        return train(heard(training), training)
 
     def ranker(training: Training) -> tuple[Trained, ...]:
-        from vaultmind.index.search.scenes import Scenes
         from vaultmind.learn.searching import train
 
         first = training.since()
         told = [it for it in feedback.judged(reader.paths.agent_names()) if it.time >= first]
-        return train(Scenes(index.strongest), told, training)
+        return train(index.raw, told, training)
 
     return Learning(
         Models(gate, reader.paths, clock, config.agent), {"planner": planner, "ranker": ranker},
         clock, config.learning.min_lessons,
     )  # fmt: skip
-
-
-def heard_in(
-    files: EpisodeFiles, hides: Callable[[str, str, str], bool], training: Training
-) -> Iterator[Heard]:
-    """Yield the episodes since a time that have offers; what cannot be read is left out.
-
-    So is what is forgotten: `hides` tells it of an agent's record by a block of it.
-    """
-    from vaultmind.learn.lessons import Heard
-
-    first = training.since()
-    listed = [one for one in files.listed() if one.offers and one.name.partition("/")[2] >= first]
-    for number, one in enumerate(listed):
-        training.steps("reading episodes", number, len(listed))
-        try:
-            episode = files.read(one.name)
-        except VaultMindError as error:
-            log.debug("%s teaches nothing: %s", one.name, error)
-            continue
-        agent, record = episode.agent, files.record(one.name)
-        if not hides(agent, record, TASK):
-            kept = tuple(it for it in episode.events if not hides(agent, record, it.block))
-            yield Heard(replace(episode, events=kept), files.offers(one.name))

@@ -21,27 +21,23 @@ from datetime import UTC, datetime
 import numpy as np
 
 from vaultmind.episodes.types import time_of
-from vaultmind.index.ranker.active import WORDS
-from vaultmind.index.ranker.model import Model, written
-from vaultmind.index.ranker.registry import shipped
-from vaultmind.index.ranker.scene import Floats
-from vaultmind.index.ranker.training import Lesson
-from vaultmind.index.ranker.training import train as fitted
-from vaultmind.index.search.scenes import Scenes, Seen
+from vaultmind.index.columns import Floats
+from vaultmind.index.models import WORDS, Model, model_text, shipped
+from vaultmind.index.raw import Raw, Seen
+from vaultmind.index.training import Lesson
+from vaultmind.index.training import train as fitted
 from vaultmind.learn.feedback import Judged, folded
 from vaultmind.learn.models import HEARD_UNTIL, PASSED, TRIAL, id_of
 from vaultmind.learn.trial import (
     Guard,
     Marks,
-    Proposed,
     Steps,
     Trained,
     Training,
-    apart,
-    by_group,
+    Verdict,
     marks_of,
     mean_of,
-    verdict,
+    tried,
 )
 from vaultmind.plural import counted
 from vaultmind.types import PERSON, Caller, Chunk, Kind
@@ -76,19 +72,14 @@ LEAST_SCALE = 0.2
 ON_SEARCHES = "on searches, up to"
 """By which a model is known that was learnt here."""
 GUARD = "questions made of the vault"
-NEVER = datetime.min.replace(tzinfo=UTC)
 STAYING = "their first answers, which should stay"
-PERSONS = "what the person judged"
-LEAST_LETTERS, MOST_WORDS, LEAST_WORDS = 4, 6, 3
-"""Of a word that tells something; of such words in a question and in a sentence."""
-LONGEST = 200
-"""Maximum number of characters of a sentence."""
-_WORD = re.compile(rf"[^\W\d_]{{{LEAST_LETTERS},}}")
-_SENTENCE = re.compile(r"[^.!?…\n]+")
+MOST_WORDS, LEAST_WORDS, LONGEST = 6, 3, 200
+"""Of a question and of a sentence that one is made of: words that tell something, and letters."""
+NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Taught:
+class JudgedQuery:
     """A query's candidates, which of them are right, and what that weighs."""
 
     seen: Seen
@@ -109,22 +100,24 @@ class Taught:
         return marks_of([place in right for place in ranked])
 
 
-def train(scenes: Scenes, judged: Sequence[Judged], training: Training) -> tuple[Trained, ...]:
+def train(scenes: Raw, judged: Sequence[Judged], training: Training) -> tuple[Trained, ...]:
     """Learn from verdicts, oldest first, for the embedder that searches are asked with.
 
     What is learnt is tried on the later verdicts and on the guards, against what is in use. It is
     learnt on top of the model that has no taste yet: else trainings would go a little further each
     time, until nothing stays. Raises Cancelled, IndexUnavailable.
     """
-    heard = heard_fairly(judged, training.request.min_lessons)
-    told = _asked_again(scenes, heard, training.steps)
-    embedder = _embedder_of(told)
+    told = _asked_again(scenes, heard_fairly(judged, training.min_lessons), training.steps)
+    counts = Counter(one.seen.embedder for one in told)  # while one loads, some go without
+    ((embedder, _),) = counts.most_common(1) or (("", 0),)
     told = [one for one in told if one.seen.embedder == embedder]
+    told.sort(key=lambda one: one.time)
+    works = [(one.asked, one.time) for one in told]
     name = embedder.partition("-")[0]
     rows = sum(len(one.places) for one in told)
     result = Trained("ranker", name or WORDS, "", lessons=len(told), rows=rows)
 
-    def propose(seen: datetime | None) -> Proposed:
+    def propose(seen: datetime | None) -> tuple[str, str, Verdict]:
         own = [one for one in _self_made(scenes, training.steps) if one.seen.embedder == embedder]
         training.steps("learning")
         active = scenes.active(embedder)
@@ -132,10 +125,21 @@ def train(scenes: Scenes, judged: Sequence[Judged], training: Training) -> tuple
         base = shipped(embedder) if learnt else active
         names = told[0].seen.names
         in_use, prior = _weights(active, names), _weights(base, names)
-        first, later = _parted(told, seen)
-        weights = _learnt(first, own, prior, names)
-        guards = [*_guards(own[1::2], prior, weights), *_guard_of_person(later, in_use, weights)]
-        found = verdict(_marks(later, in_use), _marks(later, weights), guards)
+
+        def guards(weights: Floats) -> list[Guard]:
+            half = own[1::2]
+            if not half:
+                return []
+            stays = Guard(STAYING, 1.0, _kept(half, prior, weights), 1.0 - KEPT_IN_TRIAL)
+            return [Guard(GUARD, _mrr(half, prior), _mrr(half, weights)), stays]
+
+        weights, first, found = tried(
+            told, works, seen,
+            learn=lambda some: _learnt(some, own, prior, names),
+            marks=lambda one, new: one.marks(in_use if new is None else new),
+            guards=guards,
+        )  # fmt: skip
+        watched = guards(weights)
         model = Model(
             name="",
             embedder=name,
@@ -148,17 +152,13 @@ def train(scenes: Scenes, judged: Sequence[Judged], training: Training) -> tuple
             scores={
                 TRIAL: {PASSED: float(found.better)},
                 "later searches": {"MRR": found.after.mrr, "MRR before": found.before.mrr},
-                **{one.name: {"MRR": one.after, "MRR before": one.before} for one in guards},
+                **{one.name: {"MRR": one.after, "MRR before": one.before} for one in watched},
             },
         )
         model = replace(model, name=id_of(result.of, training.now, model.weights))
-        return Proposed(model.name, written(model), found)
+        return model.name, model_text(model), found
 
-    return (training.conclude(result, [(one.asked, one.time) for one in told], propose),)
-
-
-def _weights(model: Model, names: Sequence[str]) -> Floats:
-    return np.array([model.weights.get(one, 0.0) for one in names], dtype=np.float32)
+    return (training.conclude(result, works, propose),)
 
 
 def heard_fairly(judged: Sequence[Judged], enough: int) -> list[Judged]:
@@ -181,46 +181,47 @@ def heard_fairly(judged: Sequence[Judged], enough: int) -> list[Judged]:
     return [one for one in judged if id(one) in heard]
 
 
-def _parted(
-    told: Sequence[Taught], seen: datetime | None
-) -> tuple[Sequence[Taught], Sequence[Taught]]:
-    """Return the lessons to learn from and the latest of each who judged, to try on.
-
-    No query is in both, whoever asked it.
-    """
-    tried: set[str] = set()
-    for by in dict.fromkeys(one.by for one in told):
-        same = [one for one in told if one.by == by]
-        fresh = [seen is None or one.time > seen for one in same]
-        tried |= {same[at].asked for at in apart([one.asked for one in same], fresh)[1]}
-    later = [one for one in told if one.asked in tried and (seen is None or one.time > seen)]
-    first = [one for one in told if one.asked not in tried]
-    return (first, later) if first else (told, ())
-
-
-def _marks(told: Sequence[Taught], weights: Floats) -> list[Marks]:
-    return by_group([one.marks(weights) for one in told], [one.asked for one in told])
-
-
-def _guard_of_person(later: Sequence[Taught], in_use: Floats, weights: Floats) -> list[Guard]:
-    """Return a guard of what the person judged, where agents did, too."""
-    person = [one for one in later if not one.by]
-    if not person or len(person) == len(later):
-        return []
-    before, after = [mean_of(_marks(person, each)).mrr for each in (in_use, weights)]
-    return [Guard(PERSONS, before, after)]
+def taught_by(judged: Judged, seen: Seen, scenes: Raw) -> JudgedQuery | None:
+    """Return what one query's verdicts teach of its candidates."""
+    rows = range(len(seen.chunks))
+    places = tuple(f"{one.path}{one.anchor}" for one in seen.chunks)
+    worth = np.zeros(len(places), dtype=np.float32)
+    for place in judged.places:
+        same = [at for at in rows if seen.chunks[at].id == place.hit]
+        same = same or [at for at in rows if places[at] == f"{place.path}{place.anchor}"]
+        worth[same] = place.strength
+    right = np.maximum(worth, 0.0)
+    if right.any():
+        strength = float(right.max())
+        share: Floats = np.divide(right, right.max(), dtype=np.float32)
+        return None if right.all() else JudgedQuery(seen, share, strength, places)
+    wrong = [at for at in rows if worth[at] < 0]
+    order = seen.order(_weights(scenes.active(seen.embedder), seen.names))
+    others = [at for at in order if worth[at] == 0][:BESIDE_WRONG]
+    if not wrong or not others:
+        return None
+    kept = [*others, *wrong]
+    part = replace(seen, chunks=tuple(seen.chunks[at] for at in kept), features=seen.features[kept])
+    above = np.array([1.0] * len(others) + [0.0] * len(wrong), dtype=np.float32)
+    weight = WRONG_WEIGHT * float(-worth[wrong].min())
+    return JudgedQuery(part, above, weight, tuple(places[at] for at in kept))
 
 
-def _guards(own: Sequence[Taught], prior: Floats, weights: Floats) -> list[Guard]:
-    if not own:
-        return []
-    before, after = [mean_of([one.marks(each) for one in own]).mrr for each in (prior, weights)]
-    kept = _kept(own, prior, weights)
-    return [Guard(GUARD, before, after), Guard(STAYING, 1.0, kept, 1.0 - KEPT_IN_TRIAL)]
+def _asked_again(scenes: Raw, judged: Sequence[Judged], steps: Steps) -> list[JudgedQuery]:
+    """Return what the verdicts teach: nothing where none of the hits is found any more."""
+    found = []
+    for number, one in enumerate(judged):
+        steps("asking again what was asked", number, len(judged))
+        by = one.agent if one.by == "agent" else ""
+        seen = scenes.seen(one.query, Caller("agent", by) if by else PERSON)
+        if seen is not None and (taught := taught_by(one, seen, scenes)) is not None:
+            time = time_of(one.time) or NEVER
+            found.append(replace(taught, asked=folded(one.query), by=by, time=time))
+    return found
 
 
 def _learnt(
-    told: Sequence[Taught], own: Sequence[Taught], prior: Floats, names: Sequence[str]
+    told: Sequence[JudgedQuery], own: Sequence[JudgedQuery], prior: Floats, names: Sequence[str]
 ) -> Floats:
     """Return weights as far from those before as the answers to the vault's questions stay.
 
@@ -250,64 +251,16 @@ def _learnt(
         weights[free] = learnt[:-1] / max(LEAST_SCALE, float(learnt[-1]))
         return weights
 
-    best, before = prior, mean_of([one.marks(prior) for one in own]).mrr
+    best, before = prior, _mrr(own, prior)
     for share in SHARES if own else SHARES[:1]:
         weights = trained(share)
-        here = mean_of([one.marks(weights) for one in own]).mrr
-        if here < before - SPOILS or _kept(own, prior, weights) < KEPT:
+        if _mrr(own, weights) < before - SPOILS or _kept(own, prior, weights) < KEPT:
             break
         best = weights
     return best
 
 
-def _kept(own: Sequence[Taught], prior: Floats, weights: Floats) -> float:
-    """Return the mean reciprocal rank that what stood first has by other weights."""
-    ranks = [one.seen.order(weights).index(one.seen.order(prior)[0]) for one in own]
-    return sum(1 / (rank + 1) for rank in ranks) / len(ranks) if ranks else 1.0
-
-
-def _asked_again(scenes: Scenes, judged: Sequence[Judged], steps: Steps) -> list[Taught]:
-    """Return what the verdicts teach: nothing where none of the hits is found any more."""
-    found = []
-    for number, one in enumerate(judged):
-        steps("asking again what was asked", number, len(judged))
-        caller = PERSON if one.by == "person" else Caller("agent", one.agent)
-        seen = scenes.of(one.query, caller)
-        taught = taught_by(one, seen, scenes) if seen is not None else None
-        if taught is not None:
-            by = one.agent if one.by == "agent" else ""
-            time = time_of(one.time) or taught.time
-            found.append(replace(taught, asked=folded(one.query), by=by, time=time))
-    return found
-
-
-def taught_by(judged: Judged, seen: Seen, scenes: Scenes) -> Taught | None:
-    """Return what one query's verdicts teach of its candidates."""
-    rows = range(len(seen.chunks))
-    places = tuple(f"{one.path}{one.anchor}" for one in seen.chunks)
-    worth = np.zeros(len(places), dtype=np.float32)
-    for place in judged.places:
-        same = [at for at in rows if seen.chunks[at].id == place.hit]
-        same = same or [at for at in rows if places[at] == f"{place.path}{place.anchor}"]
-        worth[same] = place.strength
-    right = np.maximum(worth, 0.0)
-    if right.any():
-        strength = float(right.max())
-        share: Floats = np.divide(right, right.max(), dtype=np.float32)
-        return None if right.all() else Taught(seen, share, strength, places)
-    wrong = [at for at in rows if worth[at] < 0]
-    order = seen.order(_weights(scenes.active(seen.embedder), seen.names))
-    others = [at for at in order if worth[at] == 0][:BESIDE_WRONG]
-    if not wrong or not others:
-        return None
-    kept = [*others, *wrong]
-    part = replace(seen, chunks=tuple(seen.chunks[at] for at in kept), features=seen.features[kept])
-    above = np.array([1.0] * len(others) + [0.0] * len(wrong), dtype=np.float32)
-    weight = WRONG_WEIGHT * float(-worth[wrong].min())
-    return Taught(part, above, weight, tuple(places[at] for at in kept))
-
-
-def _self_made(scenes: Scenes, steps: Steps) -> list[Taught]:
+def _self_made(scenes: Raw, steps: Steps) -> list[JudgedQuery]:
     """Return questions made of the vault as lessons: right are all chunks of the file."""
     asked: list[tuple[str, str]] = []
     for kind, count in SELF_MADE.items():
@@ -316,44 +269,39 @@ def _self_made(scenes: Scenes, steps: Steps) -> list[Taught]:
     found = []
     for number, (query, path) in enumerate(asked):
         steps("asking what any ranker should answer", number, len(asked))
-        seen = scenes.of(query, PERSON)
-        if seen is None:
-            continue
-        paths = tuple(chunk.path for chunk in seen.chunks)
-        right = np.array([one == path for one in paths], dtype=np.float32)
-        if right.any() and not right.all():
-            found.append(Taught(seen, right, 1.0, paths))
+        if (seen := scenes.seen(query, PERSON)) is not None:
+            paths = tuple(chunk.path for chunk in seen.chunks)
+            right = np.array([one == path for one in paths], dtype=np.float32)
+            if right.any() and not right.all():
+                found.append(JudgedQuery(seen, right, 1.0, paths))
     return found
-
-
-def _embedder_of(told: Sequence[Taught]) -> str:
-    """Return the embedder of most lessons: while one loads, some are asked without."""
-    counts = Counter(one.seen.embedder for one in told)
-    return counts.most_common(1)[0][0] if counts else ""
 
 
 def questions_of(chunks: Sequence[Chunk]) -> Iterator[tuple[str, str]]:
     """Yield questions made of a vault, as anybody might ask them, and where the answer stands.
 
-    One for each chunk that has words enough, by turns: a sentence, the title, the words that tell
-    something, the headings, or two words in a row. What is no note has no title to ask for.
+    Of each chunk by turns: a sentence, the words of one that tell something, the note's title.
     """
     for number, chunk in enumerate(chunks):
-        titles = chunk.title.split(" › ") if chunk.kind == "note" else [""]
-        sentences = [one[0].strip() for one in _SENTENCE.finditer(chunk.text)]
-        told = [(one, list(dict.fromkeys(_WORD.findall(one)))) for one in sentences]
-        told = [one for one in told if len(one[1]) >= LEAST_WORDS and len(one[0]) <= LONGEST]
-        chance = zlib.crc32(chunk.id.encode())
-        sentence, words = told[chance % len(told)] if told else ("", [])
-        at = chance % max(1, len(words) - 1)
-        usual = " ".join(words[:MOST_WORDS])
-        ways = (
-            sentence,
-            titles[0] if len(titles[0]) >= LEAST_LETTERS else "",
-            usual,
-            sentence,
-            " ".join(titles) if titles[1:] else "",
-            " ".join(words[at : at + 2]),
-        )
-        if query := ways[number % len(ways)] or usual:
+        sentences = [one.strip() for one in re.split(r"[.!?…\n]+", chunk.text)]
+        words = [(one, list(dict.fromkeys(re.findall(r"[^\W\d_]{4,}", one)))) for one in sentences]
+        told = [one for one in words if len(one[1]) >= LEAST_WORDS and len(one[0]) <= LONGEST]
+        sentence, usual = told[zlib.crc32(chunk.id.encode()) % len(told)] if told else ("", [])
+        title = chunk.title.partition(" › ")[0] if chunk.kind == "note" else ""
+        ways = (sentence, " ".join(usual[:MOST_WORDS]), title or sentence)
+        if query := ways[number % len(ways)]:
             yield query, chunk.path
+
+
+def _kept(own: Sequence[JudgedQuery], prior: Floats, weights: Floats) -> float:
+    """Return the mean reciprocal rank that what stood first has by other weights."""
+    ranks = [one.seen.order(weights).index(one.seen.order(prior)[0]) for one in own]
+    return sum(1 / (rank + 1) for rank in ranks) / len(ranks) if ranks else 1.0
+
+
+def _mrr(told: Sequence[JudgedQuery], weights: Floats) -> float:
+    return mean_of([one.marks(weights) for one in told]).mrr
+
+
+def _weights(model: Model, names: Sequence[str]) -> Floats:
+    return np.array([model.weights.get(one, 0.0) for one in names], dtype=np.float32)

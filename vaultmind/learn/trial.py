@@ -1,14 +1,14 @@
 """A trial: a new model against the one in use, on what neither learnt from; and what follows it.
 
-The new one is better only if what a `Rule` names is better on the mean, by a margin; if that is
-hardly chance (samples with replacement); if neither the place of the first right thing (MRR) nor
+The new one is better only if the right things stand higher on the mean, by a margin; if that is
+hardly chance (samples with replacement); if neither the place of the first right one (MRR) nor
 what is right among the first ten (precision) falls by more than a little; and if nothing that is
-watched apart (`Guard`) falls. Where only what a model itself put first is ranked
-again, as with offers, the model in use has the better start: such a trial is on the careful side.
+watched apart (`Guard`) falls. Where only what a model itself put first is ranked again, as with
+offers, the model in use has the better start: such a trial is on the careful side.
 
-What is the same work stands on one side, however often it was done, and counts as one (`apart`,
-`by_group`): else a model that knows its lessons by heart would pass. And what a model that was put
-into use was tried on is not unseen any more.
+What is the same work is learnt from or tried on, however often it was done, and counts as one
+(`rounds`, `by_group`): else a model that knows its lessons by heart would pass. And what a model
+that was put into use was tried on is not unseen any more.
 """
 
 from __future__ import annotations
@@ -17,28 +17,30 @@ import itertools
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import astuple, dataclass, replace
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vaultmind.index.ranker.active import SHIPPED_ID, ModelKind
+from vaultmind.index.models import ModelKind
 from vaultmind.learn.models import Models
 from vaultmind.plural import counted
 from vaultmind.types import PERSON, Caller
 
+T = TypeVar("T")
+W = TypeVar("W")
 Steps = Callable[..., None]
 """Says what is done now, and of how many steps which; raises when the work is to end."""
 CUT = 10
-MARGIN = 0.01
-"""By which a new model must be better in one measure."""
+MARGIN = 0.005
+"""By which a new model must be better in average precision, which looks at where all right things
+stand: it tells more of one lesson than its first one."""
 MOST_FALL = 0.005
 """By which no measure may be worse."""
 GUARD_FALL = 0.01
-SURE = 0.9
+SURE = 0.975
 """Share of the samples in which it must be better."""
 RESAMPLED = 1000
-LATER = 0.3
-"""Share of the lessons, the latest, that are kept for the trial."""
 LEAST_TRIED = 5
 """Lessons of a trial, at least."""
 FIRST_LEARNT = 0.4
@@ -46,22 +48,7 @@ FIRST_LEARNT = 0.4
 ROUNDS = 6
 """... and in how many the others are tried on: each learns from all before what it is tried on."""
 MEASURES = ("MRR", "precision", "average precision")
-"""Of `Marks`, in order. The first two must never fall."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """What a trial asks of a new model."""
-
-    gains: tuple[str, ...] = MEASURES[:2]
-    """Measures of which one must be better."""
-    margin: float = MARGIN
-    sure: float = SURE
-
-
-WHOLE_ORDER = Rule(MEASURES[2:], 0.005, 0.975)
-"""Of plans, which have more than one right file: where all of these stand tells more of one lesson
-than its first, so that a smaller gain shows sooner, and is asked to be surer."""
+"""Of `Marks`, in order. The last must be better, the others must not fall."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +71,6 @@ class Guard:
     before: float
     after: float
     most_fall: float = GUARD_FALL
-
-    @property
-    def holds(self) -> bool:
-        """Tell whether it did not fall by more than it may."""
-        return self.before - self.after <= self.most_fall
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +107,12 @@ class Trained:
 
 
 @dataclass(frozen=True, slots=True)
-class TrainRequest:
-    """What a training is asked for."""
+class Training:
+    """A training of any kind of model: what it is asked for, and what it works with."""
 
+    models: Models
+    now: datetime
+    steps: Steps
     since_days: int = 0
     """How far back lessons are taken from; 0: all there are."""
     min_lessons: int = 20
@@ -136,60 +121,41 @@ class TrainRequest:
     """Whether a model is put into use whatever its trial says."""
     asked: Caller = PERSON
 
-
-@dataclass(frozen=True, slots=True)
-class Proposed:
-    """A model that was made and tried: its id, the text of its file, what came of its trial."""
-
-    id: str
-    text: str
-    told: Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class Training:
-    """A training of any kind of model: what it is asked for, and what it works with."""
-
-    models: Models
-    request: TrainRequest
-    now: datetime
-    steps: Steps
-
     def since(self) -> str:
         """Return the day from which on lessons are taken; empty for all."""
-        days = self.request.since_days
+        days = self.since_days
         return (self.now - timedelta(days=days)).date().isoformat() if days else ""
 
     def conclude(
         self, told: Trained, lessons: Sequence[tuple[Hashable, datetime]],
-        propose: Callable[[datetime | None], Proposed],
+        propose: Callable[[datetime | None], tuple[str, str, Verdict]],
     ) -> Trained:  # fmt: skip
         """Have a model made of lessons, if there are enough; keep it, and use it if it is better.
 
-        `lessons` tells of each what work it is of, and when it was. `propose` learns nothing less
-        than it is tried on: on what came after the time that it is given. What somebody put into
-        use meanwhile stays.
+        `lessons` tells of each what work it is of, and when it was. `propose` returns a model's id,
+        the text of its file and what came of its trial; it learns nothing less than it is tried on:
+        on what came after the time that it is given. What somebody put into use meanwhile stays.
         """
-        least, count = max(1, self.request.min_lessons), len(lessons)
+        least, count = max(1, self.min_lessons), len(lessons)
         if count < least:
             return replace(told, why=f"{counted(count, 'lesson')}: it takes {least}.")
         kind, of = told.kind, told.of
-        seen = None if self.request.force_activate else self.models.seen(kind, of)
+        seen = None if self.force_activate else self.models.seen(kind, of)
         unseen = len({work for work, time in lessons if seen is None or time > seen})
         if seen is not None and unseen < LEAST_TRIED:
             return replace(told, why=too_few(unseen))
-        was = self.models.in_use(kind).get(of, SHIPPED_ID)
-        made = propose(seen)
-        self.models.keep(kind, of, made.id, made.text)
-        told = replace(told, id=made.id, why=made.told.why, verdict=made.told)
-        if not (made.told.better or self.request.force_activate):
+        was = self.models.in_use(kind, of)
+        id, text, verdict = propose(seen)
+        self.models.keep(kind, of, id, text)
+        told = replace(told, id=id, why=verdict.why, verdict=verdict)
+        if not (verdict.better or self.force_activate):
             return told
         why = "in use after a training"
-        if not self.models.activate(made.id, why=why, asked=self.request.asked, instead_of=was):
+        if not self.models.activate(id, why=why, asked=self.asked, instead_of=was):
             changed = "What is in use was changed while it learnt, and stays"
-            use = f"`vaultmind model activate {made.id}` uses it"
+            use = f"`vaultmind model activate {id}` uses it"
             return replace(told, why=f"{changed}: {use}. {told.why}")
-        why = told.why if made.told.better else f"Put into use all the same. {told.why}"
+        why = told.why if verdict.better else f"Put into use all the same. {told.why}"
         return replace(told, why=why, activated=True)
 
 
@@ -203,11 +169,7 @@ def marks_of(right: Sequence[bool]) -> Marks:
 
 
 def verdict(
-    active: Sequence[Marks],
-    new: Sequence[Marks],
-    guards: Sequence[Guard] = (),
-    rule: Rule = Rule(),
-    seed: int = 0,
+    active: Sequence[Marks], new: Sequence[Marks], guards: Sequence[Guard] = (), seed: int = 0
 ) -> Verdict:
     """Return whether a new model is better than the one in use, lesson by lesson."""
     count = len(new)
@@ -216,31 +178,27 @@ def verdict(
     before, after = _table(active), _table(new)
     gain = after.mean(axis=0) - before.mean(axis=0)
     samples = np.random.default_rng(seed).integers(0, count, (RESAMPLED, count))
-    sureness = ((after - before)[samples].mean(axis=1) > 0).mean(axis=0)
+    sure = float(((after - before)[samples].mean(axis=1) > 0).mean(axis=0)[-1])
 
     def said(at: int) -> str:
         was, now = before[:, at].mean(), after[:, at].mean()
         return f"{MEASURES[at]} {was:.3f} before, {now:.3f} with it"
 
-    asked = [at for at, name in enumerate(MEASURES) if name in rule.gains]
-    gained = [at for at in asked if gain[at] >= rule.margin]
-    best = max(gained or asked, key=lambda at: (sureness[at], gain[at]))
-    worst = min((0, 1), key=lambda at: gain[at])
-    sure, better = float(sureness[best]), False
-    fallen = [one for one in guards if not one.holds]
-    if not gained:
-        why = f"Not better by {rule.margin}: {said(best)}."
+    worst, better = min((0, 1), key=lambda at: gain[at]), False
+    fallen = [one for one in guards if one.before - one.after > one.most_fall]
+    if gain[-1] < MARGIN:
+        why = f"Not better by {MARGIN}: {said(-1)}."
     elif -gain[worst] > MOST_FALL:
-        why = f"{said(best)}, but the other measure fell: {said(worst)}."
-    elif sure < rule.sure:
-        chance = f"{sure:.1%} of samples are better, of {rule.sure * 100:g}%"
-        why = f"{said(best)}, which may be chance ({chance})."
+        why = f"{said(-1)}, but the other measure fell: {said(worst)}."
+    elif sure < SURE:
+        chance = f"{sure:.1%} of samples are better, of {SURE * 100:g}%"
+        why = f"{said(-1)}, which may be chance ({chance})."
     elif fallen:
         spoilt = ", ".join(f"{one.name} {one.before:.3f} to {one.after:.3f}" for one in fallen)
-        why = f"{said(best)}, but it spoils what is watched: {spoilt}."
+        why = f"{said(-1)}, but it spoils what is watched: {spoilt}."
     else:
         better = True
-        why = f"Better: {said(best)}, on {counted(count, 'lesson')} not learnt from."
+        why = f"Better: {said(-1)}, on {counted(count, 'lesson')} not learnt from."
     return Verdict(better, why, count, mean_of(active), mean_of(new), sure, tuple(guards))
 
 
@@ -249,21 +207,33 @@ def too_few(count: int) -> str:
     return f"Only {counted(count, 'unseen lesson')} to try it on: a trial needs {LEAST_TRIED}."
 
 
-def apart(
-    groups: Sequence[Hashable], fresh: Sequence[bool], later: float = LATER
-) -> tuple[list[int], list[int]]:
-    """Return the places of lessons to learn from, and of the latest, to try on.
+def tried(
+    lessons: Sequence[T],
+    works: Sequence[tuple[Hashable, datetime]],
+    seen: datetime | None,
+    *,
+    learn: Callable[[Sequence[T]], W],
+    marks: Callable[[T, W | None], Marks],
+    guards: Callable[[W], Sequence[Guard]] = lambda weights: (),
+) -> tuple[W, Sequence[T], Verdict]:
+    """Return new weights of some lessons, what they were learnt from, and what came of their trial.
 
-    `groups` names what is the same work, lesson by lesson, oldest first: no group is on both
-    sides. Only what is `fresh` is tried on; what is not, of a group that is, goes to neither.
+    In each round weights are learnt from the lessons before some, and tried on these; the last are
+    the new ones. At least one lesson must be given; of too few there is no trial that could be
+    passed. Nor is there one on what was there at the time until which all is `seen`. `marks` tells
+    how well weights rank a lesson, or, for None, those in use.
     """
-    wanted, places = max(1, round(len(groups) * later)), range(len(groups))
-    tried, chosen = set[Hashable](), list[int]()
-    for at in reversed(places):
-        if fresh[at] and groups[at] not in tried and len(chosen) < wanted:
-            tried.add(groups[at])
-            chosen += [it for it in places if fresh[it] and groups[it] == groups[at]]
-    return [at for at in places if groups[at] not in tried], sorted(chosen)
+    groups = [work for work, _ in works]
+    before, after, same = list[Marks](), list[Marks](), list[Hashable]()
+    first, weights = lessons, None
+    for known, later in rounds(groups, [seen is None or time > seen for _, time in works]):
+        first = [lessons[at] for at in known]
+        weights = learn(first)
+        before += [marks(lessons[at], None) for at in later]
+        after += [marks(lessons[at], weights) for at in later]
+        same += [groups[at] for at in later]
+    new = learn(first) if weights is None else weights
+    return new, first, verdict(by_group(before, same), by_group(after, same), guards(new))
 
 
 def rounds(groups: Sequence[Hashable], fresh: Sequence[bool]) -> list[tuple[list[int], list[int]]]:

@@ -199,17 +199,21 @@ def add_fact(text: str, line: str, section: Section, language: str) -> str:
     A missing section gets its heading at the end. Where a person's open comment or code would
     swallow the line there, it goes to the top. Raises DamagedMemory if it is read nowhere.
     """
+    return add_bullet(text, f"- {line}", section, language)
+
+
+def add_bullet(text: str, bullet: str, section: Section, language: str) -> str:
+    """Return the text with a bullet, and what is nested under it, as `add_fact` adds a fact."""
     brain = parse_brain(text)
-    before = len(brain.facts)
+    wanted = len(brain.facts) + len(parse_brain(bullet).facts)
     known = next((one for one in brain.headings if one.section == section), None)
-    bullet = f"- {line}"
     title = f"## {heading(section, brain.language or language)}"
     tries = [_insert(text, _after_section(text, brain, known), bullet)] if known else []
     tries.append(_append(text, f"{title}\n\n{bullet}"))
     tries.append(_insert_top(text, f"{title}\n\n{bullet}\n"))
     for new in tries:
         after = parse_brain(new)
-        if not after.damaged and len(after.facts) == before + 1:
+        if not after.damaged and len(after.facts) == wanted:
             return new
     raise DamagedMemory("The brain holds an open comment or code block that hides every line.")
 

@@ -1,14 +1,20 @@
-"""What remember, replace and forget do to a brain's text. Pure: the gate's writes call them
-again whenever a person's edit came first."""
+"""What remember, replace and forget do to a brain and its archive.
+
+Pure: texts in, texts out. The gate calls them again whenever a person's edit came first. Each
+step knows which lines left and came, so that the audit can say it and an undo can turn it round.
+"""
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from datetime import date
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from textwrap import dedent
 
+from vaultmind.errors import DamagedMemory
+from vaultmind.memory.audit import JOINT, Move
 from vaultmind.memory.brain import (
     Brain,
     PlacedFact,
@@ -18,14 +24,14 @@ from vaultmind.memory.brain import (
     new_brain,
     own_text,
     parse_brain,
-    remove_fact,
     removed_text,
     render_fact,
     replace_fact,
 )
 from vaultmind.memory.doubts import doubt, left_over, meant, named, quoted, typed
-from vaultmind.memory.limits import Limits, restore
+from vaultmind.memory.limits import Weighing, put, restore, shrink, without
 from vaultmind.memory.match import Match, find, mentions, same_fact, says
+from vaultmind.memory.rights.policy import inferred
 from vaultmind.memory.sections import pick
 from vaultmind.redact import MARK, blank_private, mask
 from vaultmind.types import Fact, MemoryWrite, Outcome, OutcomeName
@@ -45,16 +51,26 @@ class Ask:
     """Its texts are safe to store."""
     words: tuple[str, ...]
     """What names the fact to replace or forget, as it was said and as it is safe to store."""
-    today: str
-    language: str
-    paths: VaultPaths
+    weighing: Weighing
     rng: random.Random
     redacted: tuple[str, ...] = ()
+    shrinks: bool = True
+    """Whether older facts move to the archive where the brain gets too big."""
+
+    @property
+    def paths(self) -> VaultPaths:
+        """Return the vault's paths."""
+        return self.weighing.paths
 
     @property
     def path(self) -> str:
         """Return the brain's path."""
         return self.paths.brain(self.write.agent)
+
+    @property
+    def language(self) -> str:
+        """Return the language of new headings."""
+        return self.weighing.language
 
     def outcome(self, name: OutcomeName, message: str) -> Outcome:
         """Return an outcome of this write, so far without a fact."""
@@ -65,22 +81,100 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one try of a change came to."""
+    """What a change comes to on two texts."""
 
-    text: str | None
-    """The new text; None leaves the file as it is."""
     outcome: Outcome
-    gone: tuple[Fact, ...] = field(default=())
-    """Facts that are no longer true or no longer to be known; the archive drops them too."""
-    ended: tuple[Fact, ...] = field(default=())
-    """The same facts as the archive keeps them, with the date until which they held."""
-    unsaid: bool = False
-    """No fact holds the words at all; messages may."""
+    brain: str | None = None
+    """The new text; None leaves the file as it is."""
+    archive: str = ""
+    gone: tuple[Fact, ...] = ()
+    """Facts that are no longer true or no longer to be known."""
     doubt: str = ""
     """Why an agent should not write this by itself, in words: the person decides."""
+    unsaid: bool = False
+    """No fact holds the words at all; messages may."""
+    moves: tuple[Move, ...] = ()
+    """What left and came, secrets not masked yet."""
 
 
-def remember(text: str | None, ask: Ask, archive: str = "") -> Step:
+def plan(brain: str | None, archive: str, ask: Ask) -> Step:
+    """Return what a write comes to on a brain and its archive as they stand."""
+    if ask.write.op == "forget":
+        step = forget(brain, archive, ask)
+    elif ask.write.op == "remember" or inferred(ask.write):
+        step = remember(brain, archive, ask)
+    else:
+        step = correct(brain, archive, ask)
+    if step.outcome.outcome != "written":
+        return step
+    return within_limits(with_moves(step, brain or "", archive), brain or "", ask)
+
+
+def with_moves(step: Step, brain: str, archive: str, *, room: bool = False) -> Step:
+    """Return a step that knows, too, what left and came since two texts."""
+    found = moved(brain, step.brain if step.brain is not None else brain, room=room)
+    found += moved(archive, step.archive, archive=True, room=room)
+    return replace(step, moves=(*step.moves, *found))
+
+
+def within_limits(step: Step, before: str, ask: Ask) -> Step:
+    """Move to the archive what is too much for a brain, and say so in the outcome."""
+    brain = step.brain if step.brain is not None else before
+    if not ask.shrinks:
+        return step
+    weighing = replace(ask.weighing, keep=(step.outcome.block,))
+    try:
+        small = shrink(brain, step.archive, weighing)
+    except DamagedMemory as error:
+        message = f"{step.outcome.message} The brain is over its limit, and stays so: {error}"
+        return replace(step, outcome=replace(step.outcome, message=message))
+    if not small.facts:
+        return step
+    facts = "1 older fact" if len(small.facts) == 1 else f"{len(small.facts)} older facts"
+    said = f"{facts} moved to {ask.paths.archive(ask.write.agent)} to keep the brain small; "
+    message = f"{step.outcome.message} {said}undoing this brings back what moved."
+    outcome = replace(step.outcome, message=message, archived=len(small.facts))
+    smaller = replace(step, outcome=outcome, brain=small.brain, archive=small.archive)
+    return with_moves(smaller, brain, step.archive, room=True)
+
+
+def moved(
+    before: str, after: str, *, archive: bool = False, room: bool = False
+) -> tuple[Move, ...]:
+    """Return the bullets that left a text and those that came, each with what went nested in it."""
+    if before == after:
+        return ()
+    left = _missing_in(after, before)
+    came = _missing_in(before, after)
+    moves = [(one, before, False) for one in left] + [(one, after, True) for one in came]
+    found: list[Move] = []
+    end, whose = -1, False
+    for placed, text, has_come in moves:
+        if placed.start < end and has_come is whose:
+            continue  # nested under one that went whole
+        parts = left if not has_come else came
+        inside = sum(placed.start < one.start < placed.tree_end for one in parts)
+        nested = sum(placed.start < o.start < placed.tree_end for o in parse_brain(text).facts)
+        stop = placed.tree_end if inside == nested else placed.end
+        end, whose = stop, has_come
+        line = dedent(text[placed.start : stop].replace("\r", "")).strip()
+        section = placed.fact.section or ""
+        found.append(Move(line, section, has_come, archive, room=room))
+    return tuple(found)
+
+
+def _missing_in(text: str, other: str) -> list[PlacedFact]:
+    """Return the bullets of another text that a text has not, or has fewer times."""
+    here = Counter(text[one.start : one.end].strip() for one in parse_brain(text).facts)
+    missing = []
+    for placed in parse_brain(other).facts:
+        raw = other[placed.start : placed.end].strip()
+        here[raw] -= 1
+        missing += [placed] if here[raw] < 0 else []
+    return missing
+
+
+def remember(text: str | None, archive: str, ask: Ask) -> Step:
     """Add a fact, unless the brain says it already; one that the archive holds comes back.
 
     What it contradicts, and what the write names as old, moves to the archive.
@@ -92,19 +186,26 @@ def remember(text: str | None, ask: Ask, archive: str = "") -> Step:
     known = next((f for f in brain.all() if same_fact(f.text, ask.write.text)), None)
     if known:
         return _already(known, ask)
-    facts = tuple(fact for fact in (*brain.all(), *archived.all()) if not fact.until)
-    meant = find(facts, ask.write.old).found if ask.write.old else ()
-    against = [facts[at] for at in dict.fromkeys((*_contradicted(facts, ask), *meant))]
+    facts = _standing(brain, archived)
+    old = find(facts, ask.write.old).found if ask.write.old else ()
+    against = [facts[at] for at in dict.fromkeys((*_contradicted(facts, ask), *old))]
     lost = [one for one in against if not _is_kept(one, start, brain)]
-    if clear := tuple(one for one in against if one not in lost):
-        return _beside(_supersede(start, brain, clear, ask), lost, ask)
     again = next((f for f in archived.all() if same_fact(f.text, ask.write.text)), None)
-    if again and (step := _bring_back(start, archive, again, ask)):
-        return _beside(step, lost, ask)
-    fact = _new_fact(start, ask, "")
-    new = add_fact(start, render_fact(fact, ask.paths), fact.section or "user", ask.language)
-    message = f"Remembered: {quoted(fact.text)} (in {ask.path}, under {fact.section})."
-    return _beside(Step(new, _about(ask.outcome("written", message), fact)), lost, ask)
+    if clear := tuple(one for one in against if one not in lost):
+        step = _supersede(start, archive, clear, ask)
+    elif again and (back := _bring_back(start, archive, again, ask)):
+        step = back
+    else:
+        fact = _new_fact(start, ask, "")
+        new = add_fact(start, render_fact(fact, ask.paths), fact.section or "user", ask.language)
+        message = f"Remembered: {quoted(fact.text)} (in {ask.path}, under {fact.section})."
+        step = Step(_about(ask.outcome("written", message), fact), new, archive)
+    for one in lost:
+        more = f"{quoted(one.text)} says otherwise and holds something that is not kept; edit it"
+        message = f"{step.outcome.message} {more} there ({ask.path})."
+        outcome = replace(step.outcome, message=message)
+        step = replace(step, outcome=outcome, doubt=step.doubt or typed(one, ask.write))
+    return step
 
 
 def correct(text: str | None, archive: str, ask: Ask) -> Step:
@@ -115,29 +216,31 @@ def correct(text: str | None, archive: str, ask: Ask) -> Step:
     """
     start = new_brain(ask.write.agent, ask.language) if text is None else text
     brain, archived = _seen(start), _seen(archive)
-    facts = tuple(fact for fact in (*brain.all(), *archived.all()) if not fact.until)
+    facts = _standing(brain, archived)
     match = _find(facts, ask.words)
     if not match.found:
         return _missing(facts, match, ask, ask.write.old)
-    old = facts[match.found[0]]
+    named_facts = [facts[at] for at in match.found]
+    old = named_facts[0]
     if old.text == ask.write.text:
         message = f"Already so: {quoted(old.text)} ({ask.path}). Nothing was changed."
-        return Step(None, _about(ask.outcome("unchanged", message), old))
-    if lost := [f for f in map(facts.__getitem__, match.found) if not _is_kept(f, start, brain)]:
+        return Step(_about(ask.outcome("unchanged", message), old))
+    if lost := [fact for fact in named_facts if not _is_kept(fact, start, brain)]:
         return _not_kept(lost[0], ask)
     others = [facts[at] for at in _contradicted(facts, ask) if at not in match.found]
     doubtful = [
         fact for fact in others if doubt(fact, brain, ask.write) or not _is_kept(fact, start, brain)
     ]
     clear = [fact for fact in others if fact not in doubtful]
-    gone = (*(facts[at] for at in match.found), *clear)
-    new, fact = _exchanged(start, brain, gone, ask)
+    gone = (*named_facts, *clear)
+    new, fact = _exchanged(start, gone, ask)
     message = f"Corrected: {_all_quoted((old, *clear))} is now {quoted(fact.text)} (in {ask.path})."
     if doubtful:
         message += f" {_all_quoted(doubtful)} says otherwise in part; correct it too, or forget it."
     outcome = _about(ask.outcome("written", message), fact)
     outcome = replace(outcome, before=_joined((old, *clear)))
-    return Step(new, outcome, gone, doubt=meant(gone, brain, ask.write))
+    kept = _without_same(archive, gone)
+    return Step(outcome, new, kept, gone, meant(gone, brain, ask.write))
 
 
 def forget(text: str | None, archive: str, ask: Ask) -> Step:
@@ -148,15 +251,19 @@ def forget(text: str | None, archive: str, ask: Ask) -> Step:
     match = _find(facts, ask.words)
     if not match.found:
         return _missing(facts, match, ask, ask.write.text)
-    places = [brain.facts[i] for i in match.found if i < len(brain.facts)]
-    if _without(blank_private(start), places) != blank_private(_without(start, places)):
-        return _not_kept(facts[match.found[0]], ask)  # half a private passage would be left
-    seen = blank_private(start)
-    said = removed_text(seen, places[0]) if places else facts[match.found[0]].text
-    gone = [facts[i] for i in match.found]
-    gone += [below.fact for place in places for below in brain.facts if _nested(below, place)]
-    new = _without(start, places) if places else None
     known = facts[match.found[0]]
+    places = [brain.facts[i] for i in match.found if i < len(brain.facts)]
+    seen = blank_private(start)
+    if without(seen, places) != blank_private(without(start, places)):
+        return _not_kept(known, ask)  # half a private passage would be left
+    said = removed_text(seen, places[0]) if places else known.text
+    gone = [facts[i] for i in match.found]
+    gone += [
+        below.fact
+        for place in places
+        for below in brain.facts
+        if place.start < below.start < place.tree_end
+    ]
     where = [ask.path] if places else []
     if any(_same_as_any(fact, gone) for fact in archived.all()):
         where.append(ask.paths.archive(ask.write.agent))
@@ -169,18 +276,29 @@ def forget(text: str | None, archive: str, ask: Ask) -> Step:
         message += f" It also stands in {ask.path} as your own text; edit it there."
     outcome = _about(ask.outcome("written", message), known)
     outcome = replace(outcome, before=said, path=where[0])
-    return Step(new, outcome, tuple(gone), doubt=meant(gone, brain, ask.write))
+    new = without(start, places) if places else None
+    kept = _without_same(archive, gone, ended=True)
+    return Step(outcome, new, kept, tuple(gone), meant(gone, brain, ask.write))
 
 
-def drop(text: str, gone: tuple[Fact, ...], *, ended: bool) -> str:
-    """Return a text without the bullets that say one of the facts; ended ones only with `ended`."""
-    places = [one for one in _seen(text).facts if ended or not one.fact.until]
-    return _without(text, [one for one in places if _same_as_any(one.fact, gone)])
+def stands_in_own_text(text: str, words: str) -> bool:
+    """Tell whether a brain's prose, which is no fact, holds some words."""
+    return any(mentions(paragraph, words) for paragraph in own_text(blank_private(text)))
 
 
 def _seen(text: str) -> Brain:
     """Return what a brain says to others: without private passages, each place as in the text."""
     return parse_brain(blank_private(text))
+
+
+def _standing(brain: Brain, archived: Brain) -> tuple[Fact, ...]:
+    return tuple(fact for fact in (*brain.all(), *archived.all()) if not fact.until)
+
+
+def _without_same(text: str, gone: Sequence[Fact], *, ended: bool = True) -> str:
+    """Return a text without the bullets that say one of the facts; ended ones only with `ended`."""
+    places = [one for one in _seen(text).facts if ended or not one.fact.until]
+    return without(text, [one for one in places if _same_as_any(one.fact, gone)])
 
 
 def _is_kept(fact: Fact, text: str, brain: Brain) -> bool:
@@ -196,17 +314,7 @@ def _is_kept(fact: Fact, text: str, brain: Brain) -> bool:
 def _not_kept(fact: Fact, ask: Ask) -> Step:
     """Return a step that changes nothing: what would be lost of a fact is kept nowhere else."""
     message = f"{quoted(fact.text)} holds something that is not kept; edit it there ({ask.path})."
-    return Step(None, _about(ask.outcome("not_found", f"{message} Nothing was changed."), fact))
-
-
-def _beside(step: Step, lost: Iterable[Fact], ask: Ask) -> Step:
-    """Return a step beside contradicted facts that stay, since they hold what is not kept."""
-    for one in lost:
-        more = f"{quoted(one.text)} says otherwise and holds something that is not kept; edit it"
-        message = f"{step.outcome.message} {more} there ({ask.path})."
-        outcome = replace(step.outcome, message=message)
-        step = replace(step, outcome=outcome, doubt=step.doubt or typed(one, ask.write))
-    return step
+    return Step(_about(ask.outcome("not_found", f"{message} Nothing was changed."), fact))
 
 
 def _find(facts: tuple[Fact, ...], words: tuple[str, ...]) -> Match:
@@ -234,12 +342,7 @@ def _missing(facts: tuple[Fact, ...], match: Match, ask: Ask, said: str) -> Step
         message = f"No fact in {ask.write.agent}'s memory says {quoted(said)}."
         message += f" Closest: {offered}." if offered else ""
     outcome = replace(ask.outcome("not_found", message), nearest=nearest)
-    return Step(None, outcome, unsaid=not match.tied and not match.mentioned)
-
-
-def stands_in_own_text(text: str, words: str) -> bool:
-    """Tell whether a brain's prose, which is no fact, holds some words."""
-    return any(mentions(paragraph, words) for paragraph in own_text(blank_private(text)))
+    return Step(outcome, unsaid=not match.tied and not match.mentioned)
 
 
 def _named_by_id(text: str, archive: str, ask: Ask) -> Step:
@@ -251,23 +354,23 @@ def _named_by_id(text: str, archive: str, ask: Ask) -> Step:
     if again and (step := _bring_back(text, archive, again, ask)):
         return step
     message = f"No fact of {ask.write.agent}'s archive has the id ^{block}. Nothing was changed."
-    return Step(None, ask.outcome("not_found", message))
+    return Step(ask.outcome("not_found", message))
 
 
 def _already(known: Fact, ask: Ask) -> Step:
     message = f"Already known: {quoted(known.text)} ({ask.path}). Nothing was changed."
-    return Step(None, _about(ask.outcome("unchanged", message), known))
+    return Step(_about(ask.outcome("unchanged", message), known))
 
 
 def _bring_back(text: str, archive: str, again: Fact, ask: Ask) -> Step | None:
     """Return an archived fact's way back, with its source and id; None for a typed line."""
-    limits = Limits(ask.paths, ask.write.agent, date.fromisoformat(ask.today), ask.language)
-    moved = restore(text, archive, again.block, limits)
-    if moved is None:
+    back = restore(text, archive, again.block, ask.weighing)
+    if back is None:
         return None
-    fact = moved.facts[0]
+    fact = back.facts[0]
     message = f"Remembered again: {quoted(fact.text)} (in {ask.path}, back from the archive)."
-    return Step(moved.brain, _about(ask.outcome("written", message), fact), (again,))
+    kept = _without_same(back.archive, (again,))
+    return Step(_about(ask.outcome("written", message), fact), back.brain, kept, (again,))
 
 
 def _contradicted(facts: tuple[Fact, ...], ask: Ask) -> tuple[int, ...]:
@@ -280,38 +383,44 @@ def _contradicted(facts: tuple[Fact, ...], ask: Ask) -> tuple[int, ...]:
     return contradicted(ask.write.text, [fact.text for fact in facts])
 
 
-def _supersede(text: str, brain: Brain, gone: tuple[Fact, ...], ask: Ask) -> Step:
+def _supersede(text: str, archive: str, gone: tuple[Fact, ...], ask: Ask) -> Step:
     """Put a new fact in the place of those that it contradicts, which the archive keeps."""
-    new, fact = _exchanged(text, brain, gone, ask, new_block(block_ids(text), ask.rng))
-    taken = block_ids(new)
-    ended = tuple(
-        replace(one, block=one.block or new_block(taken, ask.rng), until=fact.written)
-        for one in dict.fromkeys(gone)
-    )
-    archive = ask.paths.archive(ask.write.agent)
+    brain = _seen(text)
+    new, fact = _exchanged(text, gone, ask, new_block(block_ids(text), ask.rng))
+    kept, taken = _without_same(archive, gone, ended=False), block_ids(new)
+    for one in dict.fromkeys(gone):
+        block = one.block or new_block(taken, ask.rng)
+        kept = put(kept, replace(one, block=block, until=fact.written), ask.weighing)[0]
+    place = ask.paths.archive(ask.write.agent)
     said = f"Remembered: {quoted(fact.text)} (in {ask.path}, under {fact.section})"
-    message = f"{said}, in place of {_all_quoted(gone)}, now in {archive} (until {fact.written})."
+    message = f"{said}, in place of {_all_quoted(gone)}, now in {place} (until {fact.written})."
     if rests := [rest for one in gone if (rest := left_over(one, ask.write))]:
         message += f" That said more, which moved too ({'; '.join(rests)}): remember"
         message += " it again if it still holds, or undo this."
     outcome = replace(_about(ask.outcome("written", message), fact), before=_joined(gone))
-    doubts = [why for one in gone if (why := doubt(one, brain, ask.write))]
-    return Step(new, outcome, gone, ended, doubt=doubts[0] if doubts else "")
+    why = next((why for one in gone if (why := doubt(one, brain, ask.write))), "")
+    return Step(outcome, new, kept, gone, why)
 
 
-def _exchanged(
-    text: str, brain: Brain, gone: tuple[Fact, ...], ask: Ask, block: str = ""
-) -> tuple[str, Fact]:
-    """Return the text with a new fact in the place of others, and the fact.
+def _exchanged(text: str, gone: Sequence[Fact], ask: Ask, block: str = "") -> tuple[str, Fact]:
+    """Return the text with a new fact in the place of others, or where it stands already.
 
     It has the first one's block id where it is given none.
     """
+    brain = _seen(text)
     places = [one for old in dict.fromkeys(gone) for one in brain.facts if one.fact == old]
-    block = block or (places[0].fact.block if places else "")
-    fact = _new_fact(text, ask, block)
+    fact = _new_fact(text, ask, block or (places[0].fact.block if places else ""))
     if places and not ask.write.section:
         fact = replace(fact, section=places[0].fact.section or fact.section)
-    return _put(text, brain, places, fact, ask), fact
+    others = [one for one in brain.facts if one not in places]
+    if any(same_fact(one.fact.text, fact.text) for one in others):
+        return without(text, places), fact
+    line = render_fact(fact, ask.paths)
+    rest = without(text, places[1:])
+    first = [one for one in _seen(rest).facts if places and one.fact == places[0].fact][:1]
+    if first and ask.write.section in (None, places[0].fact.section):
+        return replace_fact(rest, first[0], line), fact
+    return add_fact(without(rest, first), line, fact.section or "user", ask.language), fact
 
 
 def _new_fact(text: str, ask: Ask, block: str) -> Fact:
@@ -321,52 +430,21 @@ def _new_fact(text: str, ask: Ask, block: str) -> Fact:
         write.section or pick(write.text),
         block or new_block(block_ids(text), ask.rng),
         write.evidence,
-        write.said_on or ask.today,
+        write.said_on or ask.weighing.today.isoformat(),
         write.how,
         write.quote,
     )
 
 
-def _put(text: str, brain: Brain, places: list[PlacedFact], fact: Fact, ask: Ask) -> str:
-    """Return the text with the fact once: in the old one's place, or where it stands already."""
-    line = render_fact(fact, ask.paths)
-    others = [one for one in brain.facts if one not in places]
-    if any(same_fact(one.fact.text, fact.text) for one in others):
-        return _without(text, places)
-    rest = _without(text, places[1:])
-    first = [one for one in _seen(rest).facts if places and one.fact == places[0].fact][:1]
-    if first and ask.write.section in (None, places[0].fact.section):
-        return replace_fact(rest, first[0], line)
-    return add_fact(_without(rest, first), line, fact.section or "user", ask.language)
-
-
-def _without(text: str, places: list[PlacedFact]) -> str:
-    """Return the text without the facts; from the last one up, so that offsets hold."""
-    end = len(text) + 1
-    for place in sorted(places, key=lambda one: one.start, reverse=True):
-        if place.tree_end <= end:
-            text = remove_fact(text, place)
-            end = place.start
-        elif place.start < end:  # it holds one that was removed: read its end anew
-            anew = next(one for one in _seen(text).facts if one.start == place.start)
-            text = remove_fact(text, anew)
-            end = place.start
-    return text
-
-
-def _nested(below: PlacedFact, above: PlacedFact) -> bool:
-    return above.start < below.start < above.tree_end
-
-
 def _joined(facts: Iterable[Fact]) -> str:
-    return "; ".join(dict.fromkeys(fact.text for fact in facts))
+    return JOINT.join(dict.fromkeys(fact.text for fact in facts))
 
 
 def _all_quoted(facts: Iterable[Fact]) -> str:
     return " and ".join(quoted(text) for text in dict.fromkeys(fact.text for fact in facts))
 
 
-def _same_as_any(fact: Fact, others: list[Fact] | tuple[Fact, ...]) -> bool:
+def _same_as_any(fact: Fact, others: Iterable[Fact]) -> bool:
     return any(same_fact(fact.text, other.text) for other in others)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vaultmind.memory.gate.gate import Gate
+from vaultmind.memory.gate import Gate
 from vaultmind.memory.rights.identity import default_identity
 from vaultmind.memory.rights.policy import AUTO
 from vaultmind.types import Caller

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 
 from vaultmind.errors import DamagedMemory
-from vaultmind.memory.audit.lines import FOUND
+from vaultmind.memory.audit import FOUND
 from vaultmind.memory.brain import (
     PlacedFact,
     add_fact,
@@ -24,8 +24,7 @@ from vaultmind.memory.brain import (
     remove_fact,
     render_fact,
 )
-from vaultmind.memory.match import same_fact
-from vaultmind.memory.words import fold, saying
+from vaultmind.memory.words import fold
 from vaultmind.redact import blank_private
 from vaultmind.tokens import count
 from vaultmind.types import Fact, Section
@@ -72,27 +71,33 @@ _BLANK_LINES = re.compile(r"\n\s*\n+")
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What is known of a fact's use: how often recalled, how often said again, when last."""
+    """How often a fact was said again, and when it was said last."""
 
-    recalled: int = 0
     repeated: int = 0
     last: str = ""
     """ISO date."""
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """How big a brain may be, and what the weighing needs to know."""
+class Sizes:
+    """How many tokens a brain may have, and down to how many it shrinks at most."""
+
+    max_tokens: int = 500
+    target_tokens: int = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Weighing:
+    """How big a brain may be, and what the weighing of its facts needs to know."""
 
     paths: VaultPaths
     agent: str
     today: date
     language: str = "en"
     """For headings, where the files do not say."""
-    max_tokens: int = 500
-    target_tokens: int = 300
-    uses: Mapping[str, Use] = field(default_factory=dict)
-    """By block id."""
+    sizes: Sizes = field(default_factory=Sizes)
+    uses: Callable[[], Mapping[str, Use]] = dict
+    """Returns the use of facts by block id; asked for where a brain is too big."""
     keep: Collection[str] = ()
     """Block ids that stay: what was written or asked for just now."""
 
@@ -114,58 +119,61 @@ def brain_tokens(text: str) -> int:
     return count(_BLANK_LINES.sub("\n\n", body).strip())
 
 
-def shrink(brain: str, archive: str, limits: Limits) -> Moved:
+def shrink(brain: str, archive: str, weighing: Weighing) -> Moved:
     """Move the least important facts of an oversized brain to the archive.
 
     Stops a `SLACK` below the limit, so that the next fact does not move one again, and never
     goes below the target: one fact that is new makes few others move. What only a person could
     shorten stays over the limit. Raises DamagedMemory for an archive that cannot take them.
     """
-    if brain_tokens(brain) <= limits.max_tokens or parse_brain(brain).damaged:
+    if brain_tokens(brain) <= weighing.sizes.max_tokens or parse_brain(brain).damaged:
         return Moved(brain, archive)
-    chosen = _chosen(brain, limits)
+    chosen = sorted(_chosen(brain, weighing), key=lambda one: one.start)
     moved: list[Fact] = []
-    for placed in sorted(chosen, key=lambda one: one.start):
-        archive, fact = _put(archive or _new_archive(limits), placed.fact, limits)
+    for placed in chosen:
+        archive, fact = put(archive, placed.fact, weighing)
         moved.append(fact)
-    return Moved(_without(brain, chosen), archive, tuple(moved))
+    return Moved(without(brain, chosen), archive, tuple(moved))
 
 
-def restore(brain: str, archive: str, block: str, limits: Limits) -> Moved | None:
-    """Bring an archived fact back; None where the archive has no such line of ours.
+def restore(brain: str, archive: str, block: str, weighing: Weighing) -> Moved | None:
+    """Bring an archived fact of ours back; None where the archive has no such line."""
+    for placed in parse_brain(archive).facts:
+        if placed.fact.block == block and _ours(placed, archive, weighing.paths):
+            back, fact = put(brain, replace(placed.fact, until=""), weighing)
+            return Moved(back, remove_fact(archive, placed), (fact,))
+    return None
 
-    The brain may then be over its limit: `shrink` with the fact's block id in `keep`.
+
+def put(text: str, fact: Fact, weighing: Weighing) -> tuple[str, Fact]:
+    """Return a text with a fact in its section, under a block id that is free there.
+
+    An empty text becomes an archive. Raises DamagedMemory for one that can take nothing.
     """
-    places = [one for one in parse_brain(archive).facts if _ours(one, archive, limits.paths)]
-    placed = next((one for one in places if one.fact.block == block), None)
-    if placed is None:
-        return None
-    rest = remove_fact(archive, placed)
-    known = next((f for f in parse_brain(brain).all() if same_fact(f.text, placed.fact.text)), None)
-    if known:
-        return Moved(brain, rest, (known,))
-    back, fact = _put(brain, replace(placed.fact, until=""), limits)
-    return Moved(back, rest, (fact,))
+    brain = parse_brain(text)
+    if brain.damaged:
+        raise DamagedMemory(f"Facts of {weighing.agent} cannot move: {brain.damaged}.")
+    if fact in brain.all():
+        return text, fact
+    taken = block_ids(text)
+    tries = (fact.block, *(f"{fact.block}{number}" for number in range(2, len(taken) + 3)))
+    fact = replace(fact, block=next(one for one in tries if one not in taken))
+    line = render_fact(fact, weighing.paths)
+    text = text or f"# {weighing.agent.capitalize()} - Archive\n"
+    return add_fact(text, line, fact.section or "user", weighing.language), fact
 
 
-def doubles(archive: str, known: Collection[Fact], paths: VaultPaths) -> tuple[Fact, ...]:
-    """Return the archive's lines of ours that say what is known: a crash left them twice."""
-    said = {saying(fact.text) for fact in known} - {()}
-    places = [one for one in parse_brain(archive).facts if saying(one.fact.text) in said]
-    return tuple(one.fact for one in places if _ours(one, archive, paths))
-
-
-def take_out(archive: str, facts: Collection[Fact]) -> str:
-    """Return the archive without some facts that were read from it."""
-    return _without(archive, [one for one in parse_brain(archive).facts if one.fact in facts])
-
-
-def ended(archive: str, facts: Collection[Fact], limits: Limits) -> str:
-    """Return the archive with facts that something else has taken the place of."""
-    archive = archive or _new_archive(limits)
-    for fact in facts:
-        archive = _put(take_out(archive, [replace(fact, until="")]), fact, limits)[0]
-    return archive
+def without(text: str, places: Collection[PlacedFact]) -> str:
+    """Return the text without some facts; from the last one up, so that offsets hold."""
+    end = len(text) + 1
+    for place in sorted(places, key=lambda one: one.start, reverse=True):
+        anew = place
+        if place.tree_end > end:  # it holds one that was removed: read its end anew
+            facts = parse_brain(blank_private(text)).facts
+            anew = next(one for one in facts if one.start == place.start)
+        text = remove_fact(text, anew)
+        end = place.start
+    return text
 
 
 def importance(fact: Fact, use: Use, today: date) -> float:
@@ -175,45 +183,47 @@ def importance(fact: Fact, use: Use, today: date) -> float:
     was read: an import of old ones must not push out what is new.
     """
     found = fact.how in FOUND
-    again = not found or use.recalled or use.repeated
+    again = not found or use.repeated
     days = _days_since(max(fact.written, use.last) if again else fact.written, today)
     span = CURRENT_DAYS if fact.section == "current" else LASTING_DAYS
     fresh = math.exp(-days / span)
-    used = math.log1p(use.recalled) + REPEATED_WEIGHT * math.log1p(use.repeated)
+    used = REPEATED_WEIGHT * math.log1p(use.repeated)
     core = CORE_WEIGHT if fact.section == "user" and _WHO.match(fold(fact.text)) else 0.0
     return SECTION_WEIGHT[fact.section] + core + fresh + used + (0.0 if found else ASKED_WEIGHT)
 
 
-def _chosen(brain: str, limits: Limits) -> list[PlacedFact]:
+def _chosen(brain: str, weighing: Weighing) -> list[PlacedFact]:
     """Return the facts to move, least important first, as many as it takes."""
-    floor = min(limits.target_tokens, limits.max_tokens)
-    goal = limits.max_tokens - round((limits.max_tokens - floor) * SLACK)
+    floor = min(weighing.sizes.target_tokens, weighing.sizes.max_tokens)
+    goal = weighing.sizes.max_tokens - round((weighing.sizes.max_tokens - floor) * SLACK)
     chosen: list[PlacedFact] = []
     size = brain_tokens(brain)
-    for placed in _ranked(brain, limits):
+    for placed in _ranked(brain, weighing):
         if size <= goal:
             break
-        smaller = brain_tokens(_without(brain, [*chosen, placed]))
-        if size <= limits.max_tokens and smaller < floor:
+        smaller = brain_tokens(without(brain, [*chosen, placed]))
+        if size <= weighing.sizes.max_tokens and smaller < floor:
             continue
         chosen.append(placed)
         size = smaller
     return chosen
 
 
-def _ranked(brain: str, limits: Limits) -> list[PlacedFact]:
+def _ranked(brain: str, weighing: Weighing) -> list[PlacedFact]:
     kept = blank_private(brain)  # a line that a person put between private tags stays there
     places = [
         one
         for one in parse_brain(brain).facts
-        if _ours(one, brain, limits.paths)
-        and one.fact.block not in limits.keep
+        if _ours(one, brain, weighing.paths)
+        and one.fact.block not in weighing.keep
         and kept[one.start : one.end] == brain[one.start : one.end]
     ]
 
+    uses = weighing.uses()
+
     def worth(one: PlacedFact) -> tuple[float, str, int]:
-        use = limits.uses.get(one.fact.block, Use())
-        return importance(one.fact, use, limits.today), one.fact.written, one.start
+        use = uses.get(one.fact.block, Use())
+        return importance(one.fact, use, weighing.today), one.fact.written, one.start
 
     return sorted(places, key=worth)
 
@@ -225,33 +235,6 @@ def _ours(placed: PlacedFact, text: str, paths: VaultPaths) -> bool:
         return False
     line = text[placed.start : placed.end].rstrip("\r")
     return line == f"- {render_fact(fact, paths)}"
-
-
-def _put(text: str, fact: Fact, limits: Limits) -> tuple[str, Fact]:
-    """Return a text with a fact in its section, under a block id that is free there."""
-    brain = parse_brain(text)
-    if brain.damaged:
-        raise DamagedMemory(f"Facts of {limits.agent} cannot move: {brain.damaged}.")
-    if fact in brain.all():
-        return text, fact
-    fact = replace(fact, block=_free(fact.block, block_ids(text)))
-    line = render_fact(fact, limits.paths)
-    return add_fact(text, line, fact.section or "user", limits.language), fact
-
-
-def _free(block: str, taken: Collection[str]) -> str:
-    tries = (f"{block}{number}" for number in range(2, len(taken) + 3))
-    return block if block not in taken else next(one for one in tries if one not in taken)
-
-
-def _without(text: str, places: Collection[PlacedFact]) -> str:
-    for placed in sorted(places, key=lambda one: one.start, reverse=True):
-        text = remove_fact(text, placed)
-    return text
-
-
-def _new_archive(limits: Limits) -> str:
-    return f"# {limits.agent.capitalize()} - Archive\n"
 
 
 def _days_since(written: str, today: date) -> int:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from vaultmind import tokens
 from vaultmind.errors import BadArgument
-from vaultmind.index.when.days import first_day
+from vaultmind.index.when import first_day
 from vaultmind.planner.git import LAST, REVISION, Commit, Kind, day_of, paths_of
 from vaultmind.planner.types import CacheStatus, Definition, Detail, FileRecord, Layer, TaskKind
 from vaultmind.plural import counted

@@ -16,9 +16,8 @@ from typing import Any, Protocol
 
 from vaultmind import __version__
 from vaultmind.errors import IndexUnavailable, NotFound, PathRefused, UnreadableNote, VaultNotFound
+from vaultmind.index.db import NEVER, FileRow, Journal
 from vaultmind.index.outlet import Outlet
-from vaultmind.index.storage.file_rows import FileRow
-from vaultmind.index.storage.journal import NEVER, Journal
 from vaultmind.planner.code import grammars
 from vaultmind.planner.git import History
 from vaultmind.planner.graph import Graph

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 from tests.memory.conftest import MAIN, NOW, House
 from vaultmind.config.settings import LevelsConfig
-from vaultmind.consolidate.levels.extractive import ExtractiveWriter
-from vaultmind.consolidate.levels.making import Levels, LevelsGate, LevelsMeans
-from vaultmind.consolidate.levels.writer import SummaryWriter
-from vaultmind.consolidate.types import SummaryDone
+from vaultmind.consolidate.levels import Levels
+from vaultmind.consolidate.summarise import ExtractiveSummariser, Summariser
+from vaultmind.consolidate.types import Resources, SummaryDone
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.session.records.shelf import Shelf
 from vaultmind.types import Message
@@ -57,21 +57,17 @@ class Vault(House):
         """Write a session a day."""
         return [self.talk(number) for number in range(first, last + 1)]
 
-    def levels(
-        self, gate: LevelsGate | None = None, writer: SummaryWriter | None = None, **settings: int
-    ) -> Levels:
+    def levels(self, gate: Any = None, writer: Summariser | None = None, **settings: int) -> Levels:
         """Return what makes summaries, as after a start."""
-        means = LevelsMeans(
+        resources = Resources(
             gate or self.gate,
             self.reader,
-            writer or ExtractiveWriter(),
             Tombstones(self.paths).hides,
             Shelf(self.reader).heads,
             lambda: NOW,
             DEVICE,
-            LevelsConfig(**settings),
         )
-        return Levels(means)
+        return Levels(resources, writer or ExtractiveSummariser(), LevelsConfig(**settings))
 
     def make(self, **settings: int) -> tuple[SummaryDone, ...]:
         """Make what is due."""
@@ -112,7 +108,7 @@ class Vault(House):
 
 
 class Falling:
-    """Implements `LevelsGate` over a real gate; dies at the call that it is told, before or after
+    """A real gate that dies at the call that it is told, before or after
     the write."""
 
     def __init__(self, house: House, at: int, *, after: bool) -> None:

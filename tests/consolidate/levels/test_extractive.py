@@ -4,22 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from vaultmind.consolidate.levels.extractive import ExtractiveWriter
-from vaultmind.consolidate.levels.file import (
-    Properties,
-    lines_of,
-    paragraphs_of,
-    read_level,
-    rendered,
-)
-from vaultmind.consolidate.levels.grounding import wholly_said
-from vaultmind.consolidate.levels.wording import wording
-from vaultmind.consolidate.levels.writer import Paragraph, Piece, Source
+from vaultmind.consolidate.levels import lines_of, paragraphs_of
+from vaultmind.consolidate.summarise import ExtractiveSummariser, Paragraph, Piece, Source
 from vaultmind.tokens import count
 from vaultmind.types import Message, Role
-from vaultmind.vault.parts import parts
 
-WRITER = ExtractiveWriter()
+WRITER = ExtractiveSummariser()
 
 
 def _talk(*texts: str) -> list[Message]:
@@ -77,21 +67,9 @@ def test_a_file_gives_back_what_was_written_and_holds_no_markup_of_the_talk() ->
     texts = ("1. A ^id and %%comment%% [[Note|note]] #tag", "> quoted | table\nnext", "**bold** 🙂")
     told = [Paragraph(" ".join(text.split()), ("2026-02-20_001#m1",)) for text in texts]
     paths = {"2026-02-20_001": "VaultMind/agents/main/memory/sessions/2026-02-20_001"}
-    known = Properties("L1_001", "main", "L1", tuple(paths.values()), "now", 5, "x: y", "en", "d")
-    text = rendered(known, wording("en").heading("L1", "2026-02-20", "2026-02-20"), [])
-    assert "# Conversations, 2026-02-20\n" in text
-    text = rendered(known, "Heading", lines_of(told, paths))
+    text = "\n\n".join(lines_of(told, paths))
     found = paragraphs_of(text)
     assert [one.text for one in found] == [one.text for one in told]
     assert all(one.is_ours and one.links == ((paths["2026-02-20_001"], "m1"),) for one in found)
-    assert len(parts(text)) == len(texts)
-    file = read_level(text, "L1")
-    assert (file.id, file.sources, file.device) == ("L1_001", ("2026-02-20_001",), "d")
     changed = paragraphs_of(text.replace("quoted", "told"))
     assert [one.is_ours for one in changed] == [True, False, True]
-
-
-def test_a_sentence_whose_message_is_gone_is_not_said_by_the_others() -> None:
-    rest = ["Anna: We like peanut butter, says Anna."]
-    assert not wholly_said("Anna is allergic to peanuts.", rest)
-    assert wholly_said("Anna: We like peanut butter.", rest)

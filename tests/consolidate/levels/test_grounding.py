@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vaultmind.consolidate.levels.grounding import astray
+from vaultmind.consolidate.facts.astray import astray
 
 TALK = (
     "Anna: We decided to move the launch of the garden site to 12 May, budget 1,200 euros.",

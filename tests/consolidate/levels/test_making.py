@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.consolidate.levels.building import MAIN, Falling, Killed, Vault
-from vaultmind.consolidate.levels.writer import Paragraph, Told
+from vaultmind.consolidate.summarise import Paragraph, Summary
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.types import PERSON, Caller
 
@@ -101,46 +101,21 @@ def test_a_session_that_changes_while_it_is_summed_up_is_read_anew(vault: Vault)
     ids = vault.talks(1, 5)
 
     class Slow:
-        """Implements `SummaryWriter`: while it writes, a person edits."""
+        """Implements `Summariser`: while it writes, a person edits."""
 
         def __init__(self) -> None:
             self.times = 0
 
-        def session(self, messages: object, language: str) -> Told:
-            return Told(())
+        def session(self, messages: object, language: str) -> Summary:
+            return Summary(())
 
-        def level(self, level: object, sources: object, language: str, max_tokens: int) -> Told:
+        def level(self, level: object, sources: object, language: str, max_tokens: int) -> Summary:
             self.times += 1
             if self.times == 1:
                 vault.talk(5, "We moved the piano to the attic yesterday.")
             texts = [piece.text for one in sources for piece in one.pieces]  # type: ignore[attr-defined]
-            return Told((Paragraph(texts[-1], (ids[-1],)),))
+            return Summary((Paragraph(texts[-1], (ids[-1],)),))
 
     (done,) = vault.levels(writer=Slow()).make("main", MAIN)
     assert done.text == "We moved the piano to the attic yesterday."
     assert vault.names("L1") == ["L1_001.md"]
-
-
-def test_what_a_model_makes_up_is_dropped_and_without_the_rest_the_built_in_writer_writes(
-    vault: Vault,
-) -> None:
-    ids = vault.talks(1, 5)
-
-    class Liar:
-        """Implements `SummaryWriter`."""
-
-        def __init__(self, *texts: str) -> None:
-            self.texts = texts
-
-        def session(self, messages: object, language: str) -> Told:
-            return Told(())
-
-        def level(self, level: object, sources: object, language: str, max_tokens: int) -> Told:
-            return Told(tuple(Paragraph(one, tuple(ids)) for one in self.texts), "liar-1")
-
-    half = "The kitchen walls get green paint. Marcus paid 9000 dollars for it."
-    done = vault.levels(writer=Liar(half)).make("main", MAIN, dry_run=True)[0]
-    assert (done.text, done.by) == ("The kitchen walls get green paint.", "liar-1")
-    assert "1 sentence" in done.notes[0]
-    done = vault.levels(writer=Liar("Marcus sold 12 submarines.")).make("main", MAIN)[0]
-    assert done.by == "extractive" and "Marcus" not in vault.text(done.path)

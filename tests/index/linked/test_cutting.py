@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from vaultmind.index.linked.cutting import (
+from vaultmind.index.linked import (
     LARGEST,
     NamedLines,
     cut_code,
-    cut_data,
     cut_plainly,
     cut_text,
     named_text,
@@ -74,9 +73,9 @@ def test_minified_code_is_known_and_not_searched() -> None:
 
 
 def test_lock_files_are_known_and_not_searched() -> None:
-    assert cut_data("package-lock.json", '{"a": 1}\n' * 50).chunks == ()
-    assert cut_data("uv.lock", "a\n" * 50).chunks == ()
-    assert cut_data("package.json", '{"name": "shop"}').chunks
+    assert cut_text("package-lock.json", '{"a": 1}\n' * 50, is_data=True).chunks == ()
+    assert cut_text("uv.lock", "a\n" * 50, is_data=True).chunks == ()
+    assert cut_text("package.json", '{"name": "shop"}', is_data=True).chunks
 
 
 def test_prose_is_cut_by_paragraphs() -> None:

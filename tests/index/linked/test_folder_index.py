@@ -15,7 +15,7 @@ from tests.waiting import until
 from vaultmind.config import Config, IndexConfig
 from vaultmind.errors import VaultNotFound
 from vaultmind.index.index import Index
-from vaultmind.index.linked.ground import FolderGround
+from vaultmind.index.linked import FolderGround
 from vaultmind.index.outlet import Withheld
 from vaultmind.planner.sources.opening import cut_by_definitions
 from vaultmind.types import PERSON, Caller, SearchRequest

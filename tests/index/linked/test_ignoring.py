@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from vaultmind.index.linked.ignoring import Ignores, enclosing_repository, exclude_file
+from vaultmind.index.taken import Ignores
 
 NAMES = ("a", "b", "ab", "foo", "foo.py", "x.log", "doc", "keep", "b.txt", ".hid", "A", " sp")
 PARTS = (
@@ -86,8 +86,6 @@ def test_a_worktree_heeds_the_excludes_of_its_repository(tmp_path: Path) -> None
     (tmp_path / "main/.git/info").mkdir()
     (tmp_path / "main/.git/info/exclude").write_text("*.secretly\n")
     (tmp_path / "side/.git").write_text(f"gitdir: {tmp_path}/main/.git/worktrees/side\n")
-    assert enclosing_repository(tmp_path / "side") == tmp_path / "side"
-    assert exclude_file(tmp_path / "side").samefile(tmp_path / "main/.git/info/exclude")
     assert ignored(Ignores(tmp_path / "side"), "a.secretly")
 
 

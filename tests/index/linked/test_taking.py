@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vaultmind.index.linked.rules import FolderRules
-from vaultmind.index.linked.taking import place_of, shape_of
+from vaultmind.index.taken import FolderRules, shape_of
 
 
 @pytest.mark.parametrize(
@@ -32,7 +31,6 @@ from vaultmind.index.linked.taking import place_of, shape_of
 )
 def test_a_name_says_what_a_file_is(path: str, shape: str | None) -> None:
     assert shape_of(path) == shape
-    assert (place_of(path) is None) is (shape is None)
 
 
 SECRETS = (

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.index.vault import Mind, Vault
+from tests.index.vault import Vault
 from vaultmind.config import AssociationConfig, RecallConfig
-from vaultmind.index.relations.related import Relations
+from vaultmind.index.related import Relations
 from vaultmind.session.context.longterm.association import Frame, association_part
 from vaultmind.session.context.longterm.excerpt import sought
 from vaultmind.session.context.longterm.lasting import words_in
@@ -42,7 +42,7 @@ class Room:
     association: AssociationConfig
 
     def ask(self, query: str, caller: Caller = PERSON, **changed: object) -> Brought:
-        relations = Relations(self.vault.database, Mind(self.vault), self.vault.outlet, self.vault)
+        relations = Relations(self.vault.with_meaning(), self.vault.outlet, self.vault)
         settings = LongTermSettings(self.recall, self.association, 0.7)
         memory = LongTerm(self.vault.search, relations, self.vault.paths, settings)
         usual = Ask(query, "main", caller, "", "en", 300, 100)

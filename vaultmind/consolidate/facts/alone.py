@@ -12,7 +12,7 @@ import re
 from vaultmind.consolidate.facts.cues import CYRILLIC, begins, features, says
 from vaultmind.consolidate.facts.own import GAP
 from vaultmind.memory.words import content, fold
-from vaultmind.redact.marks import MARK
+from vaultmind.redact import MARK
 
 FEWEST_THINGS = 3
 """Things named one after the other from which a statement without a verb is a mere list, ..."""

@@ -15,7 +15,7 @@ from vaultmind.consolidate.facts.ground import ground
 from vaultmind.consolidate.facts.merge import merge
 from vaultmind.consolidate.facts.talk import Talk, Understand, read_talk
 from vaultmind.consolidate.facts.types import Candidate, Extraction
-from vaultmind.index.when.dated import with_dates
+from vaultmind.index.when import with_dates
 from vaultmind.index.words.clauses import facts_in
 from vaultmind.ports import Embedder
 from vaultmind.types import Fact, Message

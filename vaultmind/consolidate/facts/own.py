@@ -16,7 +16,7 @@ from vaultmind.memory.intents.spans import is_paste
 from vaultmind.memory.intents.text import MASK
 from vaultmind.memory.intents.text import mask as masked
 from vaultmind.memory.words import fold
-from vaultmind.redact.private import spans
+from vaultmind.redact import private_spans
 from vaultmind.session.summary.cues import abbreviations
 
 GAP = "\ufffc"
@@ -52,7 +52,7 @@ def own_words(text: str) -> tuple[str, tuple[Foreign, ...]]:
     """Return a message's own words with gaps in them, and what was taken out."""
     shown = text[:MOST_CHARACTERS]
     veiled = masked(shown)
-    private = spans(shown)
+    private = private_spans(shown)
     gone: list[Foreign] = []
     parts: list[str] = []
     end = 0

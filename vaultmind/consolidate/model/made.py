@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from vaultmind.consolidate.facts.talk import Understand
-from vaultmind.consolidate.levels.extractive import ExtractiveWriter
 from vaultmind.consolidate.model.rules import Rules
 from vaultmind.consolidate.model.thinking import Thinker
 from vaultmind.consolidate.model.writing import ModelWriter
+from vaultmind.consolidate.summarise import ExtractiveSummariser
 from vaultmind.minion.choice import Minion
 from vaultmind.ports import Embedder
 
@@ -17,7 +17,7 @@ def writer_of(
     minion: Minion, hear: Understand, embedder: Callable[[], Embedder | None] = lambda: None
 ) -> ModelWriter:
     """Return what writes summaries: a model where there is one, else the built-in writer."""
-    plain = ExtractiveWriter(hear, embedder)
+    plain = ExtractiveSummariser(hear, embedder)
     return ModelWriter(minion, plain, understand=hear, embedder=embedder)
 
 

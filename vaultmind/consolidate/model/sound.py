@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from vaultmind.consolidate.levels.grounding import astray
+from vaultmind.consolidate.facts.astray import astray
 from vaultmind.memory.match import mentions, same_fact
 from vaultmind.plural import counted
 from vaultmind.session.summary.sentences import sentences

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from vaultmind.consolidate.facts.astray import astray
 from vaultmind.consolidate.facts.talk import key_of, read_talk
 from vaultmind.consolidate.facts.types import Reason
-from vaultmind.consolidate.levels.grounding import astray
 from vaultmind.consolidate.model.room import ask, few_enough, room_of
 from vaultmind.consolidate.model.transcript import (
     Line,

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from vaultmind.consolidate.facts.talk import Understand, read_talk
 from vaultmind.consolidate.facts.types import Extraction
-from vaultmind.consolidate.levels.writer import Paragraph, SummaryWriter, Told
 from vaultmind.consolidate.model.sound import Sound, left_out
 from vaultmind.consolidate.model.thought import Job, think
 from vaultmind.consolidate.model.transcript import language_of, transcript
 from vaultmind.consolidate.model.understood import FactFinder, Understood
+from vaultmind.consolidate.summarise import Paragraph, Summariser, Summary
 from vaultmind.memory.match import mentions
 from vaultmind.minion.choice import Minion
 from vaultmind.ports import Embedder
@@ -26,9 +26,9 @@ class Thinker:
         self,
         minion: Minion,
         facts: FactFinder,
-        writer: SummaryWriter,
+        writer: Summariser,
         *,
-        plain: SummaryWriter | None = None,
+        plain: Summariser | None = None,
         understand: Understand | None = None,
         embedder: Callable[[], Embedder | None] = lambda: None,
     ) -> None:
@@ -83,23 +83,23 @@ class Thinker:
         notes = (*done.failures, *thought.notes, *told.notes)
         return replace(understood, by=done.by, notes=notes)
 
-    def _told(self, messages: Sequence[Message], language: str, said: Sound, by: str) -> Told:
+    def _told(self, messages: Sequence[Message], language: str, said: Sound, by: str) -> Summary:
         """Return the summary: the model's own, where it is sound and meant to write summaries."""
         if self._minion.chain("summary") != self._minion.chain("extraction"):
             return self._writer.session(messages, language)
         notes = left_out(said.dropped)
         if said.enough(len(messages)):
-            return Told((Paragraph(" ".join(said.kept), ()),), by, notes=notes)
+            return Summary((Paragraph(" ".join(said.kept), ()),), by, notes=notes)
         plain = self._plain.session(messages, language)
         return replace(plain, notes=(*notes, *plain.notes))
 
 
-def _understood(found: Extraction, told: Told) -> Understood:
+def _understood(found: Extraction, told: Summary) -> Understood:
     """Return facts and summary; the summary says nothing that was taken back."""
     gone = [one.text for one in found.dropped if one.reason == "taken back" and one.text]
     kept = (one for one in _sentences(told) if not any(mentions(one, text) for text in gone))
     return Understood(found, " ".join(kept), notes=told.notes)
 
 
-def _sentences(told: Told) -> Iterator[str]:
+def _sentences(told: Summary) -> Iterator[str]:
     return (one for paragraph in told.paragraphs for one in sentences(paragraph.text))

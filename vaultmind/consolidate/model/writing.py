@@ -11,7 +11,6 @@ from typing import Any
 
 from vaultmind import tokens
 from vaultmind.consolidate.facts.talk import Understand, read_talk
-from vaultmind.consolidate.levels.writer import Paragraph, Source, SummaryWriter, Told, mark
 from vaultmind.consolidate.model.room import ask, few_enough, room_of
 from vaultmind.consolidate.model.sound import Sound, left_out, sound
 from vaultmind.consolidate.model.summing import Summed, summed_up
@@ -22,6 +21,7 @@ from vaultmind.consolidate.model.transcript import (
     text_of,
     transcript,
 )
+from vaultmind.consolidate.summarise import Paragraph, Source, Summariser, Summary
 from vaultmind.consolidate.types import Level
 from vaultmind.errors import MinionFailed
 from vaultmind.memory.words import content
@@ -53,12 +53,12 @@ class _Said:
 
 
 class ModelWriter:
-    """Implements `SummaryWriter` with the models for summaries. Any thread."""
+    """Implements `Summariser` with the models for summaries. Any thread."""
 
     def __init__(
         self,
         minion: Minion,
-        plain: SummaryWriter,
+        plain: Summariser,
         *,
         understand: Understand | None = None,
         embedder: Callable[[], Embedder | None] = lambda: None,
@@ -70,7 +70,7 @@ class ModelWriter:
         self._understand = understand
         self._embedder = embedder
 
-    def session(self, messages: Sequence[Message], language: str) -> Told:
+    def session(self, messages: Sequence[Message], language: str) -> Summary:
         """Return a conversation in three to five sentences; sources are keys of messages."""
         lines = self._lines(messages) if self._minion.chain("summary") else ()
         if not any(line.role == "user" for line in lines):
@@ -80,12 +80,12 @@ class ModelWriter:
         if done.value is None:
             plain = self.plain.session(messages, language)
             notes = (*done.failures, *plain.notes)
-            return replace(plain, again=done.again, untried=done.untried, notes=notes)
+            return replace(plain, notes=notes)
         return replace(done.value, by=done.by, notes=(*done.failures, *done.value.notes))
 
     def level(
         self, level: Level, sources: Sequence[Source], language: str, max_tokens: int
-    ) -> Told:
+    ) -> Summary:
         """Return 3-5 paragraphs (L1) or 2-3 (L2) of at most `max_tokens` in all, links apart."""
         said = self._said(level, sources) if self._minion.chain("summary") else []
         if not any(one.lines for one in said):
@@ -96,7 +96,7 @@ class ModelWriter:
         if done.value is None:
             plain = self.plain.level(level, sources, language, max_tokens)
             notes = (*done.failures, *plain.notes)
-            return replace(plain, again=done.again, untried=done.untried, notes=notes)
+            return replace(plain, notes=notes)
         return replace(done.value, by=done.by, notes=(*done.failures, *done.value.notes))
 
     def _lines(self, messages: Sequence[Message]) -> tuple[Line, ...]:
@@ -107,28 +107,22 @@ class ModelWriter:
         found = []
         for source in sources:
             if level == "L1":
-                lines = self._lines([_message(source, at) for at in range(len(source.pieces))])
+                lines = self._lines(source.messages())
             else:
-                texts = [(mark(source, one), one_line(one.text)) for one in source.pieces]
+                texts = [(source.mark(one), one_line(one.text)) for one in source.pieces]
                 lines = tuple(Line(at, key, "", text) for at, (key, text) in enumerate(texts, 1))
             found.append(_Said(source, lines))
         return [one for one in found if one.lines]
 
 
-def _message(source: Source, at: int) -> Message:
-    piece = source.pieces[at]
-    marked = mark(source, piece)
-    return Message(piece.role, piece.text, source.started, id=marked, speaker=piece.speaker)
-
-
-def _session(generator: Generator, lines: Sequence[Line], language: str) -> Told:
+def _session(generator: Generator, lines: Sequence[Line], language: str) -> Summary:
     """Return a model's summary of one conversation; raises MinionFailed, nonsense too."""
     said = summed_up(generator, lines, language)
     found = sound((one.text for one in said), [line.text for line in lines])
     _enough(generator, found, len(lines))
     keys = dict.fromkeys(key for one in said for key in one.keys)
     told = Paragraph(" ".join(found.kept), tuple(keys) or tuple(line.key for line in lines))
-    return Told((told,), notes=left_out(found.dropped))
+    return Summary((told,), notes=left_out(found.dropped))
 
 
 def _enough(generator: Generator, found: Sound, lines: int = 1) -> None:
@@ -150,7 +144,7 @@ class _Level:
     language: str
     max_tokens: int
 
-    def written(self, generator: Generator) -> Told:
+    def written(self, generator: Generator) -> Summary:
         """Return a model's summary; raises MinionFailed, nonsense too."""
         notes, dates = self._notes(generator)
         lines = [
@@ -177,7 +171,7 @@ class _Level:
         fewest, most = PARAGRAPHS[self.level]
         if len(kept) < min(fewest, len(notes)):
             _enough(generator, Sound((), (*dropped, "so little")))
-        return Told(_within(kept[:most], self.max_tokens), notes=left_out(dropped))
+        return Summary(_within(kept[:most], self.max_tokens), notes=left_out(dropped))
 
     def _notes(self, generator: Generator) -> tuple[list[Summed], list[str]]:
         """Return sentences about each source, each sound, with the dates they speak from.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from vaultmind.index.embedders.scale import Scale, use_scale
 
 if TYPE_CHECKING:
-    from vaultmind.index.storage.database import Database
+    from vaultmind.index.db import Database
     from vaultmind.ports import Embedder
 
 VERSION = 1

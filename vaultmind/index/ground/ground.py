@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Protocol
 
 from vaultmind.errors import VaultNotFound
-from vaultmind.index.chunking.draft import Chunked
-from vaultmind.index.chunking.files import Place, chunk_file, place_of
-from vaultmind.index.chunking.reading import Part, Read, read_part
 from vaultmind.index.ground.watcher import Hints, Watcher
+from vaultmind.index.notes import Chunked, Place, chunk_file, place_of
+from vaultmind.index.reading import Part, Read, read_part
 from vaultmind.redact import blank_passages
 from vaultmind.vault.exclude import Rules, rules_for
 from vaultmind.vault.files import FileText

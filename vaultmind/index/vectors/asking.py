@@ -6,9 +6,9 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from vaultmind.index.db import Database
 from vaultmind.index.embedders.embed import EmbedderAway
 from vaultmind.index.embedders.patient import Patient
-from vaultmind.index.storage.database import Database
 from vaultmind.index.vectors.cached import vectors_of
 from vaultmind.index.vectors.store import OwnedStore
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vaultmind.index.storage.database import EMBEDDED, Database
+from vaultmind.index.db import EMBEDDED, Database
 from vaultmind.index.vectors.store import BATCH, OwnedStore, collection_of
 from vaultmind.types import Kind
 

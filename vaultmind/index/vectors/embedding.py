@@ -14,10 +14,10 @@ import threading
 from collections.abc import Callable
 
 from vaultmind.errors import IndexUnavailable
+from vaultmind.index.db import Database
 from vaultmind.index.embedders.calibration import learn_scale, recognise
 from vaultmind.index.embedders.embed import EmbedderAway
 from vaultmind.index.embedders.patient import Patient, Warming
-from vaultmind.index.storage.database import Database
 from vaultmind.index.vectors.asking import Asking
 from vaultmind.index.vectors.cached import compare, keep_only, prune
 from vaultmind.index.vectors.filling import EmbedderFailed, Filling

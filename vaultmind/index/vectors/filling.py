@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from vaultmind.errors import VaultMindError
+from vaultmind.index.db import EMBEDDED, WAITING, Database
 from vaultmind.index.embedders.embed import EmbedderAway, embedded_text
-from vaultmind.index.storage.database import EMBEDDED, WAITING, Database
 from vaultmind.index.vectors.cached import Piece, cached, waiting
 from vaultmind.index.vectors.store import BATCH, OwnedStore, collection_of
 from vaultmind.ports import Embedder

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING
 
-from vaultmind.index.storage.database import EMBEDDED, Database
+from vaultmind.index.db import EMBEDDED, Database
 from vaultmind.index.vectors.cached import marks
 from vaultmind.index.vectors.embedding import Embedding
 

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from vaultmind.index.storage.database import Database
+from vaultmind.index.db import Database
 from vaultmind.index.vectors.freed import blank_freed_memory, leave_freed_memory
 
 _KEY = "vectors_to_renew"

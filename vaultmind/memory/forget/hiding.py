@@ -96,6 +96,24 @@ class Hiding:
         path = self._paths.session(*sessions.pop()) if len(sessions) == 1 else ""
         return Hid(len(messages), parts, lines, steps, path, wanted)
 
+    def show(self, refs: Iterable[Ref]) -> tuple[Ref, ...]:
+        """Show messages and parts of summaries again; return those that were hidden until now.
+
+        What was erased stays hidden: its message may still stand in an export.
+        """
+        shown: dict[Ref, None] = {}
+        by_agent: dict[str, list[Ref]] = {}
+        for ref in refs:
+            names = self._tombstones.buried(ref)
+            if names:
+                shown[ref] = None
+                by_agent.setdefault(ref.agent, []).extend(names)
+        for agent, own in by_agent.items():
+            time = self._tombstones.time_for(own, self._clock()).isoformat(timespec="seconds")
+            path = self._paths.tombstones(agent_name(agent), self._device)
+            self._writer.append(path, render_tombstones(dict.fromkeys(own), time, lifted=True))
+        return tuple(shown)
+
     def hide_said(self, ask: Ask, step: Step, edit: Edit) -> tuple[Outcome, tuple[Ref, ...]]:
         """Hide what said a forgotten fact; an agent reaches its own records alone."""
         others = ask.write.caller.kind == "person"

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote
-from vaultmind.memory.audit.lines import read_audit
+from vaultmind.memory.audit import read_audit
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.forget.erasable import OTHERS, SUMMARIES, Erasable, claimed, leftovers
+from vaultmind.memory.forget.erasable import SUMMARIES, Erasable, claimed, leftovers
 from vaultmind.memory.forget.erasure import EXCERPT, Erasure, Found, Place
 from vaultmind.memory.forget.kinds import Ref, key_of
 from vaultmind.memory.forget.taken import Taken, Target
@@ -30,8 +30,6 @@ from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.replacing import digest
 
 NOTES = (".md", ".canvas", ".txt")
-ENCODINGS = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "cp1250", "cp1251")
-"""What a file that is not UTF-8 is read as, to see whether it says it."""
 UNREAD = "it is no UTF-8 text and stays: save it as UTF-8, then erase again"
 _WHOLE = {"messages": "message", "facts": "fact", "suggestions": "suggestion"}
 UNSEARCHED = frozenset({".git", "node_modules"})
@@ -52,7 +50,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A file that goes whole: it is no text, or a write that was cut short left it behind."""
+    """A file that goes whole: a write that was cut short left it behind."""
 
     kind: str
     path: str
@@ -232,41 +230,35 @@ class Planning:
                 yield from refs_in_audit(target.text, wanted)
 
     def _wholes(self, wanted: Wanted, agents: tuple[str, ...]) -> Iterator[Whole]:
-        """Yield the files that hold it and can only go whole."""
+        """Yield what writes that were cut short left behind, where it says it: whole texts."""
         folders = [f"{self._paths.agents}/{agent}" for agent in agents]
         if set(agents) >= set(self._paths.agent_names()):
             folders = [self._paths.memory_dir]
         for path in (path for folder in folders for path in leftovers(self._paths, folder)):
-            yield from self._whole("leftovers", path, wanted)
-        for kind, _, path in claimed(self._erasables, self._paths, agents, shared=False):
-            if _goes_whole(kind, path) and self.target(path, "") is None:
-                yield from self._whole(kind.name, path, wanted)
+            raw = self._bytes(path)
+            text = raw.decode("utf-8", "replace")
+            if wanted.says(text):
+                yield Whole("leftovers", path, digest(raw), excerpt(text, wanted))
 
     def _unread(self, wanted: Wanted, agents: tuple[str, ...], *, shared: bool) -> Iterator[Place]:
-        """Yield the records that hold it, cannot be read as text and are too dear to go whole."""
-        for kind, _, path in claimed(self._erasables, self._paths, agents, shared=shared):
-            if not _goes_whole(kind, path) and self.target(path, "") is None:
-                for one in self._whole(kind.name, path, wanted):
-                    yield Place(path, one.excerpt, UNREAD)
+        """Yield the records that hold it and are no UTF-8 text: nothing can be cut out."""
+        for _, _, path in claimed(self._erasables, self._paths, agents, shared=shared):
+            if self.target(path, "") is None:
+                text = self._bytes(path).replace(b"\0", b"").decode("utf-8", "replace")
+                if wanted.says(text):
+                    yield Place(path, excerpt(text, wanted), UNREAD)
 
-    def _whole(self, kind: str, path: str, wanted: Wanted) -> Iterator[Whole]:
+    def _bytes(self, path: str) -> bytes:
         try:
-            raw = self._paths.absolute(path).read_bytes()
+            return self._paths.absolute(path).read_bytes()
         except (OSError, PathRefused):
-            return
-        text = next(filter(wanted.says, readings(raw)), None)
-        if text is not None:
-            yield Whole(kind, path, digest(raw), excerpt(text, wanted))
+            return b""
 
     def _yours(self, wanted: Wanted) -> Iterator[Place]:
         """Yield the person's own files that say it: these are listed, never touched."""
         for path in self._own_files():
-            try:
-                raw = (self._paths.root / path).read_bytes()
-            except OSError:
-                continue
-            text = next(filter(wanted.says, readings(raw)), None)
-            if text is not None:
+            text = self._bytes(path).decode("utf-8", "replace")
+            if wanted.says(text):
                 yield Place(path, excerpt(text, wanted))
 
     def _own_files(self) -> Iterator[str]:
@@ -285,24 +277,6 @@ class Planning:
                 known = name.endswith(NOTES) or (ours and name.endswith((".toml", ".json")))
                 if known and not (ours and name.startswith("Suggestions")):
                     yield path
-
-
-def readings(raw: bytes) -> Iterator[str]:
-    """Yield what some bytes may say: one text where they are UTF-8, else in each encoding."""
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError:
-        text = ""
-    if text and "\0" not in text:
-        yield text
-        return
-    yield from (raw.decode(encoding, "replace") for encoding in ENCODINGS)
-    yield raw.replace(b"\0", b"").decode("utf-8", "replace")
-
-
-def _goes_whole(kind: Erasable, path: str) -> bool:
-    """Tell whether a file that is no text goes whole: a copy, never a record itself."""
-    return kind is OTHERS or ".damaged-" in path
 
 
 def _extent(kind: str, taken: Taken, wanted: Wanted) -> str:

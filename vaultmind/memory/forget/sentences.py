@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from vaultmind.errors import BadArgument
 from vaultmind.memory.forget.kinds import without_sources
-from vaultmind.memory.forget.nodes import without_values_of
 from vaultmind.memory.forget.taken import FRONT_MATTER, Taken, Target, Without, line_name
 from vaultmind.memory.forget.wanted import Span, Wanted
 from vaultmind.vault.bullets import MARKER, plain
@@ -66,10 +65,7 @@ def without_lines(text: str, wanted: Wanted, spare: Sequence[Span] = ()) -> With
 
 
 def without_properties(text: str, wanted: Wanted) -> Without:
-    """Return a text whose front matter does not say it.
-
-    Items of lists and entries of mappings go; what says it otherwise empties.
-    """
+    """Return a text whose front matter does not say it: items of lists go, all else empties."""
     found = front_matter(text)
     taken: list[Taken] = []
     if found is None or found.fault:  # broken front matter: its lines go one by one
@@ -78,13 +74,12 @@ def without_properties(text: str, wanted: Wanted) -> Without:
         said = _said(value)
         if not wanted.says(said):
             continue
-        if some := _in_part(text, key, wanted):
-            text = some.text
-            taken += some.taken
-            continue
-        none: list[str] | None = [] if isinstance(value, list) else None
+        kept: list[str] | None = None
+        if isinstance(value, list):
+            kept = [str(one) for one in value if not wanted.says(_said(one))]
+            kept = [] if wanted.says(_said(kept)) else kept
         try:
-            text = set_property(text, key, ERASED_SOURCE if key == "source" else none)
+            text = set_property(text, key, ERASED_SOURCE if key == "source" else kept)
         except BadArgument:  # a name that cannot be written
             continue
         taken.append(Taken(FRONT_MATTER, said))
@@ -95,22 +90,7 @@ def _said(value: object) -> str:
     """Return what a property says, on one line."""
     if isinstance(value, str):
         return value
-    return re.sub(r"\\[nrt]", " ", json.dumps(value, ensure_ascii=False))
-
-
-def _in_part(text: str, key: str, wanted: Wanted) -> Without | None:
-    """Return a text without what says it in one property; None where the property says it still."""
-    found = front_matter(text)
-    new = without_values_of(text[found.start : found.end], key, wanted) if found else None
-    if found is None or new is None:
-        return None
-    changed = text[: found.start] + new[0] + text[found.end :]
-    now = front_matter(changed)
-    if now is None or now.fault or [*now.properties] != [*found.properties]:
-        return None
-    if wanted.says(_said(now.properties[key])):
-        return None
-    return Without(changed, tuple(Taken(FRONT_MATTER, gone) for gone in new[1]))
+    return re.sub(r"\\[nrt]", " ", json.dumps(value, ensure_ascii=False, default=str))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from vaultmind.memory.audit import chain
-from vaultmind.memory.audit.lines import DROP, AuditLine, hidden_ref, parse_line, ref_of
+from vaultmind.memory.audit import DROP, AuditLine, erase, parse_line, ref_of, refs_of
 from vaultmind.memory.brain import PlacedFact, parse_brain, remove_fact, removed_text
 from vaultmind.memory.forget.kinds import Ref
 from vaultmind.memory.forget.sentences import without_lines, without_properties, without_sentences
@@ -91,21 +90,19 @@ def without_values(target: Target, wanted: Wanted) -> Without:
 
 
 def without_audit_texts(target: Target, wanted: Wanted) -> Without:
-    """Return an audit file whose lines have lost texts and salts where they say it.
-
-    The chain stays whole: it is made of what an erasure leaves.
-    """
+    """Return an audit file whose lines have lost their texts where they say it."""
     taken: list[Taken] = []
 
     def says(line: AuditLine) -> bool:
-        texts = [text for text in (line.before, line.after, line.reason) if text]
-        said = any(map(wanted.says, texts))
-        if said:
-            taken.append(Taken(line.id or "a torn line", "\n".join(texts)))
-        return said
+        if not any(map(wanted.says, line.texts)):
+            return False
+        place = line.id or "a torn line"
+        words = "\n".join(one for one in (line.before, line.after, line.reason) if one)
+        if all(one.place != place for one in taken):  # a change has a line where it begins, too
+            taken.append(Taken(place, words))
+        return True
 
-    kept = chain.erase(target.text.split("\n"), says)
-    return Without("\n".join(kept), tuple(taken))
+    return Without(erase(target.text, says), tuple(taken))
 
 
 def refs_in_audit(text: str, wanted: Wanted) -> Iterator[Ref]:
@@ -114,11 +111,10 @@ def refs_in_audit(text: str, wanted: Wanted) -> Iterator[Ref]:
         line = parse_line(raw) if wanted.may_be_in(raw) else None
         if line is None or line.op == DROP:
             continue  # what a model made up was not said by the messages that it named
-        if not any(map(wanted.says, (line.before, line.after))):
-            continue
-        for ref in (ref_of(line.evidence), *map(hidden_ref, line.hidden)):
-            if ref is not None:
-                yield ref
+        if any(map(wanted.says, (line.before, line.after))):
+            evidence = ref_of(line.evidence)
+            yield from refs_of(line.hidden)
+            yield from [evidence] if evidence else []
 
 
 def _first_fact(text: str, wanted: Wanted) -> PlacedFact | None:

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-import unicodedata
-from collections.abc import Iterable, Sequence
+import os
+import stat
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vaultmind.memory.forget import bytesearch
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.memory.words import fold, tokens
 
-WIDE = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
-WIDE_FROM = 6
-"""Bytes of a text in one of these, from which it is told from numbers."""
 WORD_BELOW = 6
-"""Letters: shorter needles are looked for as whole words."""
+"""Letters: shorter wordings are looked for as whole words."""
 LEAST_BYTES = 2
 MOST_TEXTS = 24
 """Wordings that are looked for: what was asked for, the facts, and sentences that said it."""
 LONGEST = 160
 """Characters of a sentence that are looked for."""
-SEARCH_SECONDS = 600.0
+_BLOCK = 4 << 20
 _VARIED = 8
 """Different bytes that a vector's beginning must have to be told from padding."""
 
@@ -43,8 +38,6 @@ class Traces:
     """What a search over raw bytes found."""
 
     found: tuple[Trace, ...]
-    files: int = 0
-    bytes: int = 0
     faults: tuple[str, ...] = ()
 
 
@@ -52,8 +45,6 @@ def wordings(wanted: Wanted, texts: Iterable[str]) -> tuple[str, ...]:
     """Return what to look for: the words wanted, and the sentences of texts that said them."""
     found = dict.fromkeys(wanted.texts)
     for text in texts:
-        if len(found) >= MOST_TEXTS:
-            break
         for start, end in wanted.spans(text):
             line = max(text[start:end].splitlines(), key=len, default="").strip()[:LONGEST]
             known = any(one.casefold() in line.casefold() for one in found)
@@ -64,62 +55,28 @@ def wordings(wanted: Wanted, texts: Iterable[str]) -> tuple[str, ...]:
 
 def search(roots: Sequence[Path], texts: Sequence[str], vectors: Sequence[bytes] = ()) -> Traces:
     """Return the files below the roots that hold a text, in any case, or a vector's beginning."""
-    needles = [(needle, text, "") for text in texts for needle in variants(text)]
-    needles += [(raw.lower(), "", "") for raw in vectors if len(set(raw)) >= _VARIED]
-    needles += [
-        (needle, text, encoding)
-        for encoding in WIDE
-        for text in texts
-        for needle in wide(text, encoding)
-    ]
-    request = {
-        "roots": [str(root) for root in roots],
-        "needles": [
-            {
-                "hex": needle.hex(),
-                "word": bool(text) and len(text) < WORD_BELOW,
-                "encoding": encoding,
-            }
-            for needle, text, encoding in needles
-        ],
-    }
-    command = [sys.executable, "-P", bytesearch.__file__]
-    try:
-        done = subprocess.run(
-            command,
-            input=json.dumps(request).encode(),
-            capture_output=True,
-            timeout=SEARCH_SECONDS,
-            check=True,
-        )
-        answer = json.loads(done.stdout)
-    except (OSError, ValueError, subprocess.SubprocessError) as error:
-        return Traces((), faults=(f"raw bytes could not be searched ({type(error).__name__})",))
-    found = dict.fromkeys((path, needles[number][1]) for path, number in answer["hits"])
-    unread = tuple(f"{path} could not be read ({reason})" for path, reason in answer["unread"])
-    traces = tuple(Trace(Path(path), text) for path, text in found)
-    return Traces(traces, answer["files"], answer["bytes"], unread)
+    needles = [(needle, text) for text in texts for needle in variants(text)]
+    needles += [(raw.lower(), "") for raw in vectors if len(set(raw)) >= _VARIED]
+    overlap = max((len(needle) for needle, _ in needles), default=0) + 1
+    found: dict[Trace, None] = {}
+    faults: list[str] = []
+    for path in (path for root in roots for path in _files(root)):
+        try:
+            found |= {Trace(path, text): None for text in _held(path, needles, overlap)}
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            faults.append(f"{path} could not be read ({error.strerror or type(error).__name__})")
+    return Traces(tuple(found), tuple(faults))
 
 
 def variants(text: str) -> tuple[bytes, ...]:
-    """Return a text as it may stand in a file: small, capital, without diacritics, as JSON."""
-    plain = {text, text.lower(), text.upper(), text.title(), fold(text)}
-    plain.add(" ".join(fold(token) for token in tokens(text)))
+    """Return a text as it may stand in a file: as it is, without diacritics, as JSON."""
+    plain = {text, fold(text), " ".join(fold(token) for token in tokens(text))}
+    plain |= {one.upper() for one in plain} | {one.lower() for one in plain}
     written = {form for one in plain for form in (one, _json(one, True), _json(one, False))}
-    raw = {form.encode("utf-8", "replace").lower() for one in written for form in _composed(one)}
+    raw = {form.encode("utf-8", "replace").lower() for form in written}
     return tuple(sorted(one for one in raw if len(one) >= LEAST_BYTES))
-
-
-def wide(text: str, encoding: str) -> tuple[bytes, ...]:
-    """Return a text as it may stand in a file of another encoding."""
-    plain = {text, text.lower(), text.upper(), text.title(), fold(text)}
-    forms = {form for one in plain for form in _composed(one)}
-    raw = {form.encode(encoding, "replace").lower() for form in forms}
-    return tuple(sorted(one for one in raw if len(one) >= WIDE_FROM))
-
-
-def _composed(text: str) -> tuple[str, str]:
-    return unicodedata.normalize("NFC", text), unicodedata.normalize("NFD", text)
 
 
 def blank_logs(folder: Path, wanted: Wanted) -> int:
@@ -137,6 +94,34 @@ def blank_logs(folder: Path, wanted: Wanted) -> int:
                     blanked += 1
                 offset += len(line) + 1
     return blanked
+
+
+def _files(root: Path) -> Iterator[Path]:
+    for folder, _, names in os.walk(root):
+        for path in (Path(folder, name) for name in names):
+            if stat.S_ISREG(path.lstat().st_mode if path.exists() else 0):
+                yield path
+
+
+def _held(path: Path, needles: Sequence[tuple[bytes, str]], overlap: int) -> Iterator[str]:
+    """Yield the wordings that a file holds."""
+    kept = b""
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            data = kept + block.lower()
+            yield from (text for needle, text in needles if _holds(data, needle, text))
+            kept = data[-overlap:]
+
+
+def _holds(data: bytes, needle: bytes, text: str) -> bool:
+    at = data.find(needle)
+    while at >= 0:
+        end = at + len(needle)
+        around = data[max(0, at - 1) : at] + data[end : end + 1]
+        if not 0 < len(text) < WORD_BELOW or not any(chr(byte).isalnum() for byte in around):
+            return True
+        at = data.find(needle, at + 1)
+    return False
 
 
 def _json(text: str, ascii_only: bool) -> str:

@@ -11,7 +11,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from vaultmind.redact.private import has_private, spans
+from vaultmind.redact import private_spans
 
 MASK = "\ue000"
 """Stands for a letter that no rule may read: code, quotes, recalled text."""
@@ -97,9 +97,8 @@ def mask(text: str) -> str:
 
     And private passages: nobody asks for anything there.
     """
-    if has_private(text):
-        for start, stop in spans(text):
-            text = text[:start] + MASK * (stop - start) + text[stop:]
+    for start, stop in private_spans(text):
+        text = text[:start] + MASK * (stop - start) + text[stop:]
     if "<<recalled " in text:
         text = _RECALLED.sub(_veil, text)
     return _MASKED.sub(_veil, text)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from vaultmind.memory.audit.lines import FOUND
+from vaultmind.memory.audit import FOUND
 from vaultmind.memory.sensitive import sensitive
 from vaultmind.types import MemoryWrite
 

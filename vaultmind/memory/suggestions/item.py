@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
-from vaultmind.memory.audit.lines import ref_of
+from vaultmind.memory.audit import ref_of
 from vaultmind.memory.sections import heading
 from vaultmind.memory.suggestions.words import (
     OPS,

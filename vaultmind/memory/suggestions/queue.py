@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from vaultmind.errors import DamagedMemory, NotFound, UnreadableNote
-from vaultmind.memory.audit.lines import FOUND
+from vaultmind.memory.audit import FOUND
 from vaultmind.memory.suggestions.file import (
     Listed,
     SettledAs,

@@ -18,7 +18,7 @@ from vaultmind.types import Caller
 
 if TYPE_CHECKING:
     from vaultmind.index.outlet import Shown
-    from vaultmind.index.search.strongest import Strong
+    from vaultmind.index.raw import Strong
     from vaultmind.planner.graph import Graph
     from vaultmind.planner.sources.sources import Source
 
@@ -172,8 +172,8 @@ def _search(asked: Asked, pool: Pool, shows: Shown) -> None:
     None while the index cannot be read: its state says so in the plan's notes.
     """
     try:
-        strongest = asked.source.index.strongest
-        told = strongest.find(asked.said, asked.caller, FOUND_CHUNKS, shows)
+        raw = asked.source.index.raw
+        told = raw.strongest(asked.said, asked.caller, FOUND_CHUNKS, shows)
     except IndexUnavailable:
         return
     strong = told.strong

@@ -17,8 +17,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Protocol
 
-from vaultmind.episodes.affinity import used
-from vaultmind.episodes.causal import changed_files
+from vaultmind.episodes.causal import changed_files, used
 from vaultmind.episodes.types import TASK, Episode, Event, Used, seconds_of
 from vaultmind.errors import VaultMindError
 from vaultmind.planner.candidates.pool import Candidate

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from vaultmind.episodes.recorder import Recorder
-from vaultmind.episodes.types import Change, TaskMark
-from vaultmind.episodes.watch import Commit, Means, Watching
+from vaultmind.episodes.types import Change
+from vaultmind.episodes.watch import Commit, Tasks, Watching
 from vaultmind.errors import VaultMindError
 from vaultmind.planner.git import History
 from vaultmind.planner.sources.sources import Source, Sources
@@ -74,7 +73,7 @@ def open_watching(records: Recorder, sources: Sources, clock: Clock) -> Watching
             return None
         return None if source is None else WatchedSource(source)
 
-    return Watching(records, Means(holding, _mark, _is_another, _says_nothing, clock))
+    return Watching(records, holding, _tasks, clock)
 
 
 def _changed_at(path: Path) -> int:
@@ -84,19 +83,7 @@ def _changed_at(path: Path) -> int:
         return 0
 
 
-def _mark(prompt: str, source: str) -> TaskMark:
-    from vaultmind.planner.episodes.tasks import task_mark  # its patterns cost a start 20 ms
+def _tasks() -> Tasks:
+    from vaultmind.planner.episodes import tasks  # its patterns cost a start 20 ms
 
-    return task_mark(prompt, source)
-
-
-def _is_another(before: Sequence[str], prompt: str, touched: Collection[str]) -> bool:
-    from vaultmind.planner.episodes.tasks import is_another
-
-    return is_another(before, prompt, touched)
-
-
-def _says_nothing(prompt: str) -> bool:
-    from vaultmind.planner.episodes.tasks import says_nothing
-
-    return says_nothing(prompt)
+    return tasks

@@ -12,7 +12,7 @@ from vaultmind.types import Freshness
 from vaultmind.vault.files import FileStat
 
 if TYPE_CHECKING:
-    from vaultmind.index.storage.file_rows import FileRow
+    from vaultmind.index.db import FileRow
     from vaultmind.planner.sources.sources import Source
     from vaultmind.planner.types import FileRecord
 

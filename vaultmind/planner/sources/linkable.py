@@ -68,7 +68,7 @@ def _check_size(path: str, root: Path, home: Path) -> None:
 
 
 def _check_memory(path: str, root: Path) -> None:
-    from vaultmind.index.linked.rules import is_memory, lies_in_memory  # not at the daemon's start
+    from vaultmind.index.taken import is_memory, lies_in_memory  # not at the daemon's start
 
     if lies_in_memory(root):
         where = "is" if is_memory(root) else "lies in"

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from vaultmind.config import Config
 from vaultmind.index.index import Index
-from vaultmind.index.linked.cutting import NamedLines
-from vaultmind.index.linked.ground import MAX_BYTES, FolderGround
+from vaultmind.index.linked import MAX_BYTES, FolderGround, NamedLines
 from vaultmind.index.outlet import Withheld
 from vaultmind.planner.sources.sources import OpenIndex, OpenStructure, Sources, SourcesMeans
 from vaultmind.ports import Clock, Embedder

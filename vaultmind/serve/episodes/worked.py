@@ -67,7 +67,7 @@ def seen(app: App, episode: Episode) -> tuple[Episode, int]:
         task=replace(episode.task, text="" if task else _clean(episode.task.text)),
         rationale="" if why else _clean(episode.rationale),
     )
-    return shown, len(episode.events) - len(events) + task + why
+    return shown, len(episode.events) - len(events) + task
 
 
 def _clean(text: str) -> str:

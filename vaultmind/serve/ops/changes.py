@@ -7,7 +7,6 @@ them alone. An agent is told how many wait for its own memory, and that it canno
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -23,9 +22,7 @@ from vaultmind.types import Outcome
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.memory.audit.drops import Drop
-    from vaultmind.memory.audit.lines import AuditLine
-    from vaultmind.memory.audit.reading import Logged
+    from vaultmind.memory.audit import AuditLine
 
 USUAL_LINES, MAX_LINES = 20, 1_000_000
 SHOWN_MESSAGES = 3
@@ -35,7 +32,18 @@ TRIED = 20
 SINCE = "a day or time such as 2026-02-20T10:00, `yesterday`, `last week`, `2w`, `3d` or `12h`"
 FIELDS = (
     *("id", "time", "caller", "client", "agent", "op", "outcome", "section", "before", "after"),
-    *("reason", "path", "block", "evidence", "valid_until", "hidden", "undoes", "erased"),
+    *(
+        "reason",
+        "path",
+        "block",
+        "evidence",
+        "hidden",
+        "shown",
+        "undoes",
+        "undone_by",
+        "erased",
+        "device",
+    ),
 )
 """What of an audit line is shown."""
 OPS = (
@@ -43,11 +51,8 @@ OPS = (
     *("save", "allow", "undo", "model", "add"),
 )
 """What a line may be about, as `--op` asks for it; version 0.1 wrote `add`."""
-UNSPOKEN = frozenset({"secret", "private", "asked not to keep", "forgotten"})
-"""What was dropped for one of these is counted and never shown."""
 NOTHING_DROPPED = "Nothing was dropped yet: facts are looked for when a conversation ends."
 NONE_FITS = "Nothing that was dropped fits: try without --since or --agent."
-_GAP = "\ufffc"
 _AGO = re.compile(r"(\d{1,4}) ?([hdw])")
 _MOMENT = re.compile(r"\d{4}-?\d\d-?\d\d")
 _HOURS = {"h": 1, "d": 24, "w": 168}
@@ -62,7 +67,7 @@ Anybodys = Annotated[str, Arg("Whose memory; default: everybody's.")]
 class History:
     """Lines of the audit, newest last."""
 
-    lines: tuple[Logged, ...]
+    lines: tuple[AuditLine, ...]
     more: bool
     """Whether there are older ones that were not asked for."""
     message: str = ""
@@ -73,7 +78,7 @@ class History:
 class DroppedFacts:
     """What was not kept, newest last."""
 
-    dropped: tuple[Drop, ...]
+    dropped: tuple[AuditLine, ...]
     more: bool
     message: str = ""
     """Why there are none."""
@@ -104,24 +109,31 @@ def log(
     limit: Newest = USUAL_LINES,
 ) -> History:
     """Show every change of memory: who asked, whose memory, what, newest last."""
-    from vaultmind.memory.audit.reading import Wanted, history
-
     names, whose = _agents(app, agent)
     after = since_of(since, app.clock()) if since else None
     asked = tuple(op.strip().lower() for op in ops)
     if unknown := next((op for op in asked if op not in OPS), ""):
         raise BadArgument("op", unknown, f"one of {', '.join(OPS)}")
-    lines, more = history(app.paths, Wanted(whose, after, asked, limit))
+    lines, more = _newest(app, whose, after, asked, limit)
     if lines:
         return History(lines, more)
-    if history(app.paths, Wanted(names, limit=1))[0]:
+    if _newest(app, names, None, (), 1)[0]:
         return History((), more, "No change fits: try without --since, --op or --agent.")
-    from vaultmind.serve.memory.audits import MISSING, missing
-
     said = "Nothing was ever changed here: the first fact that is remembered begins the log."
-    if gone := missing(app, names, app.heads.all()):
-        said = f"The log is missing: {', '.join(gone)}. {MISSING}"
     return History((), more, said)
+
+
+def _newest(
+    app: App, agents: tuple[str, ...], since: datetime | None, ops: tuple[str, ...], limit: int
+) -> tuple[tuple[AuditLine, ...], bool]:
+    """Return the newest lines, newest last, and whether there are older ones."""
+    from vaultmind.memory.audit import newest_first
+
+    begin = since.timestamp() if since else 0.0
+    lines = (one for one in newest_first(app.paths, agents, ops) if one.moment >= begin)
+    found = list(islice(lines, limit + 1 if limit else None))
+    kept = found[:limit] if limit else found
+    return tuple(reversed(kept)), len(found) > len(kept)
 
 
 @operation("What was not kept", surfaces=LOCAL, persons=True)
@@ -133,15 +145,14 @@ def dropped(
     limit: Newest = USUAL_LINES,
 ) -> DroppedFacts:
     """Show what conversations said that was not kept as a fact, and why, newest last."""
-    from vaultmind.memory.audit.drops import drops
-    from vaultmind.memory.audit.reading import Wanted
+    from vaultmind.memory.audit import DROP
 
     names, whose = _agents(app, agent)
     after = since_of(since, app.clock()) if since else None
-    found, more = drops(app.paths, Wanted(whose, after, limit=limit))
+    found, more = _newest(app, whose, after, (DROP,), limit)
     if found:
         return DroppedFacts(found, more)
-    ever = bool(drops(app.paths, Wanted(names, limit=1))[0])
+    ever = bool(_newest(app, names, None, (DROP,), 1)[0])
     return DroppedFacts((), more=False, message=NONE_FITS if ever else NOTHING_DROPPED)
 
 
@@ -163,7 +174,7 @@ def undo(
     agent: Annotated[str, Arg("Whose memory; default: anybody's.")] = "",
 ) -> Undone:
     """Take back the last change of a fact, or the one with an id of the log."""
-    from vaultmind.memory.audit.reading import find_line
+    from vaultmind.memory.audit import find_line
 
     _, agents = _agents(app, agent)
     name, wanted = session.strip().removesuffix(".md"), id.strip()
@@ -185,49 +196,40 @@ def _undo_session(
     app: App, call: Call, session: str, agents: tuple[str, ...], *, dry_run: bool
 ) -> Undone:
     """Take back what a session left, the newest first. Raises NotFound where it left nothing."""
-    from vaultmind.memory.audit.lines import ref_of
-    from vaultmind.memory.audit.reading import Wanted, newest_first
-    from vaultmind.memory.audit.undo import LAST
+    from vaultmind.memory.audit import ASKED, newest_first, session_of
 
     logged = [
         one
-        for one in newest_first(app.paths, Wanted(agents, ops=LAST))
-        if one.line.how
-        and one.line.outcome == "written"
-        and not one.line.undoes
-        and (ref := ref_of(one.line.evidence))
-        and ref.session == session
+        for one in newest_first(app.paths, agents, ASKED)
+        if one.how and one.outcome == "written" and not one.undoes and session_of(one) == session
     ]
     if not logged:
         raise NotFound(f"Nothing in the memory was read out of a session {session!r}.")
     done = [
-        (one, app.gate.undo(one.line.agent, one.line.id, call.caller, dry_run=dry_run))
+        (one, app.gate.undo(one.agent, one.id, call.caller, dry_run=dry_run))
         for one in logged
         if not one.undone_by
     ]
     said = [f"- {tell(one)}: {outcome.message}" for one, outcome in done]
     first = next((one for _, one in done if one.outcome == "written"), None)
-    first = first or (done[0][1] if done else Outcome("written", logged[0].line.agent))
+    first = first or (done[0][1] if done else Outcome("written", logged[0].agent))
     message = "\n".join(said) or f"All that {session} left was taken back before."
-    undone = tuple(one.line.id for one, out in done if out.outcome == "written")
-    return Undone(replace(first, message=message), logged[0].line, dry_run, session, undone)
+    undone = tuple(one.id for one, out in done if out.outcome == "written")
+    return Undone(replace(first, message=message), logged[0], dry_run, session, undone)
 
 
 def _standing(app: App, agents: tuple[str, ...]) -> Iterator[AuditLine]:
     """Yield the changes that somebody asked for and that stand, newest first."""
-    from vaultmind.memory.audit.reading import Wanted, newest_first
-    from vaultmind.memory.audit.undo import LAST
+    from vaultmind.memory.audit import ASKED, newest_first
 
-    for one in newest_first(app.paths, Wanted(agents, ops=LAST)):
-        if one.line.outcome == "written" and not one.line.undoes and not one.undone_by:
-            yield one.line
+    for one in newest_first(app.paths, agents, ASKED):
+        if one.outcome == "written" and not one.undoes and not one.undone_by:
+            yield one
 
 
 def _before(app: App, call: Call, agents: tuple[str, ...], line: AuditLine) -> AuditLine | None:
     """Return the next older change that stands and could be undone now, where one is near."""
-    from vaultmind.memory.audit.reading import moment
-
-    told = (one for one in _standing(app, agents) if moment(one.time) <= moment(line.time))
+    told = (one for one in _standing(app, agents) if one.moment <= line.moment)
     for one in islice((one for one in told if one.id != line.id), TRIED):
         if app.gate.undo(one.agent, one.id, call.caller, dry_run=True).outcome == "written":
             return one
@@ -244,7 +246,7 @@ def _agents(app: App, agent: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def since_of(text: str, now: datetime) -> datetime:
     """Return the time that some words mean; local where they name no zone."""
-    from vaultmind.index.when.days import first_day
+    from vaultmind.index.when import first_day
 
     wanted = text.strip()
     try:
@@ -267,9 +269,7 @@ def since_of(text: str, now: datetime) -> datetime:
 @dumps(History)
 def _history_json(found: History, to: Reader) -> dict[str, Any]:
     lines = [
-        {name: getattr(one.line, name) for name in FIELDS}
-        | {"undone_by": one.undone_by, "device": one.device, "words": tell(one)}
-        for one in found.lines
+        {name: getattr(one, name) for name in FIELDS} | {"words": tell(one)} for one in found.lines
     ]
     return {"lines": lines, "more": found.more, "message": found.message}
 
@@ -277,28 +277,27 @@ def _history_json(found: History, to: Reader) -> dict[str, Any]:
 @words(History)
 def _history_words(found: History, to: Reader) -> Iterator[str]:
     for one in found.lines:
-        who = "you" if one.line.caller == "person" else one.line.caller
-        yield f"{one.line.id}  {local_time(one.line.time)}  {who}  {one.line.agent}  {tell(one)}"
+        who = "you" if one.caller == "person" else one.caller
+        yield f"{one.id}  {local_time(one.time)}  {who}  {one.agent}  {tell(one)}"
     yield found.message
     yield "There are older changes: vaultmind log --all" if found.more else ""
 
 
-def tell(logged: Logged) -> str:
+def tell(line: AuditLine) -> str:
     """Return what a line says happened, in words; who did it stands elsewhere."""
-    line = logged.line
     said = _came_to_nothing(line)
     if line.outcome == "written":
         said = f"undid {line.undoes}: {_undid(line)}" if line.undoes else _happened(line)
     if line.erased:
         said += ", its words erased"
-    if logged.undone_by:
-        said += f" (undone by {logged.undone_by})"
+    if line.undone_by:
+        said += f" (undone by {line.undone_by})"
     return said
 
 
 def _happened(line: AuditLine) -> str:
     """Return a change that was made."""
-    from vaultmind.memory.audit.lines import REPORTED
+    from vaultmind.memory.audit import REPORTED
 
     before, after = _quoted(line.before), _quoted(line.after)
     where = f" ({line.section})" if line.section else ""
@@ -382,36 +381,35 @@ def _record(path: str) -> str:
     return match[1] if match else path
 
 
-@dumps("memory.audit.drops.Drop")
-def _drop_json(one: Drop, to: Reader) -> dict[str, Any]:
+@dumps(DroppedFacts)
+def _dropped_json(found: DroppedFacts, to: Reader) -> dict[str, Any]:
     """Return what was dropped; a secret, and what was not to be kept, by its reason alone."""
-    names = ("time", "agent", "session", "reason", "block", "device", "erased")
-    told = {name: getattr(one, name) for name in names}
-    return told | {"text": _drop_text(one), "counts": dict(one.counts), "words": _drop_words(one)}
+    from vaultmind.memory.audit import session_of
+
+    names = ("time", "agent", "reason", "evidence", "device", "erased")
+    told = [
+        {name: getattr(one, name) for name in names}
+        | {"session": session_of(one), "text": one.after, "words": _drop_words(one)}
+        for one in found.dropped
+    ]
+    return {"dropped": told, "more": found.more, "message": found.message}
 
 
 @words(DroppedFacts)
 def _dropped_words(found: DroppedFacts, to: Reader) -> Iterator[str]:
+    from vaultmind.memory.audit import session_of
+
     for one in found.dropped:
-        yield f"{local_time(one.time)}  {one.agent}  {one.session}  {_drop_words(one)}"
+        yield f"{local_time(one.time)}  {one.agent}  {session_of(one)}  {_drop_words(one)}"
     yield found.message
     yield "There are older ones: vaultmind log --dropped --all" if found.more else ""
 
 
-def _drop_words(one: Drop) -> str:
-    """Return a dropped fact and why, or how many more of its session there were."""
-    if one.counts:
-        most = Counter(dict(one.counts))
-        each = ", ".join(f"{number} {reason}" for reason, number in one.counts)
-        return f"{counted(most.total(), 'more', 'more')}: {each}"
-    if said := _drop_text(one):
-        return f"“{said}”: {one.reason}"
-    return "its words are erased" if one.erased else one.reason
-
-
-def _drop_text(one: Drop) -> str:
-    """Return its words; an ellipsis for what older versions wrote for a passage taken out."""
-    return "" if one.reason in UNSPOKEN else one.text.replace(_GAP, "…")
+def _drop_words(line: AuditLine) -> str:
+    """Return a dropped fact and why."""
+    if line.after:
+        return f"“{line.after}”: {line.reason}"
+    return "its words are erased" if line.erased else line.reason
 
 
 @dumps(Undone)
@@ -431,12 +429,10 @@ def _undone_words(undone: Undone, to: Reader) -> Iterator[str]:
 
 def _about(undone: Undone) -> str:
     """Return which change it is, in words."""
-    from vaultmind.memory.audit.reading import Logged
-
     line = undone.line
     did = "Would undo" if undone.dry_run else "Undid"
     did = "Not undone" if undone.outcome.outcome != "written" else did
     if undone.session:
         return f"{did}: {counted(len(undone.undone), 'change')} of {undone.session}."
     whose = "you" if line.caller == "person" else line.caller
-    return f"{did}: {line.id}, {whose} for {line.agent}: {tell(Logged(line, ''))}."
+    return f"{did}: {line.id}, {whose} for {line.agent}: {tell(line)}."

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from vaultmind.errors import BadArgument, NotFound
+from vaultmind.memory.writing import UNTOLD
 from vaultmind.plural import counted
 from vaultmind.serve.calls.call import Call, known_agent
 from vaultmind.serve.op import LOCAL, MAX_ID, MAX_TEXT, Arg, operation
-from vaultmind.serve.ops.changes import UNSPOKEN
 from vaultmind.serve.show import Reader, dumps, plain, words
 
 if TYPE_CHECKING:
@@ -113,20 +113,10 @@ def consolidate(
 
 def _next_words(app: App, agent: str) -> str:
     """Return what an agent's next summaries wait for; empty where it never said a word."""
-    from vaultmind.consolidate.levels.waiting import (
-        sessions_waiting,
-        summaries,
-        summaries_waiting,
-    )
-
-    heads, unreadable = app.sessions.heads(agent), list[str]()
+    heads = app.sessions.heads(agent)
     if not heads:
         return ""
-    first = summaries(app.reader, agent, "L1", unreadable)
-    second = summaries(app.reader, agent, "L2", unreadable)
-    waiting = sessions_waiting(heads, first, app.device, imported_too=True, done=True)
-    missing = app.config.levels.l1_sessions - len(waiting)
-    above = app.config.levels.l2_summaries - len(summaries_waiting(first, second))
+    missing, above = app.levels.left(agent, imported_too=True)
     said = [f"{counted(missing, 'more session')} until the next L1"] if missing > 0 else []
     said += [f"{above:,} more L1 until the next L2"] if above > 0 else []
     running = sum(one.is_open for one in heads)
@@ -259,7 +249,7 @@ def _fact_json(one: Settled, to: Reader) -> dict[str, Any]:
 
 @dumps("consolidate.facts.types.Dropped")
 def _dropped_json(one: Dropped, to: Reader) -> dict[str, Any]:
-    text = "" if one.reason in UNSPOKEN else one.text
+    text = "" if one.reason in UNTOLD else one.text
     return {"fact": text, "reason": one.reason, "evidence": one.evidence}
 
 

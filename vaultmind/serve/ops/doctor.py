@@ -279,8 +279,7 @@ def _episodes(app: App, caller: Caller) -> Iterator[Check]:
             yield Check("episodes", "warn", f"{app.episodes.files.path(name)}: {fault}", mend)
     if not faults:
         kept = sum(len(app.episodes.files.listed(agent)) for agent in agents)
-        renewed = f" The tables were made anew: {stats.renewed}" if stats.renewed else ""
-        yield Check("episodes", "ok", f"{counted(kept, 'note')}, all can be read.{renewed}")
+        yield Check("episodes", "ok", f"{counted(kept, 'note')}, all can be read.")
 
 
 def _models(app: App, caller: Caller) -> Iterator[Check]:

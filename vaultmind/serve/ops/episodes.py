@@ -27,7 +27,7 @@ from vaultmind.serve.show import Name, Reader, Recalled, dumps, local_time, plai
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.episodes.gains import Figures
-    from vaultmind.episodes.retention import Due, Purged
+    from vaultmind.episodes.opening import Due, Purged
     from vaultmind.learn.feedback import Verdict
     from vaultmind.serve.episodes.gaining import Gained
     from vaultmind.serve.episodes.past_work import Episodes, Shown
@@ -424,26 +424,32 @@ def _shown_words(shown: Shown, to: Reader) -> Iterator[str]:
     yield f"{one.name} · {one.source} · {one.task.kind} · {state}"
     yield one_line(one.task.text)
     for event in one.events:
-        told = (event.path, event.symbol, event.change, event.commit[:12], event.text)
+        told = (
+            event.path,
+            event.symbol,
+            event.change,
+            event.commit[:12],
+            event.outcome,
+            event.text,
+        )
         ok = "" if event.ok is None else "ok" if event.ok else "failed"
         line = " ".join(filter(None, (*told, ok, f"({event.how})")))
         yield f"  {local_time(event.time)[11:] or '     '}  {event.kind:8}  {line}"
     yield SHRUNK if one.state == "shrunk" else ""
     if shown.hidden:
         yield f"  … and {counted(shown.hidden, 'part')} that said what was forgotten"
-    yield one.rationale
     yield shown.path
 
 
-@dumps("episodes.retention.Due")
+@dumps("episodes.opening.Due")
 def _due_json(due: Due, to: Reader) -> dict[str, Any]:
     return {
         "done": False,
         "days": due.days,
         "before": due.before,
         "count": len(due.episodes),
-        "events": due.events,
-        "bytes": due.bytes,
+        "events": sum(one.events for one in due.episodes),
+        "bytes": sum(one.bytes for one in due.episodes),
         "left": _left(due.left),
         "message": _due_message(due),
         "episodes": due.episodes,
@@ -454,14 +460,16 @@ def _due_message(due: Due) -> str:
     if not due.episodes:
         ago = counted(due.days, "day")
         return f"Nothing to shrink: no episode kept in full ended {ago} ago."
+    events = sum(one.events for one in due.episodes)
+    lost = _lost(len(due.episodes), events, sum(one.bytes for one in due.episodes))
     return (
-        f"{_lost(len(due.episodes), due.events, due.bytes)} would go. Outcome, changed files, "
+        f"{lost} would go. Outcome, changed files, "
         "commits, issues and decisions stay. What plans offered goes: `vaultmind model train` has "
         "no lessons from these episodes then, and `vaultmind gain` no figures of their plans."
     )
 
 
-@words("episodes.retention.Due")
+@words("episodes.opening.Due")
 def _due_words(due: Due, to: Reader) -> Iterator[str]:
     from vaultmind.vault.oneline import one_line
 
@@ -475,7 +483,7 @@ def _due_words(due: Due, to: Reader) -> Iterator[str]:
     yield "Nothing was changed yet. To do it: the same with --yes." if due.episodes else ""
 
 
-@dumps("episodes.retention.Purged")
+@dumps("episodes.opening.Purged")
 def _purged_json(done: Purged, to: Reader) -> dict[str, Any]:
     return {
         "done": True,
@@ -494,7 +502,7 @@ def _purged_message(done: Purged) -> str:
     return f"{_lost(done.episodes, done.events, done.bytes)} went."
 
 
-@words("episodes.retention.Purged")
+@words("episodes.opening.Purged")
 def _purged_words(done: Purged, to: Reader) -> Iterator[str]:
     yield _purged_message(done)
     yield from (f"! {name}: {why}" for name, why in done.left)

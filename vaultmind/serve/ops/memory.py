@@ -335,7 +335,7 @@ def _made_words(made: Made, to: Reader) -> Iterator[str]:
 def _imported_words(found: Imported, to: Reader) -> Iterator[str]:
     yield (
         f"{counted(found.messages, 'message')} in {counted(found.sessions, 'session')}; "
-        f"{found.skipped:,} known."
+        f"{found.skipped:,} were there already."
         + f" Taken out before storing: {', '.join(found.redacted)}."
         * bool(found.redacted)
     )

@@ -205,8 +205,8 @@ def source_search(
     wait_seconds: Annotated[float, Arg("Wait so long for its index.", min=0, max=3600)] = 0.0,
 ) -> Page:
     """Search in a folder that the person linked, by words and meaning."""
-    from vaultmind.index.ranker.names import of_a_file
-    from vaultmind.index.search.asked import folder_of
+    from vaultmind.index.rank import of_a_file
+    from vaultmind.index.where import folder_of
 
     where, defaults = app.sources.find(source), app.config.search
     if wait_seconds:
@@ -328,8 +328,8 @@ def _judged_words(answer: Judged, to: Reader) -> Iterator[str]:
 
 def _request(app: App, call: Call, query: str, **how: Any) -> SearchRequest:  # noqa: ANN401
     """Return a request; what is left out comes from the configuration."""
-    from vaultmind.index.search.asked import folder_of
-    from vaultmind.index.when.days import first_day, last_day
+    from vaultmind.index.when import first_day, last_day
+    from vaultmind.index.where import folder_of
     from vaultmind.vault.paths import agent_name
 
     defaults, now, agent = app.config.search, app.clock(), how["agent"]
@@ -388,7 +388,7 @@ def wait_for(index: Index, seconds: float, call: Call) -> None:
 
 def _shape(path: str) -> Any:  # noqa: ANN401
     """Return what a file of a linked folder is: to its index all of them are notes."""
-    from vaultmind.index.linked.taking import shape_of
+    from vaultmind.index.taken import shape_of
 
     return shape_of(path) or "text"
 

@@ -146,8 +146,8 @@ def _status_words(status: Status, to: Reader) -> Iterator[str]:
     )
     yield from index_words(status.index, to)
     yield waiting_words(status.waiting)
-    yield status.consolidation.words
-    yield status.episodes.words
+    yield f"Consolidation: {status.consolidation.words}."
+    yield f"Episodes: {status.episodes.words}."
     if not to.mark:
         yield plan_words(status.planning, status.gain)
         yield gain_words(status.gain) if status.gain else ""

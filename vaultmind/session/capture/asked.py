@@ -14,8 +14,7 @@ from datetime import UTC, datetime
 from operator import attrgetter
 
 from vaultmind.errors import BadArgument
-from vaultmind.memory.audit.reading import lines_holding, moment
-from vaultmind.memory.audit.undo import JOINT, undone
+from vaultmind.memory.audit import JOINT, moment, newest_first
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.session.capture.lines import parse_line
@@ -27,8 +26,6 @@ from vaultmind.vault.paths import VaultPaths
 
 MAX_BYTES = 1024 * 1024
 """Of a transcript that are read, from its end."""
-FORGOTTEN, ERASED = ('"op": "forget"', '"outcome": "written"'), '"op": "erase"'
-"""How these stand in a line of the audit."""
 NO_TIME = datetime.fromtimestamp(0, UTC)
 """Of a line without one: it may have been said before anything was forgotten."""
 
@@ -63,11 +60,9 @@ class Unforgotten:
 
         Empty where nobody can tell which: no fact said it, or its words were erased later.
         """
-        made = lines_holding(self.paths, self.agent, *FORGOTTEN)
-        taken_back = undone(lines_holding(self.paths, self.agent, '"undoes": ')) if made else {}
-        for line in made:
-            stands = line.id not in taken_back and not line.undoes
-            if stands and moment(line.time) >= int(time):
+        for line in newest_first(self.paths, (self.agent,), ("forget",), '"op": "forget"'):
+            stands = line.outcome == "written" and not (line.undone_by or line.undoes)
+            if stands and line.moment >= int(time):
                 yield from line.before.split(JOINT)
 
     def _erased_since(self, time: float) -> bool:
@@ -75,8 +70,8 @@ class Unforgotten:
 
         Only those that held it have a line of that; a conversation with another may say it, too.
         """
-        every = (lines_holding(self.paths, one, ERASED) for one in self.paths.agent_names())
-        return any(moment(line.time) >= int(time) for lines in every for line in lines)
+        lines = newest_first(self.paths, self.paths.agent_names(), ("erase",), '"op": "erase"')
+        return any(line.moment >= int(time) for line in lines)
 
 
 def left_of(text: str, wanted: Wanted) -> str:

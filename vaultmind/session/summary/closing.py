@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from vaultmind.redact.marks import MARK, PRIVATE
+from vaultmind.redact import MARK, PRIVATE
 from vaultmind.session.summary.cues import language_of, said
 from vaultmind.session.summary.due import unfolded
 from vaultmind.session.summary.fold import lines_of

@@ -12,8 +12,7 @@ from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from vaultmind.redact import blank_private, mask
-from vaultmind.redact.private import has_private, spans
+from vaultmind.redact import blank_private, mask, private_spans
 from vaultmind.types import Message
 from vaultmind.vault.files import decode
 from vaultmind.vault.session_meta import SessionMeta
@@ -85,7 +84,7 @@ class Reading:
         """Parse the file from a message on; return False where that alone cannot be told."""
         start = self._starts[keep]
         text = decode(path, raw[start:], stamp).text
-        if has_private(text) and spans(text):
+        if private_spans(text):
             return False
         started = self.meta.started.partition("\n")[0]
         began = render_segment(self.segments[keep], "")

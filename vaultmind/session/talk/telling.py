@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from vaultmind.errors import VaultMindError
-from vaultmind.index.storage.where import message_number
+from vaultmind.index.where import message_number
 from vaultmind.session.capture.lines import CALLED
 from vaultmind.session.summary import Rolling, Told, parse_rolling, rewritten, shown
 from vaultmind.session.summary.told import Asked, with_told, with_tools

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from vaultmind.errors import BadArgument
-from vaultmind.index.when.dated import with_dates
+from vaultmind.index.when import with_dates
 from vaultmind.index.words.clauses import facts_in
 from vaultmind.ports import Clock
 from vaultmind.session.lifecycle.lifecycle import SessionLog

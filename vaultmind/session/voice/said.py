@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from vaultmind.errors import NotFound, UnreadableNote
-from vaultmind.memory.audit.lines import parse_line
+from vaultmind.memory.audit import parse_line
 from vaultmind.memory.words import fold
 from vaultmind.redact import mask
 from vaultmind.session.records.store import parse_time, session_ids

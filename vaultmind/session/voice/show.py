@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from vaultmind.errors import NotFound, UnreadableNote
-from vaultmind.memory.audit.lines import REPORTED
+from vaultmind.memory.audit import REPORTED
 from vaultmind.memory.brain import MEND, WRITING_WAITS, Brain, fault, parse_brain
 from vaultmind.memory.sections import heading
 from vaultmind.redact import mask

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from vaultmind.memory.audit.lines import FOUND
-from vaultmind.memory.audit.reading import Wanted, newest_first
+from vaultmind.memory.audit import FACT_OPS, FOUND, newest_first
 from vaultmind.memory.words import fold
 from vaultmind.session.voice.spoken import Spoken
 from vaultmind.vault.paths import VaultPaths
@@ -40,10 +39,9 @@ def last_change(paths: VaultPaths, agent: str) -> str:
     """Return the id of the newest change of an agent's facts that took something away, else
     nothing: to take a new fact back is to forget it.
     """
-    for logged in newest_first(paths, Wanted((agent,), ops=("remember", "replace", "forget"))):
-        line = logged.line
+    for line in newest_first(paths, (agent,), FACT_OPS):
         if line.outcome == "written" and line.how not in FOUND:
-            done = line.undoes or logged.undone_by
+            done = line.undoes or line.undone_by
             return line.id if line.before and not done else ""
     return ""
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from vaultmind.memory.audit import last_written
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.last import last_written
 from vaultmind.memory.match import same_fact
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
@@ -71,7 +71,9 @@ class Touched:
         shown, written = (one if one and sees(one.agent) else None for one in (shown, written))
         if shown is None or not self._is_recent(shown.at):
             since = self._clock() - self._recent
-            return That(target, last_written(self._reader, target, since) if sees(target) else None)
+            text = read_text(self._reader, self._reader.paths.brain(target))[0]
+            facts = parse_brain(text).all() if sees(target) else ()
+            return That(target, last_written(self._reader.paths, target, facts, since))
         standing = self._standing(shown)
         if len(shown.facts) <= 1:
             return That(shown.agent, next(iter(standing), None))

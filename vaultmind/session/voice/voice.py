@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from vaultmind.index.when.dated import without_stale_dates
+from vaultmind.index.when import without_stale_dates
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.intents import Ears, Intent
 from vaultmind.memory.intents.everything import everything

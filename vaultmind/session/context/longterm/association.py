@@ -1,6 +1,6 @@
 """Associations: what comes to mind through what was found in memory, as it is shown. Pure.
 
-`index.relations.related` finds it, along links and tags and by one step of attention, and says how
+`index.related` finds it, along links and tags and by one step of attention, and says how
 strong each is; here stand the words and the room.
 """
 

@@ -1,0 +1,74 @@
+"""What appears on a terminal and in a pipe: wrapped words, exit codes, bars for long work."""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.cli.program import on_terminal
+from tests.machine import Machine
+from vaultmind.cli import terminal
+from vaultmind.errors import BadArgument, ConfigError, NotFound, VaultLocked, VaultNotFound
+from vaultmind.types import Progress
+
+WORK = """
+from vaultmind.cli import terminal
+from vaultmind.types import Progress
+terminal.BAR_AFTER_SECONDS = {after}
+with terminal.progress(quiet=False) as report:
+    for what in ("sewing", "ironing [a]"):
+        report(Progress(1, 2, what))
+print("dressed")
+"""
+
+
+@given(st.text(alphabet="ab c\n-"), st.integers(min_value=5, max_value=60))
+def test_a_paragraph_keeps_every_word_and_its_width(text: str, width: int) -> None:
+    wrapped = "\n".join(terminal._wrapped(line, width) for line in text.splitlines())
+    assert wrapped.split() == text.split()
+    assert all(len(line) <= width or " " not in line.strip() for line in wrapped.splitlines())
+
+
+def test_a_paragraph_in_a_pipe_is_only_indented() -> None:
+    text = "a " * 300 + "\n  b"
+    assert terminal.paragraph(text, "  ").split() == textwrap.indent(text, "  ").split()
+    assert terminal.paragraph(text, "  ").endswith("a\n    b")
+
+
+def test_errors_have_their_exit_codes() -> None:
+    assert terminal.exit_code(BadArgument("limit", 0, "1 to 100")) == 2
+    assert terminal.exit_code(ConfigError("x")) == terminal.exit_code(VaultNotFound("x")) == 2
+    assert terminal.exit_code(NotFound("x")) == 5
+    assert terminal.exit_code(VaultLocked("x")) == 1
+
+
+@given(st.text())
+def test_what_cannot_be_written_as_utf8_is_still_json(text: str) -> None:
+    written = json.dumps({"path": text + "\udcff"}, ensure_ascii=False).encode(
+        "utf-8", "backslashreplace"
+    )
+    assert json.loads(written) == {"path": text + "\udcff"}
+
+
+@pytest.mark.parametrize(("after", "shown"), [("-1", True), ("99", False)])
+def test_only_long_work_shows_a_bar(machine: Machine, after: str, shown: bool) -> None:
+    seen = on_terminal(machine, [sys.executable, "-c", WORK.format(after=after)], columns=80)
+    assert ("sewing" in seen) == ("ironing [a]" in seen) == shown
+    assert seen.rstrip().endswith("dressed")
+
+
+def test_whoever_waits_at_a_pipe_is_told_in_words_but_seldom(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(terminal, "WORDS_AFTER_SECONDS", 0)
+    for quiet in (False, True):
+        with terminal.progress(quiet=quiet) as report:
+            for done in (400, 800, 4000):
+                report(Progress(done, 4000, "summarising"))
+    told = capsys.readouterr()
+    assert (told.out, told.err) == ("", "summarising: 400 of 4,000\n")

@@ -1,0 +1,342 @@
+"""index/{columns,rank,models,asking}: what is kept of every chunk, and what ranks by it."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.index.vault import Vault
+from vaultmind.errors import ConfigError
+from vaultmind.index.asking import (
+    ENDS_ASKING,
+    FIRST_PERSON,
+    HAS_DIGITS,
+    HAS_QUESTION,
+    NAMES_NUMBER,
+    NAMES_TIME,
+    asks_for,
+    flags_of,
+    named_time,
+)
+from vaultmind.index.columns import Columns
+from vaultmind.index.models import (
+    ACTIVE,
+    OWN,
+    Active,
+    Model,
+    Switch,
+    active_text,
+    model_text,
+    parsed,
+    read_active,
+    read_model,
+    registry_of,
+    shipped,
+)
+from vaultmind.index.raw import Raw
+from vaultmind.index.training import Lesson, train
+from vaultmind.index.where import Where
+from vaultmind.types import PERSON, SearchRequest
+
+MINE = Model("mine", "", {"topic": 2.0}, {"topic": 0.2}, (), {})
+SAID = Active(
+    {"code": "code-1"},
+    {"words": "a", "use": "shipped"},
+    (Switch("planner", {"code": "shipped"}, "2026-11-22T18:00:00+00:00"),),
+)
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Iterator[Vault]:
+    made = Vault(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    own = tmp_path / OWN
+    own.mkdir(parents=True)
+    for name in ("a", "b"):
+        (own / f"{name}.json").write_text(model_text(replace(MINE, name=name)), "utf-8")
+    return tmp_path
+
+
+# --- columns ------------------------------------------------------------------------------
+
+
+def known_of(columns: Columns, vault: Vault) -> dict[int, object]:
+    """Return all that columns know of the chunks, by rowid."""
+    columns.follow()
+    slots = np.flatnonzero(columns.mask(Where()))
+    rows = columns.rows[slots]
+    rowid_of = dict(zip(slots.tolist(), rows["rowid"].tolist(), strict=True)) | {-1: 0}
+    names = {
+        name: list(getattr(columns, name)) for name in ("speakers", "langs", "agents", "files")
+    }
+    words = {
+        term: {rowid_of[int(slot)] for slot in columns.postings(term).slots}
+        for term in ("oven", "bread", "rye", "coin", "anna")
+    }
+    links = np.stack(columns.links(slots), axis=1).tolist()
+    return {
+        rowid_of[slot]: (
+            names["speakers"][row["speaker"]], names["langs"][row["lang"]],
+            names["agents"][row["agent"]], names["files"][row["file"]],
+            *(int(row[name]) for name in ("kind", "day", "letters", "flags", "words", "title")),
+            rowid_of[int(row["before"])], rowid_of[int(row["after"])],
+            columns.times[slot], columns.hashes[slot], link,
+            [term for term, rowids in words.items() if rowid_of[slot] in rowids],
+        )
+        for slot, row, link in zip(slots.tolist(), rows, links, strict=True)
+    } | {0: {term: columns.held_by(term) for term in words}}  # fmt: skip
+
+
+def note(number: int, version: int) -> str:
+    """Return a text that names times and numbers, of more parts in some versions."""
+    return "\n\n".join(
+        f"## Part {part}\n\nOn 2026-0{1 + part}-1{part} Anna paid {number + version} coins for rye "
+        f"bread? {'She used the oven. ' * 40}See [[Oven {version % 8}]]."
+        for part in range(3 + version % 4)
+    )
+
+
+def test_columns_that_follow_are_those_that_were_read_at_once(vault: Vault) -> None:
+    chance = random.Random(3)
+    following = Columns(vault.database)
+    for version in range(60):
+        path = f"Oven {chance.randrange(8)}.md"
+        if chance.random() < 0.2:
+            (vault.paths.root / path).unlink(missing_ok=True)
+            vault.refresh([path])
+        else:
+            vault.put(path, note(version % 8, version))
+        if chance.random() < 0.3:
+            assert known_of(following, vault) == known_of(Columns(vault.database), vault)
+
+
+def test_vectors_are_held_and_gone_after_an_erasure(vault: Vault) -> None:
+    vault.put("a.md", "Rye bread.\n")
+    vault.put("b.md", "A tram.\n")
+    rows = vault.embed({"a.md": [1.0, 0.0], "b.md": [0.6, 0.8]})
+    columns = vault.columns
+    columns.follow()
+    columns.take_vectors("use", 2)
+    everything = columns.mask(Where())
+    slots, cosines = columns.nearest(np.array([1.0, 0.0], np.float32), everything, 5)
+    assert cosines.tolist() == pytest.approx([1.0, 0.6], abs=0.01)
+    assert np.abs(columns.vectors(slots) - rows).max() < 0.01
+    with vault.database.write() as connection:
+        connection.execute("DELETE FROM embeddings")
+    vault.database.compact()
+    columns.follow()
+    assert not columns.has_vector.any()
+
+
+def test_searches_survive_notes_that_are_rewritten_meanwhile(vault: Vault) -> None:
+    for number in range(8):
+        vault.put(f"Oven {number}.md", note(number, 0))
+    ended = threading.Event()
+    failed: list[BaseException] = []
+
+    def write() -> None:
+        version = 0
+        while not ended.is_set():
+            version += 1
+            path = f"Oven {version % 8}.md"
+            if version % 5 == 0:
+                (vault.paths.root / path).unlink(missing_ok=True)
+                vault.refresh([path])
+            else:
+                vault.put(path, note(version % 8, version))
+
+    def ask(query: str) -> None:
+        try:
+            for _ in range(12):
+                vault.search(SearchRequest(query), PERSON)
+        except BaseException as error:
+            failed.append(error)
+
+    writer = threading.Thread(target=write)
+    questions = (
+        "when did Anna pay?",
+        "how many coins in March?",
+        "what did Anna pay on 2026-02-11?",
+    )
+    askers = [threading.Thread(target=ask, args=(one,)) for one in questions]
+    for thread in (writer, *askers):
+        thread.start()
+    for thread in askers:
+        thread.join()
+    ended.set()
+    writer.join()
+    assert failed == []
+
+
+# --- what a text says ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "flags"),
+    [
+        ("we met yesterday", FIRST_PERSON | NAMES_TIME),
+        ("in room 12", HAS_DIGITS),
+        ("three cats? No.", HAS_QUESTION | NAMES_NUMBER),
+        ("three cats?", HAS_QUESTION | ENDS_ASKING | NAMES_NUMBER),
+        ("Я дома", FIRST_PERSON),
+        ("Italy is warm", 0),
+    ],
+)
+def test_what_a_text_says_of_itself(text: str, flags: int) -> None:
+    assert flags_of(text) == flags
+
+
+@pytest.mark.parametrize(
+    ("query", "asks"),
+    [("When did Jan start?", "time"), ("how many tulips", "number"), ("ile kosztuje", "number"),
+     ("who came when it rained", ""), ("pottery", "")],
+)  # fmt: skip
+def test_what_a_query_asks_for(query: str, asks: str) -> None:
+    assert asks_for(query) == asks
+
+
+def test_a_time_that_the_query_names_is_near_or_far() -> None:
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+    asked = named_time("What did Ola adopt in February?", "en", now)
+    assert asked is not None
+    near = asked.near
+    assert near("2026-02-08T10:05:00+00:00", "", "en") == near("2026-02-08", "", "en") == 1.0
+    assert 0.0 <= near("2025-06-01", "", "en") < 0.2
+    assert near("", "", "en") == near("no time", "", "en") == 0.0
+    assert named_time("What did Ola adopt?", "en", now) is None
+
+
+def test_what_a_text_tells_of_counts_as_its_time() -> None:
+    now = datetime(2023, 8, 1, tzinfo=UTC)
+    asked = named_time("What did I do on 7 May 2023?", "en", now)
+    assert asked is not None
+    assert asked.explicit
+    assert asked.days == ("2023-05-07", "2023-05-07")
+    assert asked.near("2023-05-12T10:00:00", "I went to a fair on Sunday", "en") > 0.9
+    assert asked.near("2023-05-12T10:00:00", "I went to a fair", "en") < 0.3
+    assert asked.near("", "The fair is on 7 May 2023", "en") == 1.0
+
+
+# --- models -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"version": 99}, "version 1"),
+        ({"features": {}}, "features is {}"),
+        ({"features": {"topick": 1.0}}, "topick"),
+        ({"features": {"meaning": 1.0}}, "meaning"),
+        ({"features": {"topic": "1"}}, "features is"),
+        ({"features": {"topic": True}}, "features is"),
+        ({"features": {"topic": 1e9}}, "from -1000 to 1000"),
+        ({"features": {"topic": float("nan")}}, "nan"),
+        ({"embedder": 3}, "embedder is 3"),
+        ({"trained_on": "x"}, "trained_on is 'x'"),
+        ({"scores": {"locomo": 1}}, "scores is"),
+    ],
+)
+def test_a_wrong_model_is_refused_by_name(
+    tmp_path: Path, changes: dict[str, Any], said: str
+) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(json.loads(model_text(MINE)) | changes), "utf-8")
+    with pytest.raises(ConfigError, match=said) as error:
+        read_model(path)
+    assert "mine.json" in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["", "[1]", "{", '{"version": 1}', "\x00", " " * 200_000])
+def test_what_is_no_model_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text(text, "utf-8")
+    with pytest.raises(ConfigError, match=r"mine\.json"):
+        read_model(path)
+
+
+def test_training_finds_what_decides() -> None:
+    chance = np.random.default_rng(7)
+    lessons = []
+    for _ in range(40):
+        features = chance.random((20, 3)).astype(np.float32)
+        right = (features[:, 0] == features[:, 0].max()).astype(np.float32)
+        lessons.append(Lesson(features, right))
+    weights, _ = train(lessons, 5e-3)
+    assert weights[0] > 5 * np.abs(weights[1:]).max()
+
+
+def names(folder: Path, **ranker: str) -> None:
+    (folder / ACTIVE).write_text(active_text(Active(ranker=ranker)), "utf-8")
+
+
+def test_the_ranker_that_is_named_ranks_and_else_the_last_by_name(folder: Path) -> None:
+    assert registry_of(folder).choose("").name == "b"
+    names(folder, words="a")
+    assert registry_of(folder).choose("").name == "a"
+    assert registry_of(folder).choose("use-0.2.1") is shipped("use")
+    names(folder, words="shipped")
+    assert registry_of(folder).choose("") is shipped("")
+    names(folder, use="a")
+    assert registry_of(folder).choose("use-0.2.1") is shipped("use")
+
+
+def test_a_ranker_that_is_gone_gives_way_to_the_shipped_one_and_is_told(folder: Path) -> None:
+    names(folder, words="gone")
+    registry = registry_of(folder)
+    assert registry.choose("") is shipped("")
+    assert any("'gone'" in fault for fault in registry.faults)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", '{"version": 2}', '{"version": 1, "ranker": 3}', "\x00", "[" * 100_000,
+     '{"version": 1, "ranker": {"words": ["a"]}}', " " * 200_000],
+)  # fmt: skip
+def test_a_damaged_file_means_shipped_models_and_is_told(folder: Path, text: str) -> None:
+    (folder / ACTIVE).write_text(text, "utf-8")
+    registry = registry_of(folder)
+    assert registry.choose("") is shipped("")
+    assert any(ACTIVE in fault for fault in registry.faults)
+
+
+def test_changes_before_that_make_no_sense_are_left_out() -> None:
+    told = json.loads(active_text(SAID))
+    told["before"] += [3, {"kind": "x"}, {"kind": "ranker", "was": 1}]
+    assert parsed(json.dumps(told)) == SAID
+
+
+def test_a_symbolic_link_is_not_read(folder: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.json"
+    outside.write_text(active_text(SAID), "utf-8")
+    (folder / ACTIVE).symlink_to(outside)
+    assert read_active(folder) == Active()
+
+
+def test_every_hit_can_say_why_and_a_ranker_sees_what_a_search_sees(vault: Vault) -> None:
+    vault.put("Kiln.md", "# Kiln\n\nPottery needs a kiln. See [[Clay]].\n\nA used one.\n")
+    vault.put("Clay.md", "# Clay\n\nStoneware clay for pottery is fired at 1240 degrees.\n")
+    hits = vault.search(SearchRequest("pottery kiln"), PERSON).hits
+    assert [hit.path for hit in hits] == ["Kiln.md", "Clay.md"]
+    told = hits[0].why
+    assert told[0].words
+    assert 0 < sum(reason.share for reason in told) <= 1.0001
+    assert "%" in str(told[0])
+    seen = Raw(vault.finder, vault.outlet).seen("pottery kiln", PERSON)
+    assert seen is not None
+    weights = [shipped("").weights.get(name, 0.0) for name in seen.names]
+    order = seen.order(np.array(weights, np.float32))
+    assert [seen.chunks[at].path for at in order] == ["Kiln.md", "Clay.md"]

@@ -1,0 +1,97 @@
+"""memory/audit: what a file keeps, what its reader makes of begun, torn and doubled lines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vaultmind.errors import BadArgument, NotFound
+from vaultmind.memory.audit import (
+    AuditLine,
+    Move,
+    erase,
+    find_line,
+    hidden_ref,
+    newest_first,
+    parse_line,
+    read_audit,
+    ref_text,
+    render_line,
+)
+from vaultmind.memory.forget.kinds import Ref, SummaryRef
+from vaultmind.types import MessageRef
+from vaultmind.vault.paths import VaultPaths
+
+TEXT = st.text(max_size=20)
+MOVES = st.builds(Move, TEXT, TEXT, st.booleans(), st.booleans(), st.booleans(), st.booleans())
+MADE = AuditLine("2026-02-20T10:00:00+01:00", "main", "c", "main", "remember", "written", id="aaaa")
+
+
+@given(st.builds(replace, st.just(MADE), before=TEXT, after=TEXT, moves=st.tuples(MOVES)))
+def test_what_was_written_reads_back(line: AuditLine) -> None:
+    assert parse_line(render_line(line)) == line
+
+
+@given(st.text(max_size=60))
+def test_no_line_breaks_a_reader_or_an_erasure(raw: str) -> None:
+    parse_line(raw)
+    erase(raw, lambda line: True)
+
+
+def write(root: Path, *lines: AuditLine, device: str = "one", end: str = "") -> VaultPaths:
+    paths = VaultPaths(root)
+    file = root / paths.audit("main", device)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(map(render_line, lines)) + end, "utf-8")
+    return paths
+
+
+def test_of_a_change_only_what_came_of_it_is_told_and_torn_lines_are_passed_over(
+    tmp_path: Path,
+) -> None:
+    begun, other = replace(MADE, outcome="begun"), replace(MADE, outcome="begun", id="bbbb")
+    paths = write(tmp_path, begun, MADE, MADE, other, end='{"time": "20')
+    assert [(one.id, one.outcome) for one in read_audit(paths, "main")] == [
+        ("aaaa", "written"),
+        ("bbbb", "begun"),
+    ]
+
+
+def test_devices_are_told_in_order_across_time_zones_each_with_what_undid_it(
+    tmp_path: Path,
+) -> None:
+    later = replace(MADE, time="2026-02-20T09:30:00+00:00", id="cccc", undoes="aaaa")
+    write(tmp_path, MADE)
+    paths = write(tmp_path, later, device="two")
+    told = [(one.id, one.device, one.undone_by) for one in newest_first(paths, ("main",))]
+    assert told == [("cccc", "two", ""), ("aaaa", "one", "cccc")]
+    back = replace(MADE, time="2026-02-20T11:00:00+00:00", id="dddd", undoes="cccc")
+    write(tmp_path, MADE, back)
+    assert [one.undone_by for one in newest_first(paths, ("main",))] == ["", "dddd", ""]
+
+
+def test_an_id_is_named_by_its_beginning_if_only_one_begins_so(tmp_path: Path) -> None:
+    paths = write(tmp_path, *(replace(MADE, id=name) for name in ("abcd1111", "abcd2222")))
+    assert find_line(paths, ("main",), "ABCD1").id == "abcd1111"
+    with pytest.raises(BadArgument):
+        find_line(paths, ("main",), "abcd")
+    for unknown in ("abc", "ffff", ""):
+        with pytest.raises(NotFound):
+            find_line(paths, ("main",), unknown)
+
+
+@pytest.mark.parametrize(
+    "ref",
+    [
+        MessageRef("main", "2026-02-20_001", "m7"),
+        MessageRef("main", "2026-02-20_001", "", "D1:3#^x"),
+        SummaryRef("main", "VaultMind/agents/main/memory/summaries/L1/L1_001", "p3"),
+        SummaryRef("main", "VaultMind/conversations/scheduler_daily/1.jsonl", "L12"),
+    ],
+)
+def test_a_hidden_message_is_named_and_found_again(ref: Ref) -> None:
+    assert hidden_ref(ref_text(ref)) == ref

@@ -1,0 +1,230 @@
+"""`vaultmind chat`: a plain talk with the minion, which shows what it was given and what it cost.
+
+Every turn goes the way of any other agent's: the context is built, the model answers, both
+messages are written down. What was said before is shown to the model as the memory keeps it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from vaultmind.cli.made import wait_for_index
+from vaultmind.cli.memory import explained
+from vaultmind.cli.options import Settings, VaultCommand, pass_settings
+from vaultmind.cli.terminal import aside, bold, dim, odd, paragraph, print_json, say, show
+from vaultmind.errors import BadArgument, MinionFailed, NotFound
+from vaultmind.types import Prompt, Turn
+
+if TYPE_CHECKING:
+    from vaultmind.minion.choice import ClosableGenerator
+
+HELP = """\
+  /why      what the last context held, what it cost, and what was left out
+  /context  the last context itself
+  /new      begin a new segment: what was said stands in the summary alone
+  /end      end the conversation, as Ctrl-D does"""
+ROOM_TOKENS = 64
+"""Of the model's window: the marks around the turns."""
+LEAST_TOKENS = 200
+"""A context needs so many; a model whose window leaves fewer cannot talk."""
+
+
+@click.command(cls=VaultCommand)
+@click.option("--model", metavar="MODEL", help="Another model than the configured one.")
+@click.option("--budget", type=click.IntRange(min=LEAST_TOKENS), metavar="N",
+              help="Tokens of a context at most. [default: what the window holds]")  # fmt: skip
+@click.option("--explain", is_flag=True, help="Show each context in full, as /why does.")
+@pass_settings
+def chat(settings: Settings, model: str | None, budget: int | None, *, explain: bool) -> int:
+    """Talk with the minion, and see what its memory gave it for each answer and at what cost.
+
+    The conversation is written down like any other. It needs a model: see `vaultmind minion use`.
+    Lines from a pipe are taken as messages; with --json each turn is a line.
+    """
+    generator = _open(settings, model)
+    try:
+        wait_for_index(settings, patient=False)
+        talk = Talk(settings, generator, _budget(settings, generator, budget))
+        if not settings.json:
+            say(f"{bold(generator.id)}{dim(' · /help for commands, Ctrl-D ends the conversation')}")
+        for line in _lines(quiet=settings.json):
+            if line in ("/end", "/quit", "/exit"):
+                break
+            if line.startswith("/"):
+                _command(talk, line)
+            else:
+                _show(settings, talk.answer(line), talk.built, explain=explain)
+        if talk.count:
+            talk.log(end=True)
+    finally:
+        generator.close()
+    return 0
+
+
+class Talk:
+    """A conversation between the person and a model over the memory of an agent."""
+
+    def __init__(self, settings: Settings, generator: ClosableGenerator, budget: int) -> None:
+        self.settings = settings
+        self.built: dict[str, Any] = {}
+        """The context of the last message."""
+        self.count = 0
+        """Messages that were written down."""
+        self._generator = generator
+        self._budget = budget
+        self._name = f"chat-{secrets.token_hex(4)}"
+
+    def answer(self, text: str) -> dict[str, Any]:
+        """Write the message down, build the context, ask the model, write its answer down.
+
+        The context is that of the session which the message is in: never of one that has ended.
+        Returns what was `did` where the message asked the memory for something, else the `answer`
+        or the `fault` of the model, and what it cost.
+        """
+        reply = {"answer": "", "did": self._heard(text), "fault": "", "prompt_tokens": 0,
+                 "tokens": 0, "took_ms": 0.0}  # fmt: skip
+        session = self._write("user", text)
+        args = {"messages": [text], "budget": self._budget, "session": session}
+        self.built = self.settings.call("context_build", args | self.settings.target)
+        if reply["did"]:
+            return reply
+        config, began = self.settings.config, time.monotonic()
+        try:
+            generated = self._generator.generate(
+                Prompt(
+                    self._turns(text),
+                    max_tokens=config.minion.answer_tokens,
+                    seconds=config.minion.job_seconds,
+                )
+            )
+        except MinionFailed as failure:
+            return reply | {"fault": failure.message}
+        finally:
+            from vaultmind.minion.spending import Spending
+
+            now = datetime.now().astimezone
+            spending = Spending(config.state_dir, config.minion.daily_seconds, now)
+            spending.add(time.monotonic() - began)
+        said = generated.text.strip()
+        if said:
+            self._write("assistant", said)
+        cost = {"prompt_tokens": generated.prompt_tokens, "tokens": generated.tokens}
+        return reply | cost | {"answer": said, "took_ms": round(generated.took_ms, 1)}
+
+    def log(self, **args: Any) -> dict[str, Any]:  # noqa: ANN401
+        """Write messages down, begin a segment or end the session."""
+        return self.settings.call("session_log", args | self.settings.target)
+
+    def _heard(self, text: str) -> str:
+        """Return what the memory did because it was asked to; empty for any other words."""
+        args = {"utterances": [text]} | self.settings.target
+        (heard,) = self.settings.call("say", args)["heard"]
+        if heard["intent"] == "none":
+            return ""
+        return "\n".join((heard["message"], *(f"- {fact}" for fact in heard["facts"])))
+
+    def _write(self, role: str, text: str) -> str:
+        """Write a message down; return the session it is in."""
+        self.count += 1
+        message = {"role": role, "text": text, "id": f"{self._name}:{self.count}"}
+        return str(self.log(messages=[message])["session"])
+
+    def _turns(self, text: str) -> tuple[Turn, ...]:
+        """Return what the model is shown: the memory as its instructions, then the message.
+
+        The end of the window is the message itself, as it was written down.
+        """
+        texts = []
+        for part in self.built["parts"]:
+            shown = part["text"]
+            if part["name"] == "window" and (at := shown.rfind(f": {text}")) >= 0:
+                shown = shown[: shown.rfind("\n", 0, at) + 1].rstrip()
+            texts.append(shown)
+        system = "\n\n".join(filter(None, texts))
+        head = (Turn("system", system),) if system.strip() else ()
+        return (*head, Turn("user", text))
+
+
+def _open(settings: Settings, model: str | None) -> ClosableGenerator:
+    """Return the model to talk with; raise NotFound where there is none."""
+    from vaultmind.minion.choice import EXTRACTIVE, open_generator
+    from vaultmind.minion.report import named
+
+    config = settings.config
+    name = named(model) if model else config.minion.model
+    if name == EXTRACTIVE:
+        raise NotFound(
+            "A talk needs a model, and none is set.",
+            hint="`vaultmind minion use MODEL`, or --model MODEL here. Without one `vaultmind "
+            'context "…" --explain` shows a context.',
+        )
+    return open_generator(name, config.minion, config.state_dir, os.environ, background=False)
+
+
+def _budget(settings: Settings, generator: ClosableGenerator, asked: int | None) -> int:
+    """Return how many tokens a context may have; raise BadArgument for a window too small."""
+    config, window = settings.config, generator.context_tokens
+    most = asked or config.context.max_tokens
+    if not window:
+        return most
+    room = window - config.minion.answer_tokens - ROOM_TOKENS
+    if room < LEAST_TOKENS:
+        least = f"minion.answer_tokens ({config.minion.answer_tokens}) and {LEAST_TOKENS} more"
+        raise BadArgument("minion.context_tokens", window, least)
+    return min(most, room)
+
+
+def _lines(*, quiet: bool) -> Iterator[str]:
+    """Yield what the person types until the end of it; empty lines are passed over."""
+    asks = sys.stdin.isatty() and not quiet
+    while True:
+        try:
+            line = click.prompt(bold("you"), prompt_suffix=" › ") if asks else sys.stdin.readline()
+        except (click.Abort, EOFError):
+            line = ""
+        if not line:
+            return
+        if line.strip():
+            yield line.strip()
+
+
+def _command(talk: Talk, line: str) -> None:
+    """Do what a line that begins with a slash asks for."""
+    if line == "/new":
+        talk.log(new_segment=True)
+        aside(dim("A new segment."))
+    elif line in ("/why", "/context") and talk.settings.json:
+        print_json(talk.built, indent=None)
+    elif line in ("/why", "/context") and talk.built:
+        texts = [part["text"] for part in talk.built["parts"]]
+        show("\n".join(explained(talk.built) if line == "/why" else texts))
+    else:
+        aside(dim(HELP))
+
+
+def _show(
+    settings: Settings, reply: dict[str, Any], built: dict[str, Any], *, explain: bool
+) -> None:
+    """Show a reply, and below it what it and its context cost."""
+    if settings.json:
+        context = {name: built[name] for name in ("tokens", "budget", "parts")}
+        print_json(reply | {"context": context}, indent=None)
+        return
+    if explain:
+        show("\n".join(explained(built)))
+    if reply["fault"]:
+        say(odd(paragraph(f"The model did not answer: {reply['fault']}")))
+    else:
+        say(reply["did"] or paragraph(reply["answer"] or "(the model said nothing)"))
+    parts = ", ".join(f"{one['name']} {one['tokens']:,}" for one in built["parts"])
+    aside(dim(f"context {built['tokens']:,} of {built['budget']:,} tokens ({parts})"))
+    if reply["tokens"]:
+        aside(dim(f"answer {reply['tokens']:,} tokens in {reply['took_ms'] / 1000:.1f} s"))

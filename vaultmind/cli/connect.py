@@ -1,0 +1,347 @@
+"""`vaultmind connect`: put the memory into a client's configuration, and take it out again."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vaultmind.cli import claude_code
+from vaultmind.cli.jsonfile import Change, changed, member, prune, read
+from vaultmind.cli.options import Settings, VaultCommand, pass_settings
+from vaultmind.cli.terminal import aside, bold, print_json, say
+from vaultmind.client.hook import LOG, is_late_plan, is_late_start
+from vaultmind.config import Config
+from vaultmind.errors import ConfigError
+from vaultmind.plural import counted
+from vaultmind.session.capture import errands
+from vaultmind.vault.paths import VaultPaths
+
+NO_RULES = (
+    "{title} has no deny rules: if you also give it tools that edit files or run commands, "
+    "they can change the memory past VaultMind, and approve in your place."
+)
+RULES = "So that an agent there cannot edit the memory or approve in your place{hooks}:"
+HOOKS = ", and that conversations there are written down (`/hooks` shows the hooks)"
+NO_AGENT = (
+    "There is no agent {agent!r} in this vault yet: its conversations are kept, but it has no "
+    "identity. Make it: {program}"
+)
+COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+SERVERS = "mcpServers"
+Check = dict[str, str]
+"""`name`, `result` (ok, warn, fail), `what`, `mend`, as the doctor's JSON has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A client and its configuration file."""
+
+    title: str
+    path: str
+    """Its file: `~`, `{config}` (where this system keeps settings) or `{xdg}` and what follows."""
+    key: str = SERVERS
+    """The object in that file which holds the servers by name."""
+    more: Mapping[str, str] = field(default_factory=dict)
+    """What an entry needs besides command, arguments and environment."""
+    home: tuple[str, str] = ("", "")
+    """An environment variable that names another folder for the file, and the usual one."""
+
+
+CLIENTS = {
+    "claude-desktop": Client("Claude Desktop", "{config}/Claude/claude_desktop_config.json"),
+    "claude-code": Client(
+        "Claude Code", f"~/{claude_code.OWN_FILE}", home=("CLAUDE_CONFIG_DIR", "~")
+    ),
+    "cursor": Client("Cursor", "~/.cursor/mcp.json"),
+    "vscode": Client("VS Code", "{config}/Code/User/mcp.json", "servers", {"type": "stdio"}),
+    "windsurf": Client("Windsurf", "~/.codeium/windsurf/mcp_config.json"),
+    "zed": Client("Zed", "{xdg}/zed/settings.json", "context_servers", {"source": "custom"}),
+    "codex": Client("Codex", "~/.codex/config.toml", home=("CODEX_HOME", "~/.codex")),
+    "gemini-cli": Client("Gemini CLI", "~/.gemini/settings.json"),
+}
+
+
+def config_file(client: Client, platform: str = sys.platform) -> Path:
+    """Return where a client keeps its servers on this system."""
+    variable, usual = client.home
+    if named := os.environ.get(variable):
+        return Path(client.path.replace(usual, named, 1)).absolute()
+    xdg = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+    config = "~/Library/Application Support" if platform == "darwin" else xdg
+    return Path(client.path.format(config=config, xdg=xdg)).expanduser()
+
+
+def server_entry(
+    config: Config, state_dir: str = "", env: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Return what starts our pipe for this vault and agent, with absolute paths.
+
+    A client has neither this shell's flags nor its environment: a state folder or configuration
+    file that was named here (`state_dir`, VAULTMIND_STATE_DIR, VAULTMIND_CONFIG) goes along, or
+    the client would start a second daemon on the vault.
+    """
+    env = os.environ if env is None else env
+    args = ["mcp", "--vault", str(config.vault), "--agent", config.agent]
+    if state_dir or env.get("VAULTMIND_STATE_DIR"):
+        args += ["--state-dir", str(config.state_dir.parent)]
+    command, *before = our_program()
+    entry: dict[str, Any] = {"command": command, "args": [*before, *args]}
+    if file := env.get("VAULTMIND_CONFIG"):
+        entry["env"] = {"VAULTMIND_CONFIG": str(Path(file).expanduser().absolute())}
+    return entry
+
+
+def our_program() -> list[str]:
+    """Return the words that run this program from anywhere."""
+    script = Path(sys.executable).with_name("vaultmind")
+    found = str(script) if script.exists() else shutil.which("vaultmind")
+    return [found] if found else [sys.executable, "-m", "vaultmind"]
+
+
+def program_words() -> str:
+    """Return how a person calls this program from here: by name only where the shell finds it."""
+    words, found = our_program(), shutil.which("vaultmind")
+    if found and len(words) == 1 and Path(found).resolve() == Path(words[0]).resolve():
+        return "vaultmind"
+    return shlex.join(words)
+
+
+def way(client: Client, path: Path) -> tuple[str, ...]:
+    """Return the keys that lead to the servers in a file; Claude Code's own stand by project."""
+    if path.name == claude_code.OWN_FILE:
+        return "projects", str(Path.cwd()), SERVERS
+    return (client.key,)
+
+
+def our_vaults(client: Client, path: Path, content: dict[str, Any]) -> dict[str, Path]:
+    """Return the vault of each of our entries in a client's file, by the entry's name."""
+    servers = member(content, way(client, path), {})
+    lists = {name: entry.get("args") for name, entry in servers.items() if isinstance(entry, dict)}
+    return {
+        name: Path(str(args[args.index("--vault") + 1])).expanduser().resolve()
+        for name, args in lists.items()
+        if isinstance(args, list) and "mcp" in args and "--vault" in args[:-1]
+    }
+
+
+@click.command(cls=VaultCommand)
+@click.argument("client", metavar="CLIENT", type=click.Choice(list(CLIENTS)))
+@click.option("--write", is_flag=True, help="Write the change (a backup is kept).")
+@click.option("--remove", is_flag=True, help="Take our entry out again (with --write).")
+@click.option("--file", "file", type=click.Path(path_type=Path), metavar="FILE",
+              help="Another configuration file.")  # fmt: skip
+@click.option("--hooks", "hooked", is_flag=True, help="Claude Code: write conversations down, "
+              "remind it; with --remove take only this out.")  # fmt: skip
+@pass_settings
+def connect(
+    settings: Settings, client: str, *, write: bool, remove: bool, file: Path | None, hooked: bool
+) -> None:
+    """Connect CLIENT to this vault's memory.
+
+    CLIENT is claude-desktop, claude-code, cursor, vscode, windsurf, zed, codex or gemini-cli.
+    Without --write the change is only shown. Everything else in the file stays. Claude Code keeps
+    your own servers in ~/.claude.json; deny rules, and hooks where they are asked for, come into
+    .claude/settings.local.json. No team shares either; with --file .mcp.json the server is shared.
+    """
+    is_code = client == "claude-code"
+    if hooked and not is_code:
+        raise click.BadParameter(f"only claude-code has hooks: leave it out for {client}",
+                                 param_hint="--hooks")  # fmt: skip
+    kind, config = CLIENTS[client], settings.config
+    path = (file or config_file(kind)).absolute()
+    name = "vaultmind" if config.agent == "main" else f"vaultmind-{config.agent}"
+    entry = server_entry(config, settings.named["state_dir"])
+    if path.suffix == ".toml":
+        _show_lines(settings, path, name, entry, remove=remove)
+        return
+
+    def edit(content: dict[str, Any]) -> None:
+        servers = member(content, way(kind, path), {})
+        if remove:
+            servers.pop(name, None)
+            prune(content, way(kind, path))
+        else:
+            servers[name] = {**kind.more, **entry}
+
+    server = None if remove and hooked else changed(path, edit)
+    rules: list[str] = []
+    hooks: dict[str, str] = {}
+    code: Change | None = None
+    if is_code:
+        rules = _rules(server, path, config, remove=remove)
+        hooks, code = _code_change(path, config, rules, entry if hooked else None, remove=remove)
+    both = [one for one in (code, server) if one is not None]
+    wanted = [one for one in both if one.before != one.after]
+    backups = {one.path: one.write() for one in wanted} if write else {}
+    if settings.json:
+        told = {one.path: _result(one, backups) for one in both}
+        more = {"rules": told[code.path] | {"deny": rules} if code else None, "hooks": hooks}
+        print_json({"name": name} | (told[path] if server else {}) | more)
+        return
+    if code and code.after:
+        say(RULES.format(hooks=HOOKS if hooks else ""))
+    for change in both:
+        _show(change)
+    _tell(wanted, backups)
+    if not remove:
+        _warn(kind, config)
+
+
+def _rules(server: Change | None, path: Path, config: Config, *, remove: bool) -> list[str]:
+    """Return the deny rules to put in or take out; what other entries of ours need stays."""
+    if server is None:
+        return []
+    left = json.loads(server.after or "{}") if remove else {}
+    others = list(our_vaults(CLIENTS["claude-code"], path, left).values())
+    own = [] if config.vault in others else claude_code.own_rules(config)
+    return own + ([] if others else claude_code.common_rules(config))
+
+
+def _code_change(
+    path: Path, config: Config, rules: list[str], entry: dict[str, Any] | None, *, remove: bool
+) -> tuple[dict[str, str], Change]:
+    """Return our hooks, put in for an entry or taken out, and the change of the settings."""
+    target = claude_code.settings_file(path)
+    if remove:
+        hooks = claude_code.hooks_by_agent(read(target)[1], config).get(config.agent, {})
+        return hooks, changed(target, lambda held: claude_code.take_out(held, config, rules))
+    hooks = claude_code.commands(config, entry) if entry else {}
+    return hooks, changed(target, lambda held: claude_code.put_in(held, config, rules, hooks))
+
+
+def _result(change: Change, backups: dict[Path, Path | None]) -> dict[str, Any]:
+    is_changed, backup = change.path in backups, str(backups.get(change.path) or "")
+    path = str(change.path)
+    return {"path": path, "changed": is_changed, "backup": backup, "content": change.after}
+
+
+def _warn(client: Client, config: Config) -> None:
+    """Say what the client cannot do, and that an agent of its name is not there."""
+    if client is not CLIENTS["claude-code"]:
+        aside(NO_RULES.format(title=client.title))
+    identity = VaultPaths(config.vault, config.memory_dir).identity(config.agent)
+    if not (config.vault / identity).exists():
+        make = ["init"] if config.agent == "main" else ["agents", "new", config.agent]
+        program = f"{program_words()} {shlex.join([*make, '--vault', str(config.vault)])}"
+        aside(NO_AGENT.format(agent=config.agent, program=program))
+
+
+def _show_lines(
+    settings: Settings, path: Path, name: str, entry: dict[str, Any], *, remove: bool
+) -> None:
+    """Show the lines of a TOML file, which the person puts in or takes out: we edit none."""
+    lines = [f"[mcp_servers.{name}]"]
+    lines += [
+        f"{key} = {json.dumps(entry[key], ensure_ascii=False)}" for key in ("command", "args")
+    ]
+    env = [f"{key} = {json.dumps(value)}" for key, value in entry.get("env", {}).items()]
+    text = "\n".join([*lines, *([f"env = {{ {', '.join(env)} }}"] if env else []), ""])
+    if settings.json:
+        same = {"changed": False, "backup": "", "rules": None, "hooks": {}}
+        print_json({"path": str(path), "name": name, "content": text, **same})
+    else:
+        say(f"{'Take these lines out of' if remove else 'Add these lines to'} {path}:\n\n{text}")
+
+
+def _tell(changes: list[Change], backups: dict[Path, Path | None]) -> None:
+    if changes and not backups:
+        deeds = [f"{'change' if one.after else 'remove'} {one.path}" for one in changes]
+        say(f"\nThat would {' and '.join(deeds)}. Add --write to do it.")
+    for path, backup in backups.items():
+        was = f"; as it was before: {backup}" if backup else ""
+        say(f"\n{bold('Written:' if path.exists() else 'Removed:')} {path}{was}")
+    if backups:
+        say("Restart the client.")
+
+
+def _show(change: Change) -> None:
+    if change.before == change.after:
+        say(f"Nothing to change in {change.path}.")
+        return
+    before, after = change.before.splitlines(), change.after.splitlines()
+    now, then = f"{change.path} now", f"{change.path} then"
+    for line in difflib.unified_diff(before, after, now, then, lineterm="", n=2):
+        say(click.style(line, fg=COLOURS.get(line[:1])))
+
+
+# --- what the doctor says of the clients --------------------------------------------------
+
+
+def check_clients(config: Config) -> list[Check]:
+    """Return the doctor's checks of the clients' configurations."""
+    checks: list[Check] = []
+    for name, client in CLIENTS.items():
+        path = config_file(client)
+        try:
+            checks += _check(name, client, path, config) if path.suffix == ".json" else []
+            checks += _check_code(client, path, config) if name == "claude-code" else []
+        except ConfigError as error:
+            checks.append(_checked(name, "warn", error.message, "Mend it by hand."))
+    if not checks:
+        what, mend = "No client is connected to this vault.", "To connect one: vaultmind connect"
+        checks = [_checked("clients", "ok", what, mend)]
+    return checks + _check_hook_log(config.state_dir)
+
+
+def _check(name: str, client: Client, path: Path, config: Config) -> list[Check]:
+    """Return whether a client is connected and finds our program; nothing if it is not."""
+    content = read(path)[1]
+    vaults = our_vaults(client, path, content)
+    ours = [one for one, vault in vaults.items() if vault == config.vault]
+    servers = member(content, way(client, path), {})
+    commands = [str(servers[one].get("command") or "") for one in ours]
+    if gone := [one for one in commands if shutil.which(one) is None]:
+        what = f"{path} starts what is not there ({', '.join(gone)})."
+        return [_checked(name, "fail", what, f"Run `vaultmind connect {name} --write` again.")]
+    return [_checked(name, "ok", f"Connected as {', '.join(ours)} in {path}.")] if ours else []
+
+
+def _check_code(client: Client, path: Path, config: Config) -> list[Check]:
+    """Return what is to be said of the rules and hooks in the project that the doctor stands in."""
+    own = claude_code.settings_file(path)
+    settings = read(own)[1]
+    checks: list[Check] = []
+    denied = member(settings, claude_code.DENY, [])
+    wanted = [*claude_code.own_rules(config), *claude_code.common_rules(config)]
+    missing = ", ".join(rule for rule in wanted if rule not in denied)
+    if missing and config.vault in our_vaults(client, path, read(path)[1]).values():
+        what = f"Claude Code may edit the memory past VaultMind: no {missing}."
+        mend = "Run `vaultmind connect claude-code --write` again, or leave it so."
+        checks.append(_checked("claude-code rules", "warn", what, mend))
+    for agent, hooks in claude_code.hooks_by_agent(settings, config).items():
+        if wrong := claude_code.wrong_hooks(hooks, config):
+            mend = f"Run `vaultmind connect claude-code --hooks --write --agent {agent}` again."
+            checks.append(_checked("claude-code hooks", "fail", f"{own} {wrong}.", mend))
+        else:
+            what = f"Conversations here are written down for {agent}."
+            checks.append(_checked("claude-code hooks", "ok", what))
+    return checks
+
+
+def _check_hook_log(state: Path) -> list[Check]:
+    checks: list[Check] = []
+    if waiting := errands.waiting(str(state)):
+        what = f"{counted(len(waiting), 'conversation')} could not be told to the daemon in time."
+        mend = f"It is made up for with the next hook; {state / errands.FOLDER} holds what waits."
+        checks.append(_checked("claude-code hooks", "warn", what, mend))
+    log = state / LOG
+    lines = log.read_text("utf-8", "replace").splitlines() if log.exists() else []
+    if failed := [one for one in lines if not is_late_plan(one) and not is_late_start(one)]:
+        what = f"{counted(len(failed), 'failure')} in {log}, the last: {failed[-1]}"
+        mend = "Remove the file once you have seen to it."
+        checks.append(_checked("claude-code hooks", "warn", what, mend))
+    return checks
+
+
+def _checked(name: str, result: str, what: str, mend: str = "") -> Check:
+    return {"name": name, "result": result, "what": what, "mend": mend}

@@ -1,1 +1,0 @@
-"""VaultMind written into clients' settings, theirs kept: servers, hooks, rules."""

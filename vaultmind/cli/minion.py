@@ -1,0 +1,146 @@
+"""`vaultmind minion`: which language model works in the background, and what it can."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from vaultmind.cli.options import Settings, VaultCommand, VaultGroup, pass_settings
+from vaultmind.cli.terminal import (
+    EXIT_OTHER,
+    aside,
+    bold,
+    dim,
+    good,
+    odd,
+    place,
+    print_json,
+    say,
+    show,
+)
+from vaultmind.plural import counted
+from vaultmind.types import PURPOSES
+
+if TYPE_CHECKING:
+    from vaultmind.minion.report import Model
+
+RESTART = "The daemon that runs now keeps what it had; `vaultmind daemon stop` ends it."
+
+
+@click.group(cls=VaultGroup)
+def minion() -> None:
+    """Show, try or choose the language model that works in the background.
+
+    None is needed: without one the built-in extractive engine does it all.
+    """
+
+
+@minion.command()
+@pass_settings
+def status(settings: Settings) -> int:
+    """Show which model does what, whether it can, and what its last job cost.
+
+    Exit code 1 when a model that is configured cannot be used.
+    """
+    from vaultmind.minion.report import standing
+
+    config = settings.config
+    found = standing(config.minion, config.state_dir, os.environ)
+    purposes = {purpose: [*chain, "extractive"] for purpose, chain in found.purposes}
+    if settings.json:
+        flat = [asdict(one) for one in found.models]
+        models = [one | one.pop("learned") | {"pid": one["pid"]} for one in flat]
+        print_json({"purposes": purposes, "models": models, "llama_cpp": found.llama_cpp})
+    else:
+        for purpose, chain in purposes.items():
+            short = (one if "://" in one else Path(one).name for one in chain)
+            say(f"{bold(f'{purpose:10}')} {' → '.join(short)}")
+        for model in found.models:
+            show("\n  ".join(("", *_lines(model))))
+        if not found.models:
+            say(dim("\nNo model is configured, and none is needed."))
+    return EXIT_OTHER if any(one.problem for one in found.models) else 0
+
+
+@minion.command()
+@click.argument("model")
+@click.option("--for", "purpose", type=click.Choice(PURPOSES),
+              help="Only for this; otherwise for all that has no model of its own.")  # fmt: skip
+@pass_settings
+def use(settings: Settings, model: str, purpose: str | None) -> int:
+    """Try MODEL and, if it answers, print the lines to put into your own config.toml.
+
+    MODEL is the path of a GGUF file, a server's URL#NAME such as
+    http://127.0.0.1:11434/v1#llama3.2, or `extractive` for none.
+    """
+    from vaultmind.config import user_config_path
+    from vaultmind.minion.choice import EXTRACTIVE, open_generator
+    from vaultmind.minion.report import named, try_out
+
+    name, config = named(model), settings.config
+    if name != EXTRACTIVE:
+        generator = open_generator(
+            name, config.minion, config.state_dir, os.environ, background=False
+        )
+        try:
+            aside(dim(f"Trying {name} …"))
+            try_out(generator, config.minion.job_seconds)
+        finally:
+            generator.close()
+    path, key = user_config_path(os.environ), purpose or "model"
+    lines = f"[minion]\n{key} = {json.dumps(name, ensure_ascii=False)}"
+    if settings.json:
+        print_json({"key": f"minion.{key}", "value": name, "path": str(path), "lines": lines})
+    else:
+        works = "" if name == EXTRACTIVE else f"{good('✓')} It works. "
+        say(f"{works}To use it, put this into {place(str(path))}:\n\n{lines}\n")
+        say(dim(RESTART))
+    return 0
+
+
+@minion.command("try", cls=VaultCommand)
+@click.argument("session_id", metavar="[SESSION]", required=False)
+@click.option("--model", metavar="MODEL", help="Another model than the configured one.")
+@pass_settings
+def try_(settings: Settings, session_id: str | None, model: str | None) -> int:
+    """Show what a model would take from SESSION, or from the latest one; nothing is written.
+
+    Facts, what became of each, what was dropped and why, the summary, the time. Without a model
+    it is the extractive engine that reads.
+    """
+    from vaultmind.minion.report import named
+
+    args = {"session": session_id or "", "model": named(model) if model else ""}
+    settings.tell(settings.ask("minion_try", args | settings.target))
+    return 0
+
+
+def _lines(model: Model) -> Iterator[str]:
+    """Yield what is known of a model, its name first."""
+    note = model.learned
+    yield model.name
+    if model.problem:
+        yield model.problem
+        if model.hint:
+            yield f"→ {model.hint}"
+        return
+    if model.kind == "server":
+        yield f"a server; window {model.context_tokens:,} tokens"
+        return
+    trained = f" of {model.trained_tokens:,}" if model.trained_tokens else ""
+    yield f"{model.size_mb:,.0f} MB; window {model.context_tokens:,}{trained} tokens"
+    yield f"loaded, pid {model.pid}" if model.pid else "not loaded: it starts when needed"
+    if note.jobs:
+        speed = f"{note.tokens_per_second:g} tokens/s written"
+        speed += f", {note.prompt_tokens_per_second:g} read"
+        yield f"{counted(note.jobs, 'job')}; {speed}; {note.memory_mb:,.0f} MB at most"
+    if note.safe:
+        yield "runs with careful settings: it crashed with the usual ones"
+    if note.failure:
+        yield odd(f"last failure: {note.failure}")

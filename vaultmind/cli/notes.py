@@ -1,0 +1,419 @@
+"""Commands made from operations on notes, sources and what was done for a task.
+
+A function is a command, its docstring the help: `episode_end` is `vaultmind episode end`. One
+without arguments runs its operation and tells the answer; any other is given what was said.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vaultmind.cli.made import (
+    QUERIES,
+    SOURCE_SECONDS,
+    each,
+    flag,
+    made,
+    option,
+    tell_all,
+)
+from vaultmind.cli.options import Settings
+from vaultmind.cli.terminal import (
+    EXIT_NOT_FOUND,
+    EXIT_OTHER,
+    EXIT_USAGE,
+    aside,
+    bad,
+    bold,
+    dim,
+    good,
+    odd,
+    paragraph,
+    print_json,
+    say,
+    show,
+)
+
+Args = dict[str, Any]
+TRAINING_SECONDS, LINK_SECONDS, READ_SECONDS = 1800.0, 3600.0, 600.0
+"""How long a person waits at most for a training, a linked folder, and a check in this process."""
+ANSWER_EXIT = {"found": 0, "nothing_found": EXIT_NOT_FOUND, "no_query": EXIT_USAGE}
+"""Exit codes of searches; any other, `indexing`, is no answer yet."""
+SOURCE = option("--source", metavar="NAME", help="In a linked folder, not in the vault.")
+
+
+# --- finding and reading ------------------------------------------------------------------
+
+
+def _answer_code(answer: Args) -> int:
+    return ANSWER_EXIT.get(answer["answer"], EXIT_OTHER)
+
+
+@made("search.memory_search", "[query…]", also=(SOURCE, QUERIES), waits=True,
+      instead={"source": ("source_search", {})}, code=_answer_code)  # fmt: skip
+def search(settings: Settings, args: Args) -> int:
+    """Search notes and memory, by words and by meaning.
+
+    Example: vaultmind search "what did we decide about the oven?" --kind note
+
+    It waits until all text is in the index, some seconds at most for what changes just now, and a
+    second at most for the vectors, which follow; with --queries until everything is.
+    """
+    queries = args.pop("queries", None)
+    if ("query" in args) == bool(queries):
+        raise click.UsageError("Give a QUERY, or a file with --queries.")
+    if queries:
+        return each(settings, "search_many", queries, args)
+    return _answer_code(settings.tell(settings.ask("memory_search", args)))
+
+
+@made("search.memory_fetch", "id", also=[SOURCE])
+def fetch(settings: Settings, args: Args) -> int:
+    """Print a hit, a note or a section whole.
+
+    ID is a hit's, or a path in the vault: PATH or PATH#Heading.
+    """
+    found = settings.call("source_fetch" if "source" in args else "memory_fetch", args)
+    if settings.json:
+        print_json(found)
+    elif not found["text"]:
+        aside(dim(f"{found['path']}{found['anchor']} is there and empty."))
+    else:
+        say(found["text"])
+        if found["next_offset"] is not None:
+            aside(dim(f"There is more: --offset {found['next_offset']}"))
+    return 0
+
+
+@made(
+    "plans.context_plan",
+    "[project_root:source]",
+    also=(
+        flag("--text", "Print the context alone, as an agent reads it."),
+        flag("--trace", "Show every reason and all that was left out."),
+        option("--list", "listing", is_flag=True, help="List the saved plans instead."),
+    ),
+    instead={"listing": ("plans", {})},
+    waits=True,
+)
+def plan(settings: Settings, args: Args) -> int:
+    """Show what to read for a task, within a token budget.
+
+    SOURCE is the vault, or a linked folder by its name.
+
+    Example: vaultmind plan shop --task "bug: the cart loses its items on logout"
+
+    --task - reads it from stdin.
+    """
+    text, trace = args.pop("text", False), args.pop("trace", False)
+    answer = settings.ask("context_plan", args)
+    planned = answer.json
+    if text and not settings.json:
+        say(planned["context"]["text"])
+        for note in planned["notes"]:
+            aside(f"{odd('!')} {paragraph(note)}")
+    else:
+        settings.tell(answer)
+        reasons = (" ".join(one.split()) for one in planned["decision_trace"])
+        left_out = (f"{one['file']}: {one['reason']}" for one in planned["dropped_candidates"])
+        if trace and not settings.json:
+            show("\n  – ".join(("\n## Why", *reasons)))
+            show("\n  – ".join(("\n## Left out", *left_out)))
+    return 0 if planned["context"]["files"] else EXIT_NOT_FOUND
+
+
+def _any_line(answer: Args) -> int:
+    empty = ("## ", "Nothing.", "No file changed.", "Lately, ", "Since ", "In the last ")
+    lines = (line for line in answer["text"].split("\n") if line)
+    return 0 if any(not line.startswith(empty) for line in lines) else EXIT_NOT_FOUND
+
+
+@made("sources.explore", "[source]", waits=True, code=_any_line)
+def explore() -> None:
+    """Show what the vault or a linked folder is made of.
+
+    SOURCE is the name of a linked folder, or a path; else it is the vault.
+
+    Example: vaultmind explore shop --query-type bugfix --since yesterday
+
+    The layers: L0 map, L1 index, L2 relations, L3 surface, L4 manifest, L5 tasks and tests, L6
+    changes. A kind of task needs some of them; --layer names others.
+    """
+
+
+@made("sources.delta", "[source]", waits=True, code=_any_line)
+def delta() -> None:
+    """Show what changed in the vault or a linked folder.
+
+    SOURCE is the name of a linked folder, or a path; else it is the vault.
+
+    Example: vaultmind delta shop --since main
+    """
+
+
+@made("sources.refresh", "[source]", given={"wait_seconds": SOURCE_SECONDS})
+def refresh() -> None:
+    """Compare the vault or a linked folder with the disk now.
+
+    Changes are followed by themselves; this is for a disk whose changes send no events.
+    """
+
+
+@made("sources.link", "path:folder", only=(),
+      also=[option("--as", "name", metavar="NAME", help="What to call it.")])  # fmt: skip
+def link(settings: Settings, args: Args) -> int:
+    """Link a FOLDER of code or documents, to be read and never written.
+
+    Example: vaultmind link ~/code/shop --as shop
+
+    What git ignores and what looks like a secret is left out. Agents may be shown the rest.
+    """
+    # not resolved: a link in the path is the daemon's to follow and to refuse
+    args["path"] = str(Path(args["path"]).expanduser().absolute())
+    settings.tell(settings.ask("link", args))
+    return 0
+
+
+@made("sources.unlink", "name")
+def unlink(settings: Settings, args: Args) -> int:
+    """Unlink a folder, by its NAME or path, and drop its index."""
+    if "/" in args["name"] or args["name"].startswith("~"):
+        args["name"] = str(Path(args["name"]).expanduser().absolute())
+    settings.tell(settings.ask("unlink", args))
+    return 0
+
+
+@made("sources.links", also=[flag("--wait", "Wait until all text is searchable.")])
+def links(settings: Settings, args: Args) -> int:
+    """List what is linked, and how far each index is.
+
+    Exit code 1 when one of them cannot be used.
+    """
+    if args.pop("wait", False):
+        settings.call("index", {"vectors": False})
+        for one in settings.call("links")["sources"]:
+            if one["kind"] == "linked" and one["there"]:
+                asked = {"source": one["name"], "query": "", "wait_seconds": LINK_SECONDS}
+                settings.call("source_search", asked)
+    sources = settings.tell(settings.ask("links"))["sources"]
+    failed = any(not one["there"] or one["phase"] == "failed" for one in sources)
+    return EXIT_OTHER if failed else 0
+
+
+# --- what was done for a task -------------------------------------------------------------
+
+
+@made("episodes.gain")
+def gain() -> None:
+    """Show what plans saved.
+
+    Tokens offered are held against those of whole files. Counted are the plans of episodes: what
+    agents did for a task. Example: vaultmind gain --since 12w
+    """
+
+
+@made("episodes.episode_start", "[project_root:source]",
+      only=("task", "query_type", "token_budget", "session_id"))  # fmt: skip
+def episode_start() -> None:
+    """Begin an episode over SOURCE: the vault, or a linked folder by name or path.
+
+    Example: vaultmind episode start shop --task "bug: the cart loses its items on logout"
+
+    --task - reads it from stdin.
+    """
+
+
+@made(
+    "episodes.episode_event",
+    only=("episode", "session_id"),
+    also=(
+        click.Argument(["kind"]),
+        click.Argument(["paths"], nargs=-1, metavar="[PATH]..."),
+        option("--text", metavar="TEXT", help="A decision and why; a command; a query."),
+        option("--symbol", metavar="NAME", help="A definition or a heading in the file."),
+        option("--change", metavar="KIND", help="added, modified or removed."),
+        option("--commit", metavar="ID", help="Of a commit: its id."),
+        option("--ok/--failed", default=None, help="Of a run: whether it went well."),
+        option("--time", metavar="TIME", help="When, in ISO 8601.  [default: now]"),
+    ),
+)
+def episode_event(settings: Settings, args: Args) -> int:
+    """Tell of what was done: KIND is read, edit, hit, delta, decision, commit or run.
+
+    Each PATH is relative to the source.
+
+    Example: vaultmind episode event decision --text "Keep the cart on the server: it syncs"
+    """
+    about = {name: args.pop(name) for name in ("episode", "session_id", "agent") if name in args}
+    paths = args.pop("paths", ())
+    events = [args | {"path": path} for path in paths] or [args]
+    settings.tell(settings.ask("episode_event", about | {"events": events}))
+    return 0
+
+
+@made("episodes.episode_end")
+def episode_end() -> None:
+    """End an episode with what came of it. Silence is no success: it is unknown."""
+
+
+@made("episodes.episodes")
+def episode_list() -> None:
+    """List what was done, of all agents or of the one that is named, newest last."""
+
+
+@made("episodes.episode_show", "[episode:name]")
+def episode_show() -> None:
+    """Show one episode, or the latest: its task, what was done in order, what came of it."""
+
+
+@made(
+    "episodes.feedback",
+    also=(
+        option("--query", metavar="TEXT", help="Of a search instead: what was searched."),
+        option("--hit", multiple=True, metavar="ID", help="A hit of it, by its id."),
+        option("--useful/--wrong", default=None, help="Whether the hits helped."),
+    ),
+)
+def feedback(settings: Settings, args: Args) -> int:
+    """Say what came of an episode, or whether a search helped.
+
+    Your word stands over an agent's. Without a name, the newest episode is meant that was begun on
+    the command line; `vaultmind episode list` names the others.
+
+    Example: vaultmind feedback --outcome failed --note "It broke the logout on mobile"
+    """
+    hits = args.pop("hit", ())
+    if "useful" in args:
+        args["verdict"] = "useful" if args.pop("useful") else "wrong"
+    if not hits:
+        settings.tell(settings.ask("feedback", args))
+        return 0
+    answers = [settings.ask("search_feedback", args | {"hit": one}) for one in hits]
+    tell_all(settings, {"feedback": [one.json for one in answers]}, answers)
+    return 0
+
+
+@made("episodes.purge_preview", also=[flag("--yes", "Do it; without, it is only shown.")],
+      instead={"yes": ("purge", {})},
+      code=lambda answer: EXIT_OTHER if answer["done"] and answer["left"] else 0)  # fmt: skip
+def purge() -> None:
+    """Show what is past its retention; --yes shrinks it.
+
+    Their outcome, changed files, commits, issues and decisions stay, and what you wrote into them.
+    The rest is gone for good. The daemon does the same by itself, once a day.
+    """
+
+
+@made("models.model_train", only=("kind", "min_lessons", "force"),
+      also=[option("--since", metavar="30d", help="Learn only from so far back.")])  # fmt: skip
+def model_train(settings: Settings, args: Args) -> int:
+    """Learn in the background, try what was learnt, and use it if it is better.
+
+    Example: vaultmind model train --kind ranker
+    """
+    if "since" in args:
+        days = args.pop("since").removesuffix("d")
+        if not days.isdecimal():
+            raise click.BadParameter(f"{days!r} is no number of days such as 30d.")
+        args["since_days"] = int(days)
+    if "wait_seconds" in args or settings.in_process:
+        args["wait_seconds"] = TRAINING_SECONDS
+    trained = settings.tell(settings.ask("model_train", args))
+    failed = trained["state"] in ("failed", "cancelled") or not trained["begun"]
+    return EXIT_OTHER if failed else 0
+
+
+@made("models.model_status")
+def model_status() -> None:
+    """List the models, those in use, how much there is to learn from, and the last training."""
+
+
+@made("models.model_activate", "model:id")
+def model_activate() -> None:
+    """Put the model ID into use; `shipped-use` is one, too."""
+
+
+@made("models.model_rollback", "kind")
+def model_rollback() -> None:
+    """Go back to what ranked before the last change; KIND is planner or ranker."""
+
+
+# --- the vault and its index --------------------------------------------------------------
+
+
+@made("memory.init")
+def init(settings: Settings, args: Args) -> int:
+    """Make the memory folder in your vault.
+
+    Nothing outside that folder is ever written. Run it again at any time: what exists stays.
+    """
+    made_ = settings.tell(settings.ask("init", args))
+    if not settings.json:
+        named = ((name.replace("_", "-"), one) for name, one in settings.named.items() if one)
+        words = "".join(f" --{name} {shlex.quote(one)}" for name, one in named)
+        say(f"Index, lock and log: {made_['state_dir']} {dim('(safe to delete)')}")
+        say("Your notes are being indexed meanwhile; `vaultmind status` tells how far it is.")
+        say(f"\nNext: {bold(f'vaultmind connect claude-desktop --write{words}')}")
+    return 0
+
+
+@made("status.memory_status")
+def status(settings: Settings, args: Args) -> int:
+    """Show how complete the index is and who is connected."""
+    from vaultmind.cli.processes import daemon_words
+    from vaultmind.client import launch
+
+    answer = settings.ask("memory_status")
+    if not settings.in_process:
+        settings.close()  # so as not to count ourselves among the clients
+    answer.json["daemon"] = launch.status(settings.config)
+    settings.tell(answer)
+    if not settings.json:
+        say(f"Daemon: {daemon_words(answer.json['daemon'])}.")
+    return 0
+
+
+@made("status.doctor")
+def doctor(settings: Settings, args: Args) -> int:
+    """Check everything and say how to mend it.
+
+    With --in-process every note is read first. Exit code 1 when something is broken.
+    """
+    from vaultmind.cli.connect import check_clients
+
+    if settings.in_process:  # it begins with nothing read, and half a check is none
+        settings.call("index", {"vectors": False, "timeout_seconds": READ_SECONDS})
+    checks = settings.call("doctor")["checks"] + check_clients(settings.config)
+    results = [check["result"] for check in checks]
+    broken, doubtful = results.count("fail"), results.count("warn")
+    if settings.json:
+        print_json({"checks": checks})
+        return EXIT_OTHER if broken else 0
+    marks = {"ok": good("✓"), "warn": odd("!"), "fail": bad("✗")}
+    for check in checks:
+        show(f"{marks[check['result']]} {check['name']}: {check['what']}")
+        show(f"  {dim('→')} {check['mend']}" if check["mend"] else "")
+    well = "All is well." if not broken + doubtful else f"{broken} broken, {doubtful} to look at."
+    say(f"\n{bold(well)}")
+    return EXIT_OTHER if broken else 0
+
+
+@made("indexing.index", only=())
+def index(settings: Settings, args: Args) -> int:
+    """Wait until everything is searchable."""
+    state = settings.tell(settings.ask("index"))
+    return EXIT_OTHER if state["phase"] == "failed" else 0
+
+
+@made("indexing.reindex")
+def reindex(settings: Settings, args: Args) -> int:
+    """Build the index anew, and wait for it.
+
+    Vectors that are known are used again.
+    """
+    settings.call("reindex")
+    return index(settings, args)

@@ -1,1 +1,0 @@
-"""How answers look: words, colours, tables and bars."""

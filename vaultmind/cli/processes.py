@@ -1,0 +1,117 @@
+"""`vaultmind daemon`, `vaultmind mcp` and `vaultmind hook`: the processes themselves."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from vaultmind.cli.options import Settings, VaultCommand, VaultGroup, pass_settings
+from vaultmind.cli.terminal import EXIT_OTHER, aside, dim, good, print_json, say
+from vaultmind.client.hook import CLIENT, EVENTS
+from vaultmind.plural import counted
+
+
+@click.group(cls=VaultGroup)
+def daemon() -> None:
+    """Run, start or stop the process that owns this vault's index, or look at it.
+
+    It starts by itself when needed and stops by itself when nobody has used it for a while.
+    """
+
+
+@daemon.command()
+@pass_settings
+def run(settings: Settings) -> int:
+    """Run the daemon in the foreground, until Ctrl-C."""
+    from vaultmind.client.launch import status
+    from vaultmind.serve.daemon.daemon import run as run_daemon
+
+    config = settings.config
+    if not status(config)["running"]:
+        log = config.state_dir / "daemon.log"
+        aside(f"{good('●')} Serving {config.vault}; Ctrl-C ends it. Log: {log}")
+    run_daemon(config)
+    return 0
+
+
+@daemon.command()
+@pass_settings
+def start(settings: Settings) -> int:
+    """Start the daemon in the background, if none runs."""
+    from vaultmind.client.client import Client
+
+    Client.connect(settings.config).close()
+    return _tell(settings)
+
+
+@daemon.command()
+@pass_settings
+def stop(settings: Settings) -> int:
+    """Ask the daemon to finish what it does and stop."""
+    from vaultmind.client import launch
+
+    stopped = launch.stop(settings.config)
+    if settings.json:
+        print_json({"running": False, "stopped": stopped})
+    else:
+        say("Stopped." if stopped else "None was running.")
+    return 0
+
+
+@daemon.command()
+@pass_settings
+def status(settings: Settings) -> int:
+    """Show pid, clients and memory of the daemon. Exit code 1 when none runs."""
+    return _tell(settings)
+
+
+def _tell(settings: Settings) -> int:
+    from vaultmind.client import launch
+
+    found = launch.status(settings.config)
+    if settings.json:
+        print_json(found)
+    else:
+        say(f"{good('●') if found['running'] else dim('○')} {daemon_words(found)}")
+    return 0 if found["running"] else EXIT_OTHER
+
+
+def daemon_words(status: dict[str, Any]) -> str:
+    """Return who runs and for whom, in a line."""
+    if not status["running"]:
+        return "none runs; the next command starts one"
+    clients = counted(status["clients"], "client")
+    port = f" · http://127.0.0.1:{status['http_port']}" if status.get("http_port") else ""
+    started = datetime.fromisoformat(status["started"])
+    age = str(datetime.now(UTC) - started).partition(".")[0]
+    return f"pid {status['pid']} · {clients} · {status['memory_mb']:,.0f} MB · up {age}{port}"
+
+
+@click.command(cls=VaultCommand)
+@pass_settings
+def mcp(settings: Settings) -> int:
+    """Connect an MCP client on stdin and stdout to this vault's daemon.
+
+    Clients start this; `vaultmind connect` tells them how.
+    """
+    from vaultmind.client.bridge import main
+
+    return main(**settings.named)
+
+
+@click.command(cls=VaultCommand)
+@click.argument("client", metavar="CLIENT", type=click.Choice([CLIENT]))
+@click.argument("event", metavar="EVENT", type=click.Choice(EVENTS, case_sensitive=False))
+@pass_settings
+def hook(settings: Settings, client: str, event: str) -> int:
+    """Tell the daemon what happened in a conversation of CLIENT (claude-code).
+
+    EVENT is SessionStart, UserPromptSubmit, PreCompact, Stop, SessionEnd, PreToolUse before a
+    sub-agent starts, or PostToolUse and PostToolUseFailure after a tool; its JSON is read from
+    stdin. Claude Code runs this; `vaultmind connect claude-code --hooks --write` tells it to.
+    """
+    from vaultmind.client.hook import main
+
+    return main(event, **settings.named)

@@ -1,1 +1,0 @@
-"""Commands on conversations: kept, given context, consolidated, held with a minion."""

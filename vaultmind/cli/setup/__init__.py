@@ -1,1 +1,0 @@
-"""Commands on a vault and its processes: demo, init, checks, index, daemon, pipe, hook."""

@@ -1,1 +1,0 @@
-"""What is indexed of a file, by what it is: cut into chunks, and read again as it is shown."""

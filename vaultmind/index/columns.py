@@ -1,0 +1,585 @@
+"""What a search must know of every chunk, in memory: columns of numbers, one place a chunk.
+
+Built from `index.db` at opening, and again for the files that were written since. A filter is a
+mask, BM25 a sum over postings, closeness in meaning a product. A chunk that changed gets a new
+place; the old one is dead until everything is read again.
+
+Tokens are numbered (`terms`). Of a chunk there are three runs of them: the words as typed, their
+stems, and those of its title, tags and folders. Postings stand in segments, one for each time that
+something was read; small ones are merged.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+import threading
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vaultmind.index.db import NEVER, Database
+from vaultmind.index.ties import name_of
+from vaultmind.index.where import Where, message_number
+from vaultmind.index.words.terms import index_terms
+from vaultmind.types import KINDS, Chunk
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+TITLE_WEIGHT = 3
+"""What a word in a title counts for, beside one in the text."""
+K1, B = 1.2, 0.75
+LEAST_RARITY = 1e-6
+"""Of a word that more than half of the chunks hold."""
+COARSE = 128
+"""Numbers of each vector that are compared first, ..."""
+MOST_EXACT = 800
+"""... and how many chunks are then compared by all of them."""
+MOST_VECTORS = 200_000
+"""Of more chunks than this the vectors are not held in memory: Chroma is asked."""
+MAX_LANGUAGES = 6
+MIN_LANGUAGE_SHARE = 0.005
+_SMALL, _MOST_SMALL = 8_000, 12
+"""Chunks below which a segment is small, and how many such there may be."""
+_SPARE_DEAD = 2_000
+_LEVELS = 127
+_BATCH = 500
+_ROW = np.dtype(
+    [
+        ("rowid", "i8"), ("start", "i8"), ("words", "i4"), ("stems", "i4"), ("title", "i4"),
+        ("file", "i4"), ("kind", "i4"), ("agent", "i4"), ("speaker", "i4"), ("lang", "i4"),
+        ("day", "i4"), ("message", "i4"), ("letters", "i4"), ("flags", "i4"),
+        ("before", "i4"), ("after", "i4"),
+    ]
+)  # fmt: skip
+"""`start`, `words`, `stems`, `title`: where its tokens begin, and how many of each run follow.
+`before` and `after`: the places of its neighbours in the file, -1 for none; a fact has none, since
+what stands around it in a list says nothing about it."""
+_READ = """SELECT c.rowid, c.path, c.kind, c.agent, c.speaker, c.lang, c.time, c.tags, c.block,
+    c.text_hash, c.letters, c.flags, c.tokens, f.mtime_ns
+    FROM chunks c JOIN files f ON f.path = c.path {} ORDER BY c.path, c.ordinal"""
+_VECTORS = """SELECT c.rowid, e.vector FROM json_each(?) s JOIN chunks c ON c.rowid = s.value
+    JOIN embeddings e ON e.text_hash = c.text_hash AND e.embedder = ?"""
+_FACT = KINDS.index("fact")
+
+
+def packed(database: Database, chunk: Chunk) -> bytes:
+    """Return the tokens of a chunk as they are stored: two lengths, then the three runs."""
+    typed, stems = index_terms(chunk.text, chunk.lang)
+    folders = chunk.path.rpartition("/")[0].replace("/", " ") if chunk.kind == "note" else ""
+    named, also = index_terms(" ".join((chunk.title, *chunk.tags, folders)), chunk.lang)
+    title = [*named.split(), *sorted(set(also.split()).difference(named.split()))]
+    words, stemmed = typed.split(), stems.split()
+    ids = database.term_ids([*words, *stemmed, *title])
+    return (array("i", (len(words), len(stemmed))) + ids).tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """Which chunks hold a term, and how often: as typed, as a stem, in the title."""
+
+    slots: NDArray[np.int32]
+    words: NDArray[np.uint8]
+    stems: NDArray[np.uint8]
+    titles: NDArray[np.uint8]
+
+    def often(self, *, stemmed: bool) -> Floats:
+        """Return what the occurrences count for."""
+        found: Floats = (self.stems if stemmed else self.words).astype(np.float32)
+        found += TITLE_WEIGHT * self.titles.astype(np.float32)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Segment:
+    """Postings of some chunks: those of `terms[n]` from `starts[n]` to `starts[n + 1]`."""
+
+    chunks: int
+    terms: NDArray[np.int64]
+    starts: Ints
+    held: Postings
+
+    def of(self, term: int) -> slice:
+        """Return where the postings of a term stand."""
+        at = int(np.searchsorted(self.terms, term))
+        if at == len(self.terms) or self.terms[at] != term:
+            return slice(0, 0)
+        return slice(int(self.starts[at]), int(self.starts[at + 1]))
+
+
+class Columns:
+    """Columns over one database. Whoever reads them holds `lock` from `follow` on."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.lock = threading.RLock()
+        self._clear()
+
+    def _clear(self) -> None:
+        self._mark = NEVER
+        self.living = 0
+        """How many chunks there are."""
+        self.languages: tuple[str, ...] = ()
+        """Those of the index, commonest first."""
+        self.count = 0
+        """Places so far, dead ones among them."""
+        self.rows: NDArray[Any] = np.zeros(1_024, dtype=_ROW)
+        self.alive: Flags = np.zeros(1_024, dtype=np.bool_)
+        self.norm: Floats = np.zeros(0, dtype=np.float32)
+        """What BM25 divides by, from the length of each chunk."""
+        self.times: list[str] = []
+        self.hashes: list[bytes] = []
+        """Of each chunk's text, the key of its vector."""
+        self._slot_of: dict[int, int] = {}
+        self._tokens: NDArray[np.int32] = np.zeros(65_536, dtype=np.int32)
+        self._token_count = 0
+        self._segments: list[_Segment] = []
+        self._dead = 0
+        self.terms: list[str] = []
+        """By number; empty for a number without a term."""
+        self.term_ids: dict[str, int] = {}
+        self._held: NDArray[np.int32] = np.zeros(1_024, dtype=np.int32)
+        """How many chunks hold each term."""
+        self.langs: dict[str, int] = {}
+        self.speakers: dict[str, int] = {}
+        self.agents: dict[str, int] = {}
+        self.files: dict[str, int] = {}
+        self._slots: list[list[int]] = []
+        """The places of each file's chunks, in order."""
+        self._tags: list[str] = []
+        self._names: list[str] = []
+        """What links call each file."""
+        self._links: list[list[str]] = []
+        """What each file links to, by name, as often as it does."""
+        self._linked: Counter[str] = Counter()
+        """How many files link to a name."""
+        self.embedder = ""
+        self._coarse: Floats = np.zeros((0, 0), dtype=np.float32)
+        self._fine: NDArray[np.int8] = np.zeros((0, 0), dtype=np.int8)
+        self._scales: Floats = np.zeros(0, dtype=np.float32)
+        self.has_vector: Flags = np.zeros(0, dtype=np.bool_)
+
+    # --- keeping up ----------------------------------------------------------------------
+
+    def follow(self) -> None:
+        """Read what was written since the last time."""
+        journal = self.database.journal
+        mark = journal.version
+        if mark == self._mark:
+            return
+        with self.database.read() as connection, self.lock:
+            if mark <= self._mark:
+                return
+            _, paths = journal.since(self._mark)
+            if paths is None or self._dead > max(_SPARE_DEAD, self.count // 2):
+                embedder, width = self.embedder, self._fine.shape[1]
+                self._clear()
+                paths = None
+                self._use(embedder, width)
+            self._read_terms(connection)
+            for path in paths or ():
+                self._forget_links(self._file(path))
+            some = json.dumps(sorted(paths)) if paths is not None else None
+            self._read_chunks(connection, some, paths or ())
+            self._read_links(connection, some)
+            self._publish()
+            self._mark = mark
+
+    def _read_terms(self, connection: sqlite3.Connection) -> None:
+        rows = connection.execute(
+            "SELECT id, term FROM terms WHERE id >= ? ORDER BY id", (len(self.terms),)
+        ).fetchall()
+        for number, term in rows:
+            self.terms += [""] * (number - len(self.terms))
+            self.terms.append(term)
+            self.term_ids[term] = number
+        lacking = len(self.terms) - len(self._held)
+        if lacking > 0:
+            self._held = np.append(self._held, np.zeros(lacking + 4_096, dtype=np.int32))
+
+    def _read_chunks(
+        self, connection: sqlite3.Connection, some: str | None, paths: Iterable[str]
+    ) -> None:
+        old = {slot for path in paths for slot in self._slots[self._file(path)]}
+        for path in paths:
+            self._slots[self._file(path)] = []
+        condition = "" if some is None else "WHERE c.path IN (SELECT value FROM json_each(?))"
+        rows = connection.execute(_READ.format(condition), () if some is None else (some,))
+        fresh: list[int] = []
+        for path, group in groupby(rows, key=itemgetter(1)):
+            kept = self._read_file(path, [*group], fresh)
+            old.difference_update(kept)
+            if len(fresh) >= _SMALL:
+                self._index(fresh)
+                fresh = []
+        for slot in old:
+            if self._slot_of.get(int(self.rows["rowid"][slot])) == slot:
+                del self._slot_of[int(self.rows["rowid"][slot])]
+            self._end(slot)
+        if fresh:
+            self._index(fresh)
+        small = [one for one in self._segments if one.chunks < _SMALL]
+        if len(small) > _MOST_SMALL:
+            self._segments = [one for one in self._segments if one.chunks >= _SMALL]
+            merged = np.unique(np.concatenate([one.held.slots for one in small]))
+            self._index(merged[self.alive[merged]].tolist(), again=True)
+
+    def _read_file(self, path: str, group: Sequence[Any], fresh: list[int]) -> list[int]:
+        """Take one file's rows; return their places, and add new ones to `fresh`."""
+        file = self._file(path)
+        changed = date.fromtimestamp(group[0][-1] / 1e9).isoformat()
+        slots = self._slots[file]
+        self._tags[file] = group[0][7]
+        for rowid, _, kind, agent, speaker, lang, time, _, block, *rest in group:
+            text_hash, letters, flags, blob, _ = rest
+            told = np.frombuffer(blob, dtype=np.int32)
+            slot = self._slot_of.get(rowid, -1)
+            if slot < 0 or self.hashes[slot] != text_hash or not self._has(slot, told):
+                if slot >= 0:
+                    self._end(slot)
+                slot = self._new(rowid, told, text_hash)
+                fresh.append(slot)
+            self.times[slot] = time
+            row = self.rows[slot]
+            row["file"], row["kind"], row["letters"], row["flags"] = (
+                file, KINDS.index(kind), letters, flags,
+            )  # fmt: skip
+            row["agent"] = number_of(self.agents, agent)
+            row["speaker"] = number_of(self.speakers, speaker)
+            row["lang"] = number_of(self.langs, lang)
+            row["day"] = _day_number((time or changed)[:10])
+            row["message"] = message_number(block)
+            slots.append(slot)
+        at = np.array(slots, dtype=np.int64)
+        is_list = self.rows["kind"][at[0]] == _FACT
+        self.rows["before"][at] = -1 if is_list else np.append(-1, at[:-1])
+        self.rows["after"][at] = -1 if is_list else np.append(at[1:], -1)
+        return slots
+
+    def _has(self, slot: int, told: NDArray[np.int32]) -> bool:
+        """Tell whether a chunk has these very tokens."""
+        row = self.rows[slot]
+        size = len(told) - 2
+        if (row["words"], row["stems"], row["title"]) != (*told[:2], size - told[0] - told[1]):
+            return False
+        return bool(np.array_equal(self._tokens[row["start"] : row["start"] + size], told[2:]))
+
+    def _new(self, rowid: int, told: NDArray[np.int32], text_hash: bytes) -> int:
+        slot, size = self.count, len(told) - 2
+        self.count += 1
+        self.times.append("")
+        self.hashes.append(text_hash)
+        self._slot_of[rowid] = slot
+        if self.count > len(self.rows):
+            self.rows = _grown(self.rows, self.count)
+            self.alive = _grown(self.alive, self.count)
+        if self._token_count + size > len(self._tokens):
+            self._tokens = _grown(self._tokens, self._token_count + size)
+        self._tokens[self._token_count : self._token_count + size] = told[2:]
+        row = self.rows[slot]
+        row["rowid"], row["start"] = rowid, self._token_count
+        row["words"], row["stems"], row["title"] = *told[:2], size - told[0] - told[1]
+        self._token_count += size
+        self.alive[slot] = True
+        return slot
+
+    def _end(self, slot: int) -> None:
+        if self.alive[slot]:
+            self.alive[slot] = False
+            self._dead += 1
+            row = self.rows[slot]
+            size = row["words"] + row["stems"] + row["title"]
+            self._held[np.unique(self._tokens[row["start"] : row["start"] + size])] -= 1
+
+    def _index(self, slots: Sequence[int], *, again: bool = False) -> None:
+        """Add a segment of chunks; `again`: their terms are counted already."""
+        at = np.array(slots, dtype=np.int64)
+        tokens, run, owner = self._runs(at)
+        keys, which = np.unique(tokens.astype(np.int64) << 32 | at[owner], return_inverse=True)
+        counts = [
+            np.minimum(np.bincount(which[run == one], minlength=len(keys)), 255).astype(np.uint8)
+            for one in range(3)
+        ]
+        terms, starts = np.unique(keys >> 32, return_index=True)
+        starts = np.append(starts, len(keys))
+        held = Postings((keys & 0xFFFFFFFF).astype(np.int32), *counts)
+        self._segments.append(_Segment(len(at), terms, starts, held))
+        if not again:
+            self._held[terms] += np.diff(starts).astype(np.int32)
+
+    def _runs(self, slots: Ints) -> tuple[NDArray[np.int32], Ints, Ints]:
+        """Return the tokens of chunks one after the other, with the run and chunk of each."""
+        rows = self.rows[slots]
+        sizes = np.stack([rows["words"], rows["stems"], rows["title"]], axis=1).astype(np.int64)
+        whole = sizes.sum(axis=1)
+        owner = np.repeat(np.arange(len(slots)), whole)
+        before = np.repeat(np.cumsum(whole) - whole, whole)
+        at = np.arange(len(owner)) - before + np.repeat(rows["start"], whole)
+        run = np.repeat(np.tile(np.arange(3), len(slots)), sizes.ravel())
+        return self._tokens[at], run, owner
+
+    def _forget_links(self, file: int) -> None:
+        self._linked.subtract(set(self._links[file]))
+        self._links[file] = []
+
+    def _read_links(self, connection: sqlite3.Connection, some: str | None) -> None:
+        condition = "" if some is None else " AND path IN (SELECT value FROM json_each(?))"
+        statement = f"SELECT path, name FROM ties WHERE kind = 'link'{condition}"
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for path, name in connection.execute(statement, () if some is None else (some,)):
+            found[path].append(name)
+        for path, names in found.items():
+            self._links[self._file(path)] = names
+            self._linked.update(set(names))
+
+    def _file(self, path: str) -> int:
+        number = number_of(self.files, path)
+        if number == len(self._slots):
+            self._slots.append([])
+            self._tags.append("")
+            self._names.append(name_of(path))
+            self._links.append([])
+        return number
+
+    def _publish(self) -> None:
+        rows = self.rows[: self.count]
+        lengths = (rows["words"] + rows["stems"] + rows["title"]).astype(np.float32)
+        living = self.alive[: self.count]
+        self.living = int(living.sum())
+        mean = max(1.0, float(lengths[living].mean())) if self.living else 1.0
+        self.norm = np.asarray(K1 * (1.0 - B + B * lengths / mean), dtype=np.float32)
+        names, counts = list(self.langs), np.bincount(rows["lang"][living])
+        common = sorted(range(len(counts)), key=lambda at: -counts[at])[:MAX_LANGUAGES]
+        least = self.living * MIN_LANGUAGE_SHARE
+        self.languages = tuple(
+            names[at] for at in common if names[at] and counts[at] and counts[at] >= least
+        )
+        if self.embedder:
+            self._use(self.embedder, self._fine.shape[1])
+
+    # --- vectors -------------------------------------------------------------------------
+
+    def take_vectors(self, embedder: str, width: int) -> None:
+        """Read the vectors that are there now of chunks that have none yet."""
+        with self.lock:
+            if (embedder, width) != (self.embedder, self._fine.shape[1]):
+                self.has_vector[:] = False
+            self._use(embedder, width)
+            if not (width and self.embedder):
+                return
+            lacking = np.flatnonzero(self.alive[: self.count] & ~self.has_vector[: self.count])
+        for at in range(0, len(lacking), _BATCH):
+            with self.database.read() as connection, self.lock:
+                rowids = self.rows["rowid"][lacking[at : at + _BATCH]].tolist()
+                read = connection.execute(_VECTORS, (json.dumps(rowids), embedder)).fetchall()
+                self._keep_vectors([one for one in read if len(one[1]) == 4 * width])
+
+    def _use(self, embedder: str, width: int) -> None:
+        """Have room for the vectors of an embedder."""
+        self.embedder = embedder if self.count <= MOST_VECTORS else ""
+        room = len(self.rows) if self.embedder else 0
+        if self._fine.shape != (room, width):
+            same = self._fine.shape[1] == width
+            held = min(room, len(self._fine)) if same else 0
+            for name, shape in (
+                ("_coarse", (room, min(COARSE, width))), ("_fine", (room, width)),
+                ("_scales", (room,)), ("has_vector", (room,)),
+            ):  # fmt: skip
+                before = getattr(self, name)
+                new = np.zeros(shape, dtype=before.dtype)
+                if held:
+                    new[:held] = before[:held]
+                setattr(self, name, new)
+
+    def _keep_vectors(self, read: Sequence[tuple[int, bytes]]) -> None:
+        slots = np.array([self._slot_of.get(rowid, -1) for rowid, _ in read], dtype=np.int64)
+        if not len(slots):
+            return
+        vectors = np.frombuffer(b"".join(raw for _, raw in read), np.float32).reshape(
+            len(slots), -1
+        )
+        slots, vectors = slots[slots >= 0], vectors[slots >= 0]
+        scales = np.maximum(np.abs(vectors).max(axis=1), np.float32(1e-9)) / np.float32(_LEVELS)
+        self._fine[slots] = np.rint(vectors / scales[:, None]).astype(np.int8)
+        self._scales[slots] = scales
+        self._coarse[slots] = vectors[:, :COARSE]
+        self.has_vector[slots] = True
+
+    def vectors(self, slots: Ints) -> Floats:
+        """Return a row a chunk, of zeros where there is no vector."""
+        found: Floats = self._fine[slots].astype(np.float32) * self._scales[slots][:, None]
+        return found
+
+    def nearest(self, vector: Floats, mask: Flags, count: int) -> tuple[Ints, Floats]:
+        """Return the chunks nearest in meaning among some, nearest first, and their cosines."""
+        usable = mask & self.has_vector[: self.count]
+        rough = self._coarse[: self.count] @ vector[:COARSE]
+        rough[~usable] = -np.inf
+        slots = _best(rough, min(MOST_EXACT, int(usable.sum())))
+        cosines = self.vectors(slots) @ vector
+        order = np.argsort(-cosines, kind="stable")[:count]
+        return slots[order], cosines[order]
+
+    # --- words ---------------------------------------------------------------------------
+
+    def held_by(self, term: str) -> int:
+        """Return how many chunks hold a term."""
+        number = self.term_ids.get(term, -1)
+        return int(self._held[number]) if number >= 0 else 0
+
+    def postings(self, term: str) -> Postings:
+        """Return which chunks hold a term."""
+        number = self.term_ids.get(term, -1)
+        parts = [(one.held, one.of(number)) for one in self._segments]
+        parts = [(held, at) for held, at in parts if at.stop > at.start]
+        columns: list[NDArray[Any]] = [
+            np.concatenate([getattr(held, name)[at] for held, at in parts])
+            if parts
+            else np.zeros(0, dtype=np.uint8)
+            for name in ("slots", "words", "stems", "titles")
+        ]
+        living = self.alive[columns[0]]
+        return Postings(*(column[living] for column in columns))
+
+    def phrase(self, tokens: Sequence[str]) -> Postings:
+        """Return which chunks hold terms as typed, side by side."""
+        numbers = [self.term_ids.get(token, -1) for token in tokens]
+        every = [self.postings(token) for token in dict.fromkeys(tokens)]
+        if min(numbers) < 0:
+            every = every[:1]
+        slots = min((one.slots for one in every), key=len)
+        for one in every:
+            slots = slots[np.isin(slots, one.slots)]
+        found, run, owner = self._runs(slots.astype(np.int64))
+        match = np.ones(max(0, len(found) - len(numbers) + 1), dtype=np.bool_)
+        for at, number in enumerate(numbers):
+            stop = at + len(match)
+            match &= found[at:stop] == number
+            match &= (owner[at:stop] == owner[: len(match)]) & (run[at:stop] == run[: len(match)])
+        words, titles = (
+            np.bincount(
+                owner[: len(match)][match & (run[: len(match)] == one)], minlength=len(slots)
+            )
+            for one in (0, 2)
+        )
+        held = (words + titles) > 0
+        nothing = np.zeros(int(held.sum()), dtype=np.uint8)
+        counts = [np.minimum(one[held], 255).astype(np.uint8) for one in (words, titles)]
+        return Postings(slots[held], counts[0], nothing, counts[1])
+
+    def score(self, slots: NDArray[np.int32], often: Floats, total: Floats) -> None:
+        """Add to the scores of all chunks what BM25 gives those that hold something so often."""
+        held = often > 0
+        slots, often = slots[held], often[held]
+        rest = max(self.living - len(slots), 0)
+        rarity = max(LEAST_RARITY, math.log((rest + 0.5) / (len(slots) + 0.5)))
+        total[slots] += rarity * often * (K1 + 1.0) / (often + self.norm[slots])
+
+    def near(self, slots: Ints, pairs: Sequence[tuple[str, str]], apart: int) -> Floats:
+        """Return the share of pairs of stems that stand within so many words in each chunk."""
+        share = np.zeros(len(slots), dtype=np.float32)
+        tokens, run, owner = self._runs(slots)
+        tokens, owner = tokens[run == 1], owner[run == 1]
+        for pair in pairs:
+            first, second = (np.flatnonzero(tokens == self.term_ids.get(stem, -1)) for stem in pair)
+            if not (len(first) and len(second)):
+                continue
+            after = np.searchsorted(second, first)
+            close = np.zeros(len(first), dtype=np.bool_)
+            for at in (np.minimum(after, len(second) - 1), np.maximum(after - 1, 0)):
+                close |= (np.abs(second[at] - first) <= apart) & (owner[second[at]] == owner[first])
+            share[np.unique(owner[first[close]])] += 1.0 / len(pairs)
+        return share
+
+    # --- filters -------------------------------------------------------------------------
+
+    def mask(self, where: Where) -> Flags:
+        """Return which chunks pass a filter."""
+        rows = self.rows[: self.count]
+        found: Flags = self.alive[: self.count].copy()
+        if where.agents is not None:
+            found &= np.isin(
+                rows["agent"], [self.agents.get(one, -1) for one in ("", *where.agents)]
+            )
+        if where.kinds:
+            found &= np.isin(rows["kind"], [KINDS.index(one) for one in where.kinds])
+        if where.folder:
+            inside = [path.startswith(f"{where.folder}/") for path in self.files]
+            found &= np.array(inside, dtype=np.bool_)[rows["file"]]
+        if tag := where.tag.casefold():
+            has = [f" {tag} " in tags or f" {tag}/" in tags for tags in self._tags]
+            found &= np.array(has, dtype=np.bool_)[rows["file"]]
+        if where.after:
+            found &= rows["day"] >= _day_number(where.after)
+        if where.before:
+            found &= rows["day"] <= _day_number(where.before)
+        if where.running:
+            of_it = rows["file"] == self.files.get(where.running, -1)
+            number = message_number(where.since)
+            older = (rows["message"] > 0) & (rows["message"] < number)
+            found &= ~of_it | older
+        return found
+
+    def latest(self, where: Where, count: int) -> Ints:
+        """Return the latest chunks with a time of their own that pass a filter."""
+        slots = np.flatnonzero(self.mask(where)).tolist()
+        timed = [slot for slot in slots if self.times[slot]]
+        timed.sort(key=lambda slot: self.times[slot], reverse=True)
+        return np.array(timed[:count], dtype=np.int64)
+
+    def links(self, slots: Ints) -> tuple[Ints, Ints]:
+        """Return how many files link to each chunk's file, and how many links that file has."""
+        files = self.rows["file"][slots].tolist()
+        into = [self._linked[self._names[file]] for file in files]
+        return np.array(into), np.array([len(self._links[file]) for file in files])
+
+    def slots_of(self, rowids: Iterable[int]) -> Ints:
+        """Return the places of those chunks that there are, by rowid."""
+        found = (self._slot_of.get(rowid, -1) for rowid in rowids)
+        return np.array([slot for slot in found if slot >= 0], dtype=np.int64)
+
+
+def best(scores: Floats, count: int) -> Ints:
+    """Return the places of the best positive scores, best first; of equals the first."""
+    return _best(scores, min(count, int((scores > 0).sum())))
+
+
+def _best(scores: Floats, count: int) -> Ints:
+    if count <= 0:
+        return np.zeros(0, dtype=np.int64)
+    if count < len(scores):
+        least = np.partition(scores, len(scores) - count)[len(scores) - count]
+        slots = np.flatnonzero(scores >= least)
+    else:
+        slots = np.arange(len(scores))
+    order = np.argsort(-scores[slots], kind="stable")[:count]
+    return slots[order]
+
+
+def number_of(numbers: dict[str, int], name: str) -> int:
+    """Return the number of a name; a new one gets the next."""
+    return numbers.setdefault(name, len(numbers))
+
+
+def _grown(held: NDArray[Any], least: int) -> NDArray[Any]:
+    new = np.zeros(max(least, len(held) + len(held) // 2), dtype=held.dtype)
+    new[: len(held)] = held
+    return new
+
+
+def _day_number(day: str) -> int:
+    try:
+        return int(day.replace("-", ""))
+    except ValueError:
+        return 0

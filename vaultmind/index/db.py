@@ -1,0 +1,497 @@
+"""The index database: SQLite in WAL mode, one writer, readers that never wait for it.
+
+It is derived from the vault and the linked folders, and thrown away in doubt: a database of another
+version is replaced by an empty one, and so is a damaged one.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+import threading
+import time
+from array import array
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from vaultmind.errors import IndexUnavailable, VaultMindError
+from vaultmind.types import Chunk, Hit
+from vaultmind.vault.files import FileStat, VaultReader
+
+VERSION = 10
+"""Raise it when the tables change: an index of another version is made anew."""
+WAITING, EMBEDDED, NOT_EMBEDDED = 0, 1, -1
+"""Values of `chunks.embedded`: its vector is to come, is in Chroma, is never made."""
+NEVER = -1
+"""The version of whoever has seen nothing of a journal yet."""
+CHUNK_COLUMNS = (
+    'id, path, kind, agent, anchor, title, text, start, "end", lang, tags, time, '
+    "session, message, speaker, role"
+)
+"""What `chunk_from` takes, to be selected from `chunks` in this order."""
+BESIDE = 4
+"""Chunks before and after one that are looked at with it."""
+_SCHEMA = f"""
+CREATE TABLE files (
+    path TEXT PRIMARY KEY, kind TEXT NOT NULL, agent TEXT NOT NULL,
+    mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
+    sha TEXT NOT NULL, title TEXT NOT NULL, lang TEXT NOT NULL, time TEXT NOT NULL,
+    indexed_at TEXT NOT NULL, fault TEXT NOT NULL, severity TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE chunks (
+    rowid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, path TEXT NOT NULL,
+    ordinal INTEGER NOT NULL, kind TEXT NOT NULL, agent TEXT NOT NULL,
+    anchor TEXT NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL,
+    start INTEGER NOT NULL, "end" INTEGER NOT NULL, lang TEXT NOT NULL,
+    tags TEXT NOT NULL, time TEXT NOT NULL, session TEXT NOT NULL,
+    message TEXT NOT NULL, block TEXT NOT NULL, speaker TEXT NOT NULL,
+    role TEXT NOT NULL, text_hash BLOB NOT NULL, embedded INTEGER NOT NULL,
+    flags INTEGER NOT NULL, letters INTEGER NOT NULL, tokens BLOB NOT NULL
+);
+CREATE INDEX chunks_by_path ON chunks (path, ordinal);
+CREATE INDEX chunks_by_kind ON chunks (kind, agent, embedded);
+CREATE INDEX chunks_by_hash ON chunks (text_hash);
+CREATE INDEX chunks_waiting ON chunks (kind) WHERE embedded = 0;
+CREATE TABLE terms (id INTEGER PRIMARY KEY, term TEXT NOT NULL);
+CREATE TABLE embeddings (
+    text_hash BLOB NOT NULL, embedder TEXT NOT NULL, vector BLOB NOT NULL,
+    PRIMARY KEY (text_hash, embedder)
+) WITHOUT ROWID;
+CREATE TABLE vector_deletes (
+    id TEXT NOT NULL, collection TEXT NOT NULL, PRIMARY KEY (id, collection)
+) WITHOUT ROWID;
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE ties (
+    rowid INTEGER PRIMARY KEY, path TEXT NOT NULL, kind TEXT NOT NULL,
+    name TEXT NOT NULL, target TEXT NOT NULL, anchor TEXT NOT NULL, chunk TEXT NOT NULL
+);
+CREATE INDEX ties_by_path ON ties (path);
+CREATE INDEX ties_by_name ON ties (name, kind);
+PRAGMA user_version = {VERSION};
+"""
+"""A row a file and a row a chunk; `chunks.tags` is ` a/b c ` (a space around each), `tokens` see
+`columns.packed`, `flags` see `signs`. `embeddings` caches vectors (float32), `vector_deletes` lists
+those that Chroma must still delete, `ties` see `related.store_ties`."""
+_BUSY_SECONDS = 30.0
+_POOLED_READERS = 8
+_LOG_TRIES, _LOG_PAUSE_SECONDS = 40, 0.05
+_MOST_NOTED = 4_096
+"""Writes that a journal remembers; whoever is further behind looks at everything."""
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_UNREADABLE = (
+    sqlite3.SQLITE_IOERR_READ,
+    sqlite3.SQLITE_IOERR_SHORT_READ,
+    sqlite3.SQLITE_IOERR_CORRUPTFS,
+)
+"""A file that was cut short is no longer to be read, and that is no DatabaseError of Python's."""
+
+log = logging.getLogger(__name__)
+
+
+class Journal:
+    """Which files' rows were written, in order: whoever follows looks at these alone."""
+
+    def __init__(self) -> None:
+        self.changed = threading.Condition()
+        """Notified at every change."""
+        self._paths: deque[str] = deque(maxlen=_MOST_NOTED)
+        self._end = 0
+        """Writes so far, forgotten ones too."""
+        self._start = 0
+        """Whoever has seen fewer looks at everything."""
+
+    @property
+    def version(self) -> int:
+        """Return how much was written so far. To be asked before the rows are read."""
+        with self.changed:
+            return self._end
+
+    def add(self, paths: Iterable[str]) -> None:
+        """Note files whose rows were written, or taken out, and are committed."""
+        with self.changed:
+            before = self._end
+            for path in paths:
+                self._paths.append(path)
+                self._end += 1
+            if self._end != before:
+                self.changed.notify_all()
+
+    def everything(self) -> None:
+        """Note that any row may be another now."""
+        with self.changed:
+            self._paths.clear()
+            self._end += 1
+            self._start = self._end
+            self.changed.notify_all()
+
+    def since(self, version: int) -> tuple[int, frozenset[str] | None]:
+        """Return the version now, and the files that were written since another one.
+
+        None: everything may have been. To be asked before the rows are read, or a write between
+        would be missed.
+        """
+        with self.changed:
+            if version < self._start or self._end - version > len(self._paths):
+                return self._end, None
+            held = len(self._paths)
+            new = [self._paths[at] for at in range(held - (self._end - version), held)]
+            return self._end, frozenset(new)
+
+
+class Database:
+    """Opens and guards one database file.
+
+    `write()` gives the one writing connection inside a transaction and can be nested (the
+    inner one joins the outer). `read()` gives a connection with a snapshot of its own; in a
+    thread that is writing it gives the writing connection, so that it sees its own changes.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.was_clean = True
+        """Whether the last process closed it in good order."""
+        self.renewed = ""
+        """Why the database was started anew; empty when it was not."""
+        self.version = 0
+        """Grows with every committed write: a key for cached counts."""
+        self.journal = Journal()
+        self._touching: list[str] = []
+        self._terms: dict[str, int] = {}
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._writing_thread = 0
+        self._pool: list[sqlite3.Connection] = []
+        self._pool_lock = threading.Lock()
+        self._epoch = 0
+        self._closed = False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._writer = self._open()
+        except sqlite3.OperationalError as error:
+            raise IndexUnavailable(
+                f"The index {path} cannot be opened: {error}.",
+                hint="Check that the state folder can be written and the disk has room.",
+            ) from error
+        except sqlite3.DatabaseError as error:
+            self._set_aside(str(error))
+            self._writer = self._open()
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """Give the writing connection; commit at the end, roll back on an error."""
+        with self._lock:
+            self._check_open()
+            if self._depth:
+                yield self._writer
+                return
+            self._writer.execute("BEGIN IMMEDIATE")
+            self._depth, self._writing_thread = 1, threading.get_ident()
+            try:
+                yield self._writer
+                with self.journal.changed:  # nobody sees rows that are not noted
+                    self._writer.execute("COMMIT")
+                    self.version += 1
+                    self.journal.add(self._touching)
+            except BaseException:
+                self._terms.clear()
+                with suppress(sqlite3.Error):
+                    self._writer.execute("ROLLBACK")
+                raise
+            finally:
+                self._depth, self._writing_thread = 0, 0
+                self._touching.clear()
+
+    def touch(self, path: str) -> None:
+        """Say, inside a transaction, that a file's rows become others in it."""
+        self._touching.append(path)
+
+    def term_ids(self, terms: Sequence[str]) -> array[int]:
+        """Return the numbers of terms, inside a transaction; new ones get one."""
+        known = self._terms
+        if not known:
+            known.update(self._writer.execute("SELECT term, id FROM terms ORDER BY id"))
+        new = [term for term in dict.fromkeys(terms) if term not in known]
+        if new:
+            first = known[next(reversed(known))] + 1 if known else 0
+            rows = [(first + at, term) for at, term in enumerate(new)]
+            self._writer.executemany("INSERT INTO terms VALUES (?, ?)", rows)
+            known.update((term, number) for number, term in rows)
+        return array("i", map(known.__getitem__, terms))
+
+    def drop_terms(self, numbers: Iterable[int]) -> None:
+        """Take terms that no chunk holds out, inside a transaction."""
+        self._writer.executemany("DELETE FROM terms WHERE id = ?", [(one,) for one in numbers])
+        self._terms.clear()
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """Give a connection that sees one state of the database throughout."""
+        if self._writing_thread == threading.get_ident():
+            yield self._writer
+            return
+        connection, epoch = self._borrow()
+        try:
+            connection.execute("BEGIN")
+            yield connection
+        finally:
+            self._give_back(connection, epoch)
+
+    def get(self, key: str, default: str = "") -> str:
+        """Return a single value of `meta`."""
+        with self.read() as connection:
+            row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return str(row[0]) if row else default
+
+    def set(self, key: str, value: str) -> None:
+        """Store a single value in `meta`."""
+        with self.write() as connection:
+            connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def check(self) -> str:
+        """Return what is wrong with the file, or nothing. Reads all of it."""
+        try:
+            with self.read() as connection:
+                found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+        except sqlite3.DatabaseError as error:
+            return str(error)
+        return "" if found == "ok" else found
+
+    def renew(self, reason: str) -> None:
+        """Put a damaged file aside and start with an empty one; the vault fills it again."""
+        with self._lock:
+            self._check_open()
+            with self._pool_lock:  # who connects now would have the old file, and think it the new
+                self._drop_connections()
+                self._set_aside(reason)
+                self._writer = self._open()
+            self.version += 1
+            self.journal.everything()
+
+    def compact(self) -> str:
+        """Write the file anew without what was deleted, and empty the log beside it.
+
+        Returns why that could not be done whole; nothing when it was.
+        """
+        with self._lock:
+            self._check_open()
+            try:
+                self._writer.execute("PRAGMA temp_store = FILE")
+                self._writer.execute("VACUUM")
+                busy = self._truncate_log()
+            except sqlite3.Error as error:
+                return f"the index database could not be written anew ({error})"
+            finally:
+                self._writer.execute("PRAGMA temp_store = MEMORY")
+            self._terms.clear()
+            self.version += 1
+            self.journal.everything()  # memory is to hold nothing else than the file
+        for suffix in ("", "-wal", "-shm"):
+            Path(f"{self.path}.damaged{suffix}").unlink(missing_ok=True)
+        return "the log of the index database is still being read" if busy else ""
+
+    def _truncate_log(self) -> bool:
+        """Empty the write-ahead log; return whether readers were in the way all the time."""
+        for _ in range(_LOG_TRIES):
+            busy, *_ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if not busy:
+                return False
+            time.sleep(_LOG_PAUSE_SECONDS)
+        return True
+
+    def close(self) -> None:
+        """Close all connections and note that this was in good order."""
+        with self._lock:
+            if self._closed:
+                return
+            with suppress(sqlite3.Error):
+                self.set("clean", "1")
+            self._closed = True
+            with self._pool_lock:
+                self._drop_connections()
+
+    def _open(self) -> sqlite3.Connection:
+        self._terms.clear()
+        connection = self._connect()
+        try:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if version != VERSION and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                connection.close()
+                for suffix in ("", "-wal", "-shm"):
+                    Path(f"{self.path}{suffix}").unlink(missing_ok=True)
+                version, connection = 0, self._connect()
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA secure_delete = ON")
+            connection.execute("PRAGMA cache_size = -16000")
+            if version != VERSION:
+                connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
+            row = connection.execute("SELECT value FROM meta WHERE key = 'clean'").fetchone()
+            self.was_clean = row is None or row[0] == "1"
+            connection.execute("INSERT OR REPLACE INTO meta VALUES ('clean', '0')")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        connection.execute("PRAGMA temp_store = MEMORY")
+        return connection
+
+    def _borrow(self) -> tuple[sqlite3.Connection, int]:
+        with self._pool_lock:
+            self._check_open()
+            if self._pool:
+                return self._pool.pop(), self._epoch
+            connection = self._connect()
+            try:
+                connection.execute("PRAGMA query_only = ON")
+                connection.execute("PRAGMA schema_version")  # opens the log beside the file, too
+            except BaseException:
+                connection.close()
+                raise
+            return connection, self._epoch
+
+    def _give_back(self, connection: sqlite3.Connection, epoch: int) -> None:
+        with suppress(sqlite3.Error):
+            connection.rollback()
+        with self._pool_lock:
+            if epoch == self._epoch and not self._closed and len(self._pool) < _POOLED_READERS:
+                self._pool.append(connection)
+                return
+        connection.close()
+
+    def _drop_connections(self) -> None:
+        """Close what is open. Under the pool's lock."""
+        self._epoch += 1
+        pooled, self._pool = self._pool, []
+        for connection in (*pooled, self._writer):
+            connection.close()
+
+    def _set_aside(self, reason: str) -> None:
+        """Keep one damaged copy for whoever wants to look; the next one replaces it."""
+        log.warning("index database %s is damaged (%s): starting a new one", self.path, reason)
+        self.renewed = reason
+        for suffix in ("", "-wal", "-shm"):
+            with suppress(FileNotFoundError):  # the last reader takes the log with it
+                Path(f"{self.path}{suffix}").replace(f"{self.path}.damaged{suffix}")
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise IndexUnavailable("The index is closed.")
+
+
+def is_damage(error: sqlite3.DatabaseError) -> bool:
+    """Tell whether an error says that the file itself is damaged.
+
+    A full disk, a lock or a connection that was closed for a new file say no such thing.
+    """
+    code = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF in _DAMAGED or code in _UNREADABLE or type(error) is sqlite3.DatabaseError
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A file as the index has it. `sha` is empty for one that could not be read."""
+
+    path: str
+    sha: str
+    lang: str
+    stat: FileStat
+
+
+def file_rows(database: Database, paths: Sequence[str] | None = None) -> list[FileRow]:
+    """Return the files that the index has: all of them, or those of some paths."""
+    statement = "SELECT path, sha, lang, severity, mtime_ns, ctime_ns, size FROM files"
+    if paths is not None:
+        statement += " WHERE path IN (SELECT value FROM json_each(?))"
+    values = () if paths is None else (json.dumps(list(paths)),)
+    with database.read() as connection:
+        rows = connection.execute(statement, values).fetchall()
+    return [
+        FileRow(path, "" if severity == "skipped" else sha, lang, FileStat(*stamp))
+        for path, sha, lang, severity, *stamp in rows
+    ]
+
+
+def chunk_from(row: Sequence[object]) -> Chunk:
+    """Return the chunk of a row selected by CHUNK_COLUMNS."""
+    values = list(row)
+    values[10] = tuple(str(row[10]).split())
+    return Chunk(*values)  # type: ignore[arg-type]
+
+
+def chunks_of(
+    connection: sqlite3.Connection, keys: Collection[int] | Collection[str], by: str = "rowid"
+) -> dict[int, Chunk]:
+    """Return the chunks that have these rowids, or what else `by` names, by rowid."""
+    if not keys:
+        return {}
+    rows = connection.execute(
+        f"SELECT rowid, {CHUNK_COLUMNS} FROM chunks WHERE {by} IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(keys)),),
+    )
+    return {row[0]: chunk_from(row[1:]) for row in rows}
+
+
+def chunks_with_ids(connection: sqlite3.Connection, ids: Collection[str]) -> dict[str, Chunk]:
+    """Return the chunks that have these ids."""
+    return {chunk.id: chunk for chunk in chunks_of(connection, ids, "id").values()}
+
+
+def chunks_beside(connection: sqlite3.Connection, chunk: Chunk) -> list[Chunk]:
+    """Return the chunks around one in its file, in order, itself among them."""
+    columns = ", ".join(f"c.{name.strip()}" for name in CHUNK_COLUMNS.split(","))
+    rows = connection.execute(
+        f"SELECT {columns} FROM chunks o JOIN chunks c ON c.path = o.path"
+        " AND c.ordinal BETWEEN o.ordinal - ? AND o.ordinal + ?"
+        " WHERE o.id = ? ORDER BY c.ordinal",
+        (BESIDE, BESIDE, chunk.id),
+    )
+    return [chunk_from(row) for row in rows]
+
+
+def changed_on_disk(
+    connection: sqlite3.Connection, reader: VaultReader, paths: Collection[str]
+) -> set[str]:
+    """Return those files that are not on disk as they were indexed."""
+    rows = connection.execute(
+        "SELECT path, mtime_ns, ctime_ns, size FROM files"
+        " WHERE path IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(paths)),),
+    )
+    indexed = {path: FileStat(*stamp) for path, *stamp in rows}
+    changed = set()
+    for path in paths:
+        try:
+            if reader.stat(path) == indexed.get(path, False):
+                continue
+        except VaultMindError:
+            pass
+        changed.add(path)
+    return changed
+
+
+def hit_of(chunk: Chunk, title: str, text: str, score: float) -> Hit:
+    """Return a chunk as a hit, with what is shown of it and how well it matches."""
+    return Hit(
+        id=chunk.id,
+        path=chunk.path,
+        anchor=chunk.anchor,
+        kind=chunk.kind,
+        agent=chunk.agent,
+        title=title,
+        text=text,
+        score=score,
+        lang=chunk.lang,
+        time=chunk.time,
+        session=chunk.session,
+        message=chunk.message,
+        speaker=chunk.speaker,
+    )

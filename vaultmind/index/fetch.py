@@ -1,0 +1,189 @@
+"""Fetch: the whole text behind a hit or a path, fresh from disk, through the outlet."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from vaultmind import tokens
+from vaultmind.errors import BadArgument, NotFound
+from vaultmind.index.db import Database, chunks_with_ids
+from vaultmind.index.notes import Form, Place
+from vaultmind.index.outlet import Outlet
+from vaultmind.index.reading import Part, Read, part_of
+from vaultmind.types import Caller, Hit, Kind, LinkedKind
+from vaultmind.vault.files import FileStat
+
+BIG, MOST_BIG = 50_000, 4
+"""Letters of a text that is worth keeping for its next page, and how many are kept."""
+MOST_SHOWN = 5_000
+"""Hits whose places are kept: an id goes when its text is edited, and may be asked for still."""
+LETTERS_PER_TOKEN = 8
+"""More than most texts have: so much is looked at first for what fits a budget."""
+_INK = re.compile(r"\S")
+_ID = re.compile(r"[0-9a-f]{20}")
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A text, or as much of it as the budget holds."""
+
+    path: str
+    anchor: str
+    kind: Kind | LinkedKind
+    agent: str
+    title: str
+    text: str
+    time: str
+    tokens: int
+    """Of `text`."""
+    next_offset: int | None
+    """Where to go on; None at the end."""
+
+
+class Fetch:
+    """Reads what a hit's id or a path names. Any thread."""
+
+    def __init__(self, database: Database, outlet: Outlet) -> None:
+        self._database = database
+        self._outlet = outlet
+        self._big: dict[tuple[str, str], tuple[FileStat, Read]] = {}
+        self._shown: dict[str, tuple[str, str]] = {}
+        self._keeping = threading.Lock()
+
+    def note(self, hits: Iterable[Hit]) -> None:
+        """Keep where hits stand that are shown now, the last of them."""
+        with self._keeping:
+            for hit in hits:
+                self._shown.pop(hit.id, None)
+                self._shown[hit.id] = (hit.path, hit.anchor)
+            while len(self._shown) > MOST_SHOWN:
+                del self._shown[next(iter(self._shown))]
+
+    def fetch(
+        self, id_or_path: str, caller: Caller, *, max_tokens: int = 2000, offset: int = 0
+    ) -> Fetched:
+        """Return the text of a hit's section or message, of `Note.md`, or of `Note.md#Heading`.
+
+        A hit whose text was edited since is read where it stood. Raises NotFound for what is
+        not there or not shown to the caller (the answer is the same), BadArgument for an offset
+        or budget that is none.
+        """
+        if offset < 0 or max_tokens < 1:
+            name, value = ("offset", offset) if offset < 0 else ("max_tokens", max_tokens)
+            raise BadArgument(name, value, "0 or more" if offset < 0 else "1 or more")
+        name = id_or_path.strip()
+        path, anchor = self._named(name, caller)
+        place = self._outlet.ground.place_of(path)
+        if place is None or not self._outlet.shows(path, caller):
+            raise _not_found(name)
+        read = self._clean(path, anchor, place)
+        piece, after = _piece(read.text, offset, max_tokens)
+        return Fetched(
+            path=path,
+            anchor=anchor,
+            kind=place.kind,
+            agent=place.agent,
+            title=read.title,
+            text=piece,
+            time=read.time,
+            tokens=tokens.count(piece),
+            next_offset=after,
+        )
+
+    def _clean(self, path: str, anchor: str, place: Place) -> Read:
+        """Return a part without secrets; of the last big notes it is kept, by their stamp.
+
+        Only a note's: what is forgotten, and so hidden, can change without the file.
+        """
+        key = (path, anchor)
+        stamp = self._outlet.reader.stat(path)
+        held = self._big.get(key)
+        if held is not None and held[0] == stamp:
+            return held[1]
+        found = self._read(path, anchor, place)
+        clean = self._outlet.clean
+        read = Read(clean(found.text), clean(found.title), found.time)
+        if place.kind == "note" and stamp is not None and len(read.text) > BIG:
+            with self._keeping:
+                self._big.pop(key, None)
+                self._big[key] = (stamp, read)
+                while len(self._big) > MOST_BIG:
+                    del self._big[next(iter(self._big))]
+        return read
+
+    def _read(self, path: str, anchor: str, place: Place) -> Read:
+        file = self._outlet.reader.read(path)
+        record = path.removesuffix(".md")
+        if place.form == "session":
+            record = record.rpartition("/")[2]
+
+        def hides(*names: str) -> bool:
+            return self._outlet.hides(place.agent, record, *names)
+
+        part = _part(path, anchor, place.form, hides)
+        found = self._outlet.ground.read(path, part, file.text)
+        if found is None:
+            raise NotFound(
+                f"{path} has no part {anchor!r} (any more): the file may have changed since.",
+                hint=f"Fetch {path!r} for all of it.",
+            )
+        return found
+
+    def _named(self, name: str, caller: Caller) -> tuple[str, str]:
+        """Return the path and anchor that an id, a path or a note's name stands for."""
+        if _ID.fullmatch(name):
+            with self._database.read() as connection:
+                chunk = chunks_with_ids(connection, [name]).get(name)
+            if chunk is not None and self._outlet.shows_chunk(chunk, caller):
+                return chunk.path, chunk.anchor
+            shown = self._shown.get(name)
+            if chunk is not None or shown is None:
+                raise _not_found(name)
+            return shown
+        wanted = name.removeprefix("[[").removesuffix("]]").partition("|")[0]
+        path, mark, anchor = wanted.partition("#")
+        if self._is_there(wanted):
+            return wanted, ""
+        for candidate in (path, f"{path}.md"):
+            if self._is_there(candidate):
+                return candidate, mark + anchor
+        return self._by_name(path, name), mark + anchor
+
+    def _is_there(self, path: str) -> bool:
+        return bool(path) and self._outlet.reader.exists(path)
+
+    def _by_name(self, path: str, shown: str) -> str:
+        """Return the one note that has a name, as a wikilink would find it."""
+        name = path.rpartition("/")[2].removesuffix(".md").casefold()
+        with self._database.read() as connection:
+            rows = connection.execute("SELECT path FROM files WHERE kind = 'note'").fetchall()
+        ends = f"{name}.md"
+        found = [row[0] for row in rows if row[0].rpartition("/")[2].casefold() == ends]
+        if len(found) != 1 or not name or "/" in path:
+            raise _not_found(shown)
+        return str(found[0])
+
+
+def _piece(text: str, offset: int, max_tokens: int) -> tuple[str, int | None]:
+    """Return what fits of a text from an offset on, and where to go on; None at the end."""
+    size = max_tokens * LETTERS_PER_TOKEN
+    while offset + size < len(text) and tokens.count(text[offset : offset + size]) <= max_tokens:
+        size *= 2
+    window = text[offset : offset + size]
+    piece = tokens.clip(window, max_tokens, mark="") or window[:1]
+    rest = _INK.search(text, offset + len(piece))
+    return piece, rest.start() if rest else None
+
+
+def _part(path: str, anchor: str, form: Form, hides: Callable[..., bool]) -> Part:
+    return Part(part_of(path), anchor.lstrip("#"), form, hides)
+
+
+def _not_found(name: str) -> NotFound:
+    return NotFound(
+        f"There is nothing to fetch under {name[:200]!r}.",
+        hint="Search again for a current id, or give a path like 'Folder/Note.md#Heading'.",
+    )

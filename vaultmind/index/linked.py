@@ -1,0 +1,274 @@
+"""A folder that the person linked, as the ground of an index: read only. Code is cut by its
+definitions, prose by paragraphs.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from vaultmind.errors import PathRefused, VaultNotFound
+from vaultmind.index.ground.ground import check_folder
+from vaultmind.index.ground.watcher import Hints, Interest, Watcher
+from vaultmind.index.notes import (
+    TITLE_JOINT,
+    Chunked,
+    Place,
+    Span,
+    chunk_file,
+    faults_of,
+    new_chunk,
+    placed,
+    split,
+)
+from vaultmind.index.reading import Part, Read, read_part
+from vaultmind.index.taken import MACHINE_MADE, FolderRules, governs, shape_of
+from vaultmind.index.words.language import detect
+from vaultmind.redact import blank_passages, unmarked
+from vaultmind.types import Chunk
+from vaultmind.vault.exclude import Rules
+from vaultmind.vault.files import FileText
+from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.scan import Scan, scan
+
+NamedLines = tuple[int, int, str]
+"""First and last line, counted from 1, and the qualified name of what stands there, or nothing."""
+Cutter = Callable[[str, str], Sequence[NamedLines]]
+"""Takes a path and a text, returns where to cut it, in order, every line that says something once.
+"""
+WHAT = "linked folder"
+MAX_BYTES = 1_000_000
+"""Of a file: larger ones are made by tools."""
+FOLDER_FORMAT = "2"
+"""Raise it when the same bytes of a folder would give other chunks, terms or ties."""
+TARGET = 600
+"""Characters of a chunk of prose or data."""
+LARGEST, PART = 1_800, 1_200
+"""A piece of code is cut again past the first, into such as the second: what is embedded of a
+chunk is not much more."""
+DATA_CHARACTERS = 8_000
+"""So much of a data file is searched: its beginning says what it is."""
+MINIFIED_ABOVE, MINIFIED_LINE = 2_000, 250
+"""Characters of a file, and of its lines on the average, above which nobody wrote it."""
+FOREIGN_LINES = 3
+"""With so many lines of other letters, code is asked for its language."""
+_FOREIGN = re.compile(r"[^\W\d_\x00-\x7f]")
+
+log = logging.getLogger(__name__)
+
+
+def cut_plainly(path: str, text: str) -> Sequence[NamedLines]:
+    """Return pieces between blank lines: for where nothing is known of a language."""
+    found = []
+    for start, end in split(text, (0, len(text)), PART):
+        first = text.count("\n", 0, start) + 1
+        found.append((first, first + text.count("\n", start, max(start, end - 1)), ""))
+    return found
+
+
+class FolderPaths(VaultPaths):
+    """The names of a folder that is no vault: it has no memory folder, and nothing is written."""
+
+    def __init__(self, root: Path) -> None:
+        """Take a real path."""
+        super().__init__(root, os.devnull)
+
+    def check_root(self) -> None:
+        """Raise VaultNotFound unless a directory, and no link to one, stands there."""
+        if self.root.is_symlink():
+            raise VaultNotFound(f"The {WHAT} {self.root} is a symbolic link now.")
+        check_folder(self.root, WHAT)
+
+    def absolute(self, relative: str) -> Path:
+        """Return the real path of one in the linked folder; see VaultPaths.
+
+        Every read and stat comes by here: nothing is read through a link in the folder's place.
+        """
+        self.check_root()
+        return super().absolute(relative)
+
+    def writable(self, relative: str) -> Path:
+        """Refuse every path."""
+        raise PathRefused(relative, "a linked folder is never written")
+
+    def in_memory(self, relative: str) -> bool:
+        """Tell that nothing lies in a memory folder."""
+        return False
+
+    def agent_names(self) -> tuple[str, ...]:
+        """Return no agents."""
+        return ()
+
+    def agent_of(self, relative: str) -> str:
+        """Return that it is nobody's memory."""
+        return ""
+
+
+class FolderGround:
+    """One linked folder. `cutter` says where code is cut, and `format` changes when it does."""
+
+    def __init__(
+        self,
+        root: Path,
+        exclude: tuple[str, ...] = (),
+        cutter: Cutter = cut_plainly,
+        cutter_format: str = "",
+    ) -> None:
+        """Take a real path, the globs of what the person never wants indexed, and a cutter."""
+        self.paths = FolderPaths(root)
+        self._exclude = exclude
+        self._cutter = cutter
+        self.format = f"folder {FOLDER_FORMAT} {cutter_format}".rstrip()
+        """The version of how a linked folder is cut into chunks."""
+
+    def check(self) -> None:
+        """Raise VaultNotFound while the folder is not there, leads elsewhere or is empty.
+
+        An empty one may be where a disk was mounted.
+        """
+        root = self.paths.root
+        self.paths.check_root()
+        if root.resolve() != root:
+            raise VaultNotFound(f"The {WHAT} {root} leads through a symbolic link now.")
+        try:
+            is_empty = next(root.iterdir(), None) is None
+        except OSError as error:
+            raise VaultNotFound(f"The {WHAT} {root} cannot be listed: {error.strerror}.") from error
+        if is_empty:
+            raise VaultNotFound(f"The {WHAT} {root} is empty, or its disk is not there.")
+
+    def rules(self) -> Rules:
+        """Return what is left out, as `.gitignore` files and settings say now."""
+        return FolderRules(self.paths.root, self._exclude)
+
+    def scan(self, rules: Rules, max_bytes: int) -> Scan:
+        """Return every file that is taken; raises VaultNotFound."""
+        self.check()
+        return scan(self.paths, rules, max_bytes, self.takes, WHAT)
+
+    def place_of(self, path: str) -> Place | None:
+        """Return what a file is, or None for one that is not taken."""
+        shape = shape_of(path)
+        return Place("note", "", shape) if shape else None
+
+    def takes(self, path: str) -> bool:
+        """Tell whether a path names a kind of file that is taken."""
+        return shape_of(path) is not None
+
+    def watcher(self, hints: Hints) -> Watcher:
+        """Return what follows the folder."""
+        return Watcher(self.paths.root, hints, Interest(self.takes, governs))
+
+    def cut(self, path: str, file: FileText, place: Place) -> Chunked:
+        """Return the chunks of a file."""
+        if place.form == "note":
+            return chunk_file(path, file, place)
+        text = blank_passages(file.text)
+        if place.form == "code":
+            return placed(path, cut_code(path, text, self._cutter), place)
+        return placed(path, cut_text(path, text, is_data=place.form == "data"), place)
+
+    def read(self, path: str, part: Part, text: str) -> Read | None:
+        """Return a file, a note's section, or the lines of what code defines under a name."""
+        text = blank_passages(text)
+        if part.form == "note":
+            return read_part(part, text)
+        if not part.anchor:
+            return Read(text, path)
+        found = named_text(path, text, part.anchor, self._cutter) if part.form == "code" else None
+        return None if found is None else Read(found, path)
+
+
+def cut_code(path: str, text: str, cutter: Cutter) -> Chunked:
+    """Return the chunks of code: each stands under the name of what it defines.
+
+    Where the cutter fails the file is cut between blank lines: it is searched all the same, and a
+    fault says so.
+    """
+    size = len(text)
+    if size > MINIFIED_ABOVE and size > MINIFIED_LINE * (text.count("\n") + 1):
+        return Chunked((), path, faults=faults_of(path, ["minified: its text is not searched"]))
+    lang = _language(text)
+    chunks = []
+    spans, fault = _cut(path, text, cutter)
+    for span, name in spans:
+        title = TITLE_JOINT.join(filter(None, (path, name)))
+        for part in _parts(text, span):
+            chunks.append(_chunk(title, text, part, f"#{name}" if name else "", lang))
+    faults = faults_of(path, [fault] if fault else [])
+    return Chunked(tuple(chunk for chunk in chunks if chunk.text), path, "", lang, faults)
+
+
+def cut_text(path: str, text: str, *, is_data: bool = False) -> Chunked:
+    """Return the chunks of prose without headings that we know, or of the beginning of a data file;
+    none of what a tool writes for itself.
+    """
+    if is_data and path.lower().endswith(MACHINE_MADE):
+        return Chunked((), path)
+    shown = text[:DATA_CHARACTERS] if is_data else text
+    lang = _language(shown) if is_data else detect(shown)
+    spans = split(shown, (0, len(shown)), TARGET)
+    return Chunked(tuple(_chunk(path, text, span, "", lang) for span in spans), path, "", lang)
+
+
+def named_text(path: str, text: str, name: str, cutter: Cutter) -> str | None:
+    """Return the lines that stand under a name, in order; None where there are none.
+
+    A small class stands as one: of a method in it all of that class is returned.
+    """
+    spans, _ = _cut(path, text, cutter)
+    while name:
+        found = [
+            text[start:end]
+            for (start, end), one in spans
+            if one == name or one.startswith(f"{name}.")
+        ]
+        if shown := "".join(found).strip("\r\n").rstrip():
+            return shown
+        name = name.rpartition(".")[0]
+    return None
+
+
+def _cut(path: str, text: str, cutter: Cutter) -> tuple[list[tuple[Span, str]], str]:
+    """Return where to cut code, and why that is not where its definitions begin."""
+    why = ""
+    try:
+        found = cutter(path, unmarked(text))
+    except Exception as error:  # search must not depend on what reads code
+        log.exception("%s could not be cut by its definitions", path)
+        why = f"could not be cut by its definitions ({type(error).__name__}): cut at blank lines"
+        found = cut_plainly(path, text)
+    starts = [0, *(match.end() for match in re.finditer("\n", text))]
+    starts += [len(text)] if starts[-1] != len(text) else []
+    last = len(starts) - 1
+    return [
+        ((starts[min(max(first, 1) - 1, last)], starts[min(end, last)]), name)
+        for first, end, name in found
+    ], why
+
+
+def _chunk(title: str, text: str, span: Span, anchor: str, lang: str) -> Chunk:
+    shown = text[span[0] : span[1]].replace("\r\n", "\n").strip("\n").rstrip()
+    return replace(new_chunk(title, shown, span, anchor), lang=lang)
+
+
+def _parts(text: str, span: Span) -> Iterator[Span]:
+    """Yield a span whole, or in pieces at the ends of lines where it is very long."""
+    start, end = span
+    while end - start > LARGEST:
+        at = text.rfind("\n", start + 1, start + PART)
+        at = start + PART if at < 0 else at + 1
+        yield start, at
+        start = at
+    if end > start:
+        yield start, end
+
+
+def _language(text: str) -> str:
+    """Return the language of code's words: English, but for those who write comments in theirs."""
+    foreign = [line for line in text.split("\n") if _FOREIGN.search(line)]
+    return detect(" ".join(foreign), "en") if len(foreign) >= FOREIGN_LINES else "en"

@@ -1,0 +1,507 @@
+"""What is indexed of a file: where it belongs, and the chunks it is cut into.
+
+A note is cut by its headings, small sections together; a brain into facts, a session into
+messages, a canvas into its text nodes. Of an episode there are few chunks on purpose: the hundreds
+of files that were read say nothing that is looked for in words.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+from typing import Literal
+
+from vaultmind.index.ties import heading_anchor
+from vaultmind.index.words.language import detect
+from vaultmind.redact import blank_passages
+from vaultmind.types import Chunk, Fault, Kind
+from vaultmind.vault.bullets import COMMENT, bullets
+from vaultmind.vault.canvas import parse_canvas
+from vaultmind.vault.files import FileText
+from vaultmind.vault.markdown import Note, parse_note
+from vaultmind.vault.oneline import unescape
+from vaultmind.vault.parts import block_spans
+from vaultmind.vault.paths import SESSION_ID, VaultPaths
+from vaultmind.vault.properties import front_matter
+from vaultmind.vault.transcript import parse_session
+
+Span = tuple[int, int]
+Form = Literal["note", "canvas", "brain", "session", "summary", "episode", "code", "text", "data"]
+"""The last three are of linked folders."""
+
+TITLE_JOINT = " › "
+"""Between the parts of a title. All but the first part are embedded with the text: headings,
+and who speaks (LoCoMo: R@5 of vectors .13 without the speaker, .28 with).
+"""
+TARGET, WHOLE, SMALL = 600, 800, 160
+"""Characters of a chunk; up to which a section with all below it stays whole; and below which it
+joins its neighbour."""
+SUMMARY_TARGET, SAID_TARGET = 400, 900
+"""Characters of a piece of a summary, and of a long message or something said in an episode."""
+LANGUAGE_SAMPLE = 160
+"""Characters of a chunk that are looked at for a language other than the note's."""
+LANGUAGE_MESSAGES = 20
+"""Messages that tell the language of a session."""
+MOST_SAID = 60
+"""Decisions and commits of one episode, the first."""
+TASK = "task"
+_ID_LENGTH = 20
+"""Hex digits of a chunk's id: 80 bits."""
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
+_DATE_KEYS = ("date", "created", "data", "дата")
+_UNSHOWN = {"tags", "tag", "cssclass", "cssclasses", "position", "publish"}
+_MAX_PROPERTY = 200
+_MARKUP = re.compile(
+    r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]|\[([^\[\]]*)\]\([^)]{0,2000}\)|[*`]+|(?<!\w)_+|_+(?!\w)"
+)
+_SOURCES = re.compile(r"(?:(?:^|(?<=\s))\[\[[^\[\]|]+\|source\]\]\s*)+")
+_WRITTEN = re.compile(r"%%\s*(\d{4}-\d{2}-\d{2})\b")
+_UNTIL = re.compile(r"(?<![^\s%])until (\d{4}-\d{2}-\d{2})%%")
+_EPISODE_TITLE = re.compile(r"(?m)^# +(?P<said>\S.*?)[ \t]*\r?$")
+_EPISODE_TASK = re.compile(rf"(?m)^(?P<said>(?!- )\S.*?)[ \t]+\^{TASK}[ \t]*\r?$")
+_EPISODE_SAID = re.compile(
+    r"(?m)^- \d{1,2}:\d{2}(?::\d{2})? (?:decided|committed|came to)\b[^\n:]*: (?P<said>[^\n]+?)"
+    r"(?: %%(?P<meta>\{[^\n]*\})%%)?(?:[ \t]+\^(?P<block>[A-Za-z0-9-]+))?[ \t]*\r?$"
+)
+_NO_TASK, _LONG_TASK = "A task", "A long task"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a file is, by where it lies."""
+
+    kind: Kind
+    agent: str
+    """Whose memory; empty for the user's own notes."""
+    form: Form
+
+
+@dataclass(frozen=True, slots=True)
+class Chunked:
+    """A file, ready to be indexed. `time` is the date it speaks from, `lang` its language."""
+
+    chunks: tuple[Chunk, ...]
+    title: str
+    time: str = ""
+    lang: str = ""
+    faults: tuple[Fault, ...] = ()
+
+
+def place_of(path: str, paths: VaultPaths) -> Place | None:
+    """Return what a vault-relative path is, or None for what is never indexed.
+
+    Of the memory folder only brains, their archives, active contexts, sessions, summaries and
+    episodes are indexed.
+    """
+    if not paths.in_memory(path):
+        name = path[path.rfind("/") + 1 :]
+        ending = name[max(name.rfind("."), 1) :].lower()
+        forms: dict[str, Form] = {".md": "note", ".canvas": "canvas"}
+        return Place("note", "", forms[ending]) if ending in forms else None
+    agent = paths.agent_of(path)
+    if not agent or not path.endswith(".md"):
+        return None
+    folder, _, name = path.rpartition("/")
+    is_session_id = SESSION_ID.fullmatch(name.removesuffix(".md")) is not None
+    is_summary = path.startswith(f"{paths.memory(agent)}/summaries/")
+    found: tuple[tuple[bool, Kind, Form], ...] = (
+        (path in (paths.brain(agent), paths.archive(agent)), "fact", "brain"),
+        (folder == paths.sessions(agent) and is_session_id, "message", "session"),
+        (folder == paths.episodes(agent) and is_session_id, "episode", "episode"),
+        (path == paths.active_context(agent) or is_summary, "summary", "summary"),
+    )
+    return next((Place(kind, agent, form) for fits, kind, form in found if fits), None)
+
+
+def chunk_file(path: str, file: FileText, place: Place) -> Chunked:
+    """Return the chunks of a file with their stable ids, and what could not be read of it.
+
+    A private passage or key may reach over many: it is blanked in the whole before the cut.
+    """
+    text = file.text if place.form == "canvas" else blank_passages(file.text)
+    return placed(path, _CHUNKERS[place.form](path, text), place)
+
+
+def placed(path: str, found: Chunked, place: Place) -> Chunked:
+    """Return a file's chunks with ids, path, kind and agent.
+
+    An id is made of path, place and text; equal ones are counted.
+    """
+    seen: Counter[tuple[str, ...]] = Counter()
+    chunks = []
+    for chunk in found.chunks:
+        where = (chunk.anchor, chunk.title, chunk.text, chunk.message)
+        seen[where] += 1
+        key = "\0".join((path, *where, str(seen[where])))
+        name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_LENGTH]
+        chunks.append(replace(chunk, id=name, path=path, kind=place.kind, agent=place.agent))
+    return replace(found, chunks=tuple(chunks))
+
+
+def new_chunk(title: str, text: str, span: Span, anchor: str = "") -> Chunk:
+    """Return a chunk whose place in the vault is filled in later."""
+    return Chunk("", "", "note", "", anchor, title, text, span[0], span[1])
+
+
+def faults_of(path: str, reasons: Iterable[str]) -> tuple[Fault, ...]:
+    """Return faults for a file that is indexed all the same."""
+    return tuple(Fault(path, reason, "partial") for reason in reasons)
+
+
+def uncommented(text: str, span: Span, comments: Iterable[Span]) -> str:
+    """Return the text of a span without the comments in it, its newlines as `\\n`."""
+    kept: list[str] = []
+    at = span[0]
+    for start, end in comments:
+        if end > at and start < span[1]:
+            kept.append(text[at : max(at, start)])
+            at = max(at, end)
+    kept.append(text[at : max(at, span[1])])
+    return "".join(kept).replace("\r\n", "\n").strip()
+
+
+# --- where a long text pauses -------------------------------------------------------------
+
+_PARAGRAPH_END = re.compile(r"\n(?:[ \t\r]*\n)+")
+_FENCED = re.compile(r"(?ms)^[ \t]*(`{3,}|~{3,})[^\n]*$.*?(?:^[ \t]*\1[^\n]*$|\Z)")
+_SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]+[\"'»”)\]]*\s+|[。！？]+|\n")
+_SPACE = re.compile(r"\s+")
+
+
+def split(text: str, span: Span, target: int) -> list[Span]:
+    """Return the spans that a text is cut into, without overlap, in order, none of them blank.
+
+    It is cut between paragraphs, then sentences, then words. Pieces are filled up to `target`
+    characters; only what has no space in it is longer than one and a half. A short rest joins the
+    piece before it.
+    """
+    most = target + target // 2
+    if span[1] - span[0] <= most:
+        return [span] if text[span[0] : span[1]].strip() else []
+    fences = [match.span() for match in _FENCED.finditer(text, *span)]
+    ends = (match.span() for match in _PARAGRAPH_END.finditer(text, *span))
+    ends = (one for one in ends if not any(start < one[0] < end for start, end in fences))
+    pieces: list[Span] = []
+    for paragraph in _between(text, span, ends):
+        for start, end in _atoms(text, paragraph, most, (_SENTENCE_END, _SPACE)):
+            if pieces and end - pieces[-1][0] <= target:
+                pieces[-1] = (pieces[-1][0], end)
+            else:
+                pieces.append((start, end))
+    if len(pieces) > 1 and pieces[-1][1] - pieces[-1][0] < target // 4:
+        rest = pieces.pop()
+        pieces[-1] = (pieces[-1][0], rest[1])
+    return pieces
+
+
+def _atoms(text: str, span: Span, most: int, marks: Sequence[re.Pattern[str]]) -> Iterator[Span]:
+    """Yield a span whole, or in parts at the first of some marks that is needed."""
+    if span[1] - span[0] <= most:
+        yield span
+    elif marks:
+        for part in _between(
+            text, span, (match.span() for match in marks[0].finditer(text, *span))
+        ):
+            yield from _atoms(text, part, most, marks[1:])
+    else:
+        yield from ((at, min(at + most, span[1])) for at in range(*span, most))
+
+
+def _between(text: str, span: Span, ends: Iterable[Span]) -> Iterator[Span]:
+    """Yield what lies between the ends of marks, blanks trimmed away."""
+    start = span[0]
+    for _, end in (*ends, (span[1], span[1])):
+        piece = text[start:end]
+        if piece.strip():
+            first = start + len(piece) - len(piece.lstrip())
+            yield first, first + len(piece.strip())
+        start = end
+
+
+# --- notes and summaries ------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Section:
+    """A heading with its own text (start to own_end) and what lies below it (to end)."""
+
+    level: int
+    heading: str
+    raw: str
+    start: int
+    own_end: int
+    end: int
+    parent: _Section | None = None
+    children: list[_Section] = field(default_factory=list)
+
+    def above(self) -> list[_Section]:
+        """Return the sections from the top down to this one."""
+        return [*(self.parent.above() if self.parent else []), self]
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A span that becomes one chunk or, if it is long, several."""
+
+    section: _Section
+    span: Span
+    bare: bool = False
+    """Whether it is a heading and nothing else: such a one always joins the next."""
+
+
+def chunk_note(path: str, text: str) -> Chunked:
+    """Return a note's chunks: small notes whole, long ones by section."""
+    note = parse_note(text)
+    title = note.title_property or PurePosixPath(path).stem
+    lang = detect(text[note.body_start :])
+    chunks = [
+        _section_chunk(text, note, title, piece.section, span)
+        for piece in _pieces(_sections(note, text)[0], text)
+        for span in split(text, piece.span, TARGET)
+    ]
+    tags = tuple(dict.fromkeys(tag.casefold() for tag in note.tags))
+    time = _time_of(path, note)
+    done = tuple(
+        replace(
+            chunk, lang=detect(chunk.text, lang, sample_size=LANGUAGE_SAMPLE), tags=tags, time=time
+        )
+        for chunk in _with_properties([one for one in chunks if one.text], note, title)
+    )
+    return Chunked(done, title, time, lang, faults_of(path, note.faults))
+
+
+def chunk_summary(path: str, text: str) -> Chunked:
+    """Return a summary's chunks: paragraphs, small neighbours together.
+
+    What has a block id stands alone under it: by that id it may be hidden. The links to sources
+    in which a paragraph of ours ends are no part of what it says.
+    """
+    note = parse_note(text)
+    title = PurePosixPath(path).stem
+    lang, time = detect(text[note.body_start :]), _time_of(path, note)
+    chunks = []
+    for section in _sections(note, text):
+        at = section.start
+        parts: list[tuple[Span, str]] = []
+        for block, (start, end) in block_spans(note):
+            if at <= start and end <= section.own_end:
+                parts += [((at, start), ""), ((start, block.end), f"#^{block.id}")]
+                at = end
+        for part, anchor in (*parts, ((at, section.own_end), "")):
+            for span in split(text, part, SUMMARY_TARGET):
+                chunk = _section_chunk(text, note, title, section, span)
+                said = _SOURCES.sub("", chunk.text).strip()
+                if said.lstrip("#").strip() not in ("", section.raw):
+                    chunk = replace(chunk, anchor=anchor or chunk.anchor, text=said)
+                    chunks.append(replace(chunk, lang=lang, time=time))
+    return Chunked(tuple(chunks), title, time, lang, faults_of(path, note.faults))
+
+
+def _sections(note: Note, text: str) -> list[_Section]:
+    """Return the note's sections in order; the first is what stands above all headings."""
+    size = len(text)
+    every = [_Section(0, "", "", note.body_start, size, size)]
+    open_sections = every[:]
+    for heading in note.headings:
+        open_sections[-1].own_end = heading.start
+        while open_sections[-1].level >= heading.level:
+            open_sections.pop().end = heading.start
+        parent = open_sections[-1]
+        shown = " ".join(_MARKUP.sub(r"\1\2", COMMENT.sub("", heading.text)).split())
+        section = _Section(heading.level, shown, heading.text, heading.start, size, size, parent)
+        parent.children.append(section)
+        open_sections.append(section)
+        every.append(section)
+    return every
+
+
+def _pieces(section: _Section, text: str) -> Iterator[_Piece]:
+    """Yield a section whole where it is short enough, else its own text, then its children.
+
+    A small piece joins the next, under the lower heading of parent and child.
+    """
+    if section.end - section.start <= WHOLE or not section.children:
+        yield _Piece(section, (section.start, section.end))
+        return
+    own = text[section.start : section.own_end].strip()
+    bare = "\n" not in own and own.lstrip("# ").startswith(section.raw)
+    current = _Piece(section, (section.start, section.own_end), bare)
+    for piece in (piece for child in section.children for piece in _pieces(child, text)):
+        size = current.span[1] - current.span[0]
+        joined = piece.span[1] - current.span[0]
+        if current.bare or (size < SMALL and joined <= TARGET):
+            is_below = any(one is current.section for one in piece.section.above())
+            lower = piece.section if is_below else current.section
+            current = _Piece(lower, (current.span[0], piece.span[1]), piece.bare)
+        else:
+            yield current
+            current = piece
+    yield current
+
+
+def _section_chunk(text: str, note: Note, title: str, section: _Section, span: Span) -> Chunk:
+    headings = [one.heading for one in section.above() if one.heading]
+    shown = TITLE_JOINT.join([title, *(headings[1:] if headings[:1] == [title] else headings)])
+    said = uncommented(text, span, note.comments)
+    return new_chunk(shown, said, span, heading_anchor(section.raw))
+
+
+def _with_properties(chunks: list[Chunk], note: Note, title: str) -> list[Chunk]:
+    """Return chunks, the properties before the first or on their own."""
+    lines = []
+    for key, value in note.properties.items():
+        shown = _value_text(value)
+        if shown and key.lower() not in _UNSHOWN and shown != note.title_property:
+            lines.append(f"{key}: {shown}"[:_MAX_PROPERTY])
+    properties = "\n".join(lines)
+    if not properties:
+        return chunks
+    if chunks and len(properties) + len(chunks[0].text) <= WHOLE:
+        return [replace(chunks[0], text=f"{properties}\n\n{chunks[0].text}", start=0), *chunks[1:]]
+    return [new_chunk(title, properties, (0, note.body_start)), *chunks]
+
+
+def _value_text(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_value_text(item)}" for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(filter(None, map(_value_text, value)))
+    return " ".join(str(value).split()) if value is not None else ""
+
+
+def _time_of(path: str, note: Note) -> str:
+    """Return the date that a daily note's name or a property gives, as ISO; else nothing."""
+    said = (str(note.properties.get(key, "")).strip() for key in _DATE_KEYS)
+    dates = (_DATE.match(one) for one in (PurePosixPath(path).stem, *said))
+    return next((date[0] for date in dates if date), "")
+
+
+# --- canvases, brains, sessions, episodes -------------------------------------------------
+
+
+def chunk_canvas(path: str, text: str) -> Chunked:
+    """Return a chunk for each text node; their spans are the whole file.
+
+    Without private passages: one may reach over several.
+    """
+    canvas = parse_canvas(text)
+    title = PurePosixPath(path).stem
+    whole = blank_passages("\n\n".join(node.text for node in canvas.nodes))
+    cards, at = [], 0
+    for node in canvas.nodes:
+        cards.append(whole[at : at + len(node.text)])
+        at += len(node.text) + len("\n\n")
+    lang = detect(" \n".join(cards))
+    chunks = tuple(
+        replace(new_chunk(title, card[start:end], (0, len(text))), lang=detect(card, lang))
+        for card in cards
+        for start, end in split(card, (0, len(card)), TARGET)
+    )
+    return Chunked(chunks, title, "", lang, faults_of(path, canvas.faults))
+
+
+def chunk_brain(path: str, text: str) -> Chunked:
+    """Return a chunk for each bullet, wherever in the file it stands."""
+    found = bullets(text)
+    lang = detect(" \n".join(bullet.text for bullet in found))
+    name = PurePosixPath(path).stem
+    chunks = []
+    for bullet in found:
+        written, until = _WRITTEN.search(bullet.raw), _UNTIL.search(bullet.raw)
+        anchor = f"#^{bullet.block}" if bullet.block else heading_anchor(bullet.heading)
+        told = f"{bullet.text} (until {until[1]})" if until else bullet.text
+        chunk = new_chunk(bullet.heading or name, told, (bullet.start, bullet.end), anchor)
+        time = written[1] if written else ""
+        chunks.append(replace(chunk, lang=detect(bullet.text, lang), time=time))
+    return Chunked(tuple(chunks), name, "", lang)
+
+
+def chunk_session(path: str, text: str) -> Chunked:
+    """Return a chunk for each message, more for a long one; none for an erased one.
+
+    Nor for the words of a request: those are evidence of a fact, which is found in the brain for
+    as long as it stands there.
+    """
+    transcript = parse_session(text)
+    session = PurePosixPath(path).stem
+    said = [one for one in transcript.messages if not (one.message.asked or one.message.erased)]
+    lang = detect(" \n".join(one.message.text for one in said[:LANGUAGE_MESSAGES]))
+    chunks: list[Chunk] = []
+    for one in said:
+        message = one.message
+        title = TITLE_JOINT.join(part for part in (session[:10], message.speaker) if part)
+        pieces = split(message.text, (0, len(message.text)), SAID_TARGET)
+        spoken = detect(message.text, lang)
+        chunks += [
+            replace(
+                new_chunk(title, message.text[start:end], (one.start, one.end)),
+                anchor=f"#^{message.block}" if message.block else "",
+                lang=spoken,
+                time=message.time,
+                session=session,
+                message=message.id or message.block,
+                speaker=message.speaker,
+                role=message.role,
+            )
+            for start, end in pieces
+        ]
+    faults = faults_of(path, transcript.faults)
+    return Chunked(tuple(chunks), session, transcript.meta.started, lang, faults)
+
+
+def chunk_episode(path: str, text: str) -> Chunked:
+    """Return an episode's chunks, in the order of the note: its task, what came of it, what was
+    decided and committed; each with the block id by which it may be hidden.
+
+    Not the task of one that runs: it is what was just asked, and would answer that question.
+    """
+    found = front_matter(text)
+    held = found.properties if found else {}
+    started, outcome = (str(held.get(key) or "") for key in ("started", "outcome"))
+    body = found.body_start if found else 0
+    title = PurePosixPath(path).stem
+    chunks: list[Chunk] = []
+
+    def add(match: re.Match[str] | None, block: str, time: str, came: str = "") -> None:
+        said = unescape(match["said"]) + came if match else ""
+        for start, end in split(said, (0, len(said)), SAID_TARGET):
+            span = match.span() if match else (0, 0)
+            chunk = new_chunk(title, said[start:end], span, f"#^{block}" if block else "")
+            chunks.append(replace(chunk, time=time or started))
+
+    task = _EPISODE_TITLE.search(text, body)
+    if task is not None and unescape(task["said"]) in (_NO_TASK, _LONG_TASK):
+        is_below = unescape(task["said"]) == _LONG_TASK
+        task = _EPISODE_TASK.search(text, body) if is_below else None
+    if held.get("state") != "running":
+        add(task, TASK, "", f"\nOutcome: {outcome}." if outcome else "")
+    for match in [*_EPISODE_SAID.finditer(text, body)][:MOST_SAID]:
+        add(match, match["block"] or "", _time_in(match["meta"]))
+    lang = detect(" \n".join(chunk.text for chunk in chunks))
+    spoken = tuple(replace(chunk, lang=detect(chunk.text, lang)) for chunk in chunks)
+    faults = (found.fault,) if found and found.fault else ()
+    return Chunked(spoken, title, started, lang, faults_of(path, faults))
+
+
+def _time_in(raw: str | None) -> str:
+    try:
+        held = json.loads(raw or "{}")
+    except (ValueError, RecursionError):
+        return ""
+    time = held.get("time") if isinstance(held, dict) else None
+    return time if isinstance(time, str) else ""
+
+
+_CHUNKERS: dict[Form, Callable[[str, str], Chunked]] = {
+    "note": chunk_note,
+    "canvas": chunk_canvas,
+    "brain": chunk_brain,
+    "session": chunk_session,
+    "summary": chunk_summary,
+    "episode": chunk_episode,
+}

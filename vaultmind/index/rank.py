@@ -1,0 +1,546 @@
+"""The ranker: features of what a query found, as columns, and a linear model over them.
+
+BM25 has no upper end and its size differs from query to query, so that it is given as a share of
+the best in the scene. Cosines differ from embedder to embedder: they come on the embedder's scale,
+and once more by their place between the scene's median and its best. Counts and lengths come as
+logarithms. So every number is between 0 and 1 (speakers apart: -1 to 1), in a vault of any size.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import chain, pairwise, zip_longest
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vaultmind.errors import ConfigError
+from vaultmind.index import asking
+from vaultmind.index.asking import NamedTime, asks_for
+from vaultmind.index.columns import Columns, Flags, Floats, Ints
+from vaultmind.index.embedders.scale import scale_of
+from vaultmind.index.matching import APART, WHOLE, Match, Matcher, Wanted
+from vaultmind.index.models import FEATURES, Model
+from vaultmind.index.words.language import detect
+from vaultmind.index.words.terms import stems, words
+from vaultmind.types import KINDS, Reason
+
+SEEDS, MOST = 110, 220
+"""The best of all lists that the scene is built around, and the candidates with their neighbours.
+"""
+COPIES = 5
+"""Of what stands in many places word for word, that leave room for something else."""
+BESIDE = (-2, -1, 1, 2)
+"""Places in the file, from a candidate's own, of the columns of `Scene.beside`."""
+EXACT = 0.99
+"""Share of a query from which it is nothing but an identifier."""
+FEEDBACK = 3
+"""Candidates that say together what an answer may mean."""
+READ_FOR_TIMES = 60
+"""Candidates whose texts are read for the times that they tell of, half a millisecond each: those
+found first."""
+LONG_LETTERS = 2_000
+"""A text of so many letters or more has length 1."""
+MANY_LINKS = 30
+CLOSEST = 1.5
+"""On the embedder's scale, what has closeness 1."""
+BEST_OF_FILE = 3
+"""Chunks of a file whose mean says what the file is about."""
+SURE = 0.8
+"""Share of the subject that the best candidate has, from which words are fully believed."""
+LEAST_SPREAD = 0.05
+"""Closeness between the median and the best that is taken for a difference."""
+MOST_REASONS = 3
+LEAST_SHARE = 0.08
+"""A reason with a smaller share is none."""
+WHY = {
+    "words": "it has words of the question",
+    "title": "its title, headings or tags name the subject",
+    "beside": "it and what stands beside it have words of the question",
+    "whole": "its note or session is about the subject",
+    "speaker": "the question names who said it",
+    "answer": "it answers rather than asks",
+    "time": "it names a time or a number, as the question wants",
+    "written": "it is as long as answers mostly are",
+    "links": "other notes link to it, or it to others",
+    "kind": "it is of a kind that answers such questions: a note, a fact, a message",
+    "meaning": "it means something close to the question",
+    "meaning_beside": "what stands beside it means something close to the question",
+    "meaning_whole": "its note or session means something close to the question",
+}
+"""What a person is told of each family of features."""
+WHY_OF_A_FILE = {
+    "title": "its name, headings or definitions name the subject",
+    "whole": "its file is about the subject",
+    "links": "other files link to it, or it to others",
+    "kind": "it is of a kind that answers such questions",
+    "meaning_whole": "its file means something close to the question",
+}
+"""What is told instead of a file in a linked folder, which has no notes and no sessions."""
+_SAYS_LITTLE = ("kind", "written", "links")
+"""Families that move a hit, but tell a reader nothing of why this one: told if nothing else is."""
+_LANGUAGE_LETTERS = 400
+_TINY = 1e-6
+_BEFORE, _AFTER = BESIDE.index(-1), BESIDE.index(1)
+_TWO_AWAY = [BESIDE.index(-2), BESIDE.index(2)]
+_FACT = KINDS.index("fact")
+_Column = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What both searches say to a query."""
+
+    query: str
+    match: Match
+    near: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """The nearest in meaning, nearest first."""
+    timely: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """What is of the time that the query names."""
+    vector: Floats | None = None
+    """The query's; None where nothing can be said about meaning."""
+    named: NamedTime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Candidates and what is around them: rows, of which the first `count` are candidates."""
+
+    count: int
+    slots: Ints
+    beside: Ints
+    """Row of each candidate's neighbours in the file (see BESIDE), -1 for none."""
+    place: Ints
+    """Number of each row's file among those of the scene; a fact is a file of its own, so that
+    the other facts of a brain lend it none of their words."""
+    links_in: Ints
+    links_out: Ints
+    weights: Floats
+    """Of the telling words: how rare each is here."""
+    names: Flags
+    """Which of the telling words name somebody who speaks in the scene."""
+    held: Floats
+    """Share of each telling word that each row's text holds; rows by words."""
+    titled: Floats
+    """The same of each candidate's title, headings and tags; candidates by words."""
+    bm25: Floats
+    topic: Floats
+    """BM25 of each row without the names of those who speak."""
+    exact: Floats
+    """Share of the query that an identifier is which each candidate has to the letter."""
+    near: Floats
+    """Share of the pairs of words that stand close together in the query and in a candidate."""
+    speaker: Floats
+    """Of each row: 1 if the query names who said it, -1 if it names somebody else here, else 0."""
+    flags: Ints
+    """See `asking.flags_of`, of each row."""
+    asks: asking.Asks
+    letters: Ints
+    kinds: Ints
+    foreign: Flags
+    """Which candidates are in another language than the query."""
+    age: Floats
+    """Among those with a time 1 for the latest, 0 for the first; .5 for none."""
+    when: Floats
+    """How near the time is to the one that the query names, 0 to 1; 0 if it names none."""
+    dated: Flags
+    """Which have a time of their own: messages, facts, daily notes."""
+    closeness: Floats | None
+    """Each row's to the query on the embedder's scale, where 0 is unrelated and 1 says the same (it
+    can be less or more); 0 of a row without a vector. None where there is no embedder."""
+    known: Flags
+    """Which rows have a vector."""
+    feedback: Floats
+    """Each candidate's closeness to what the best candidates mean together, from 0 to 1."""
+    trust: float = 1.0
+    """How far words are believed: less where hardly one of the query's stands anywhere."""
+
+
+def scene_of(columns: Columns, matcher: Matcher, found: Found, mask: Flags) -> Scene | None:
+    """Return what was found with all that its features need; None where nothing was found.
+
+    Whoever calls it holds the lock of the columns.
+    """
+    own, slots, beside = _pool(columns, found, mask)
+    if not len(own):
+        return None
+    match, rows, count = found.match, columns.rows[slots], len(own)
+    lang = detect(found.query[:_LANGUAGE_LETTERS]) or ""
+    speakers = list(columns.speakers)
+    called = _called(found.query, match.wanted, [speakers[at] for at in rows["speaker"]])
+    names = _names(match.wanted, called)
+    bm25 = np.maximum(match.plain[slots], np.where(mask[slots], match.scores[slots], 0.0))
+    topic = bm25
+    if names.any():
+        others = (
+            (one.words, one.stems) for one, is_name in zip(match.wanted, names, strict=True)
+            if not is_name
+        )  # fmt: skip
+        topic = matcher.bm25(others)[slots]
+    pairs = [
+        (one.stems[0], other.stems[0])
+        for one, other in pairwise(match.wanted)
+        if one.stems and other.stems
+    ]
+    times = [columns.times[slot] for slot in own]
+    places = np.where(rows["kind"] == _FACT, -1 - slots, rows["file"])
+    closeness, known, feedback = _meaning(columns, found, slots, count)
+    links_in, links_out = columns.links(own)
+    native = [columns.langs.get(one, -1) for one in ("", lang)]
+    return Scene(
+        count=count,
+        slots=slots,
+        beside=beside,
+        place=np.unique(places, return_inverse=True)[1],
+        links_in=links_in,
+        links_out=links_out,
+        weights=np.array([one.weight for one in match.wanted], dtype=np.float32),
+        names=names,
+        held=(match.text[:, slots].T / WHOLE).astype(np.float32),
+        titled=match.title[:, own].T.astype(np.float32),
+        bm25=bm25.astype(np.float32),
+        topic=topic.astype(np.float32),
+        exact=np.array([match.exact.get(slot, 0.0) for slot in own.tolist()], dtype=np.float32),
+        near=columns.near(own, pairs, APART) if pairs else np.zeros(count, dtype=np.float32),
+        speaker=np.array([called.get(speakers[at], 0.0) for at in rows["speaker"]], np.float32),
+        flags=rows["flags"].astype(np.int64),
+        asks=asks_for(found.query),
+        letters=rows["letters"][:count],
+        kinds=rows["kind"][:count],
+        foreign=~np.isin(rows["lang"][:count], native) if lang else np.zeros(count, np.bool_),
+        age=_age(times),
+        when=_when(columns, found, own, times),
+        dated=np.array([bool(time) for time in times]),
+        closeness=closeness,
+        known=known,
+        feedback=feedback,
+    )
+
+
+def _pool(columns: Columns, found: Found, mask: Flags) -> tuple[Ints, Ints, Ints]:
+    """Return the candidates, all rows of the scene, and the rows of the candidates' neighbours.
+
+    Candidates are the best of all lists, by turns, and what stands right beside them in the same
+    file; the chunks near those are looked at for what they say about the one in their middle.
+    """
+    lists = (found.match.found.tolist(), found.near.tolist(), found.timely.tolist())
+    seeds: dict[int, None] = {}
+    copies: Counter[bytes] = Counter()
+    for slot in chain.from_iterable(zip_longest(*lists)):
+        if slot is None or slot in seeds:
+            continue
+        copies[columns.hashes[slot]] += 1
+        if copies[columns.hashes[slot]] <= COPIES:
+            seeds[slot] = None
+        if len(seeds) == SEEDS:
+            break
+    held = np.fromiter(seeds, dtype=np.int64, count=len(seeds))
+    before, after = (
+        np.append(columns.rows[name], np.int32(-1)).astype(np.int64) for name in ("before", "after")
+    )
+    close = np.setdiff1d(np.concatenate([before[held], after[held]]), held)
+    close = close[close >= 0]
+    own = np.concatenate([held, close[mask[close]]])[:MOST]
+    near = np.stack([before[before[own]], before[own], after[own], after[after[own]]], axis=1)
+    rest = np.setdiff1d(near[near >= 0], own)
+    slots = np.concatenate([own, rest])
+    row_of = {slot: row for row, slot in enumerate(slots.tolist())} | {-1: -1}
+    beside = np.array([row_of[slot] for slot in near.ravel().tolist()], dtype=np.int64)
+    return own, slots, beside.reshape(near.shape)
+
+
+def _called(query: str, wanted: Sequence[Wanted], speakers: Sequence[str]) -> dict[str, float]:
+    """Return for each speaker whether the query names them (1), or only somebody else (-1)."""
+    asked = {*words(query), *(stem for one in wanted for stem in one.stems)}
+    here = set(speakers) - {""}
+    named = {one for one in here if any(not _forms(word).isdisjoint(asked) for word in words(one))}
+    return {one: (1.0 if one in named else -1.0 if named else 0.0) for one in here}
+
+
+def _names(wanted: Sequence[Wanted], called: Mapping[str, float]) -> Flags:
+    """Return which of the telling words name somebody who speaks."""
+    forms = {
+        form for one, share in called.items() if share > 0 for word in words(one)
+        for form in _forms(word)
+    }  # fmt: skip
+    return np.array([not forms.isdisjoint((*one.words, *one.stems)) for one in wanted], np.bool_)
+
+
+def _forms(word: str) -> set[str]:
+    return {word, *stems(word, "en")}
+
+
+def _age(times: Sequence[str]) -> Floats:
+    known = sorted({time for time in times if time})
+    rank = {time: at / max(1, len(known) - 1) for at, time in enumerate(known)}
+    return np.array([rank.get(time, 0.5) for time in times], dtype=np.float32)
+
+
+def _when(columns: Columns, found: Found, own: Ints, times: Sequence[str]) -> Floats:
+    when = np.zeros(len(own), dtype=np.float32)
+    if found.named is None:
+        return when
+    rowids = columns.rows["rowid"][own].tolist()
+    with columns.database.read() as connection:
+        rows = connection.execute(
+            "SELECT rowid, text, lang FROM chunks WHERE rowid IN (SELECT value FROM json_each(?))",
+            (json.dumps(rowids[:READ_FOR_TIMES]),),
+        )
+        told = {rowid: (text, lang) for rowid, text, lang in rows}
+    for at, (rowid, time) in enumerate(zip(rowids, times, strict=True)):
+        when[at] = found.named.near(time, *told.get(rowid, ("", "")))
+    return when
+
+
+def _meaning(
+    columns: Columns, found: Found, slots: Ints, count: int
+) -> tuple[Floats | None, Flags, Floats]:
+    nothing, known = np.zeros(count, dtype=np.float32), np.zeros(len(slots), dtype=np.bool_)
+    if found.vector is None or not columns.has_vector[slots].any():
+        return None, known, nothing
+    known = columns.has_vector[slots]
+    vectors, scale = columns.vectors(slots), scale_of(columns.embedder)
+    closeness = (vectors @ found.vector - scale.nothing) / (scale.same - scale.nothing)
+    closeness[~known] = 0.0
+    own = vectors[:count]
+    nearest = np.argsort(-closeness[:count], kind="stable")[:FEEDBACK]
+    feedback = np.clip(own @ own[nearest].mean(axis=0), 0.0, 1.0)
+    return closeness.astype(np.float32), known, feedback
+
+
+# --- features -----------------------------------------------------------------------------
+
+
+def features_of(scene: Scene) -> dict[str, Floats]:
+    """Return each feature's value for each candidate; of meaning only where there are vectors.
+
+    BM25 counts as much as the best candidate matches the subject: where hardly a word of the query
+    stands anywhere (it is in another language, or in other words) the best match is one by chance.
+    """
+    held = np.maximum(scene.held[: scene.count], scene.titled)
+    sure = float(_covered(held, _subject(scene)).max(initial=0.0))
+    scene = replace(scene, trust=min(1.0, sure / SURE))
+    found: dict[str, _Column] = dict(_of_words(scene))
+    for part in (_around(scene), _whole(scene), _speaking(scene), _written(scene)):
+        found.update(part)
+    if scene.closeness is not None:
+        found.update(_of_meaning(scene, scene.closeness, found))
+    return {name: column.astype(np.float32, copy=False) for name, column in found.items()}
+
+
+def _of_words(scene: Scene) -> Iterator[tuple[str, _Column]]:
+    count = scene.count
+    bm25 = _of_best(scene.bm25)[:count] * scene.trust
+    topic = _of_best(scene.topic)[:count] * scene.trust
+    yield "bm25", bm25
+    yield "bm25_rank", _by_rank(bm25) * scene.trust
+    yield "topic", topic
+    yield "topic_rank", _by_rank(topic) * scene.trust
+    held, subject = scene.held[:count], _subject(scene)
+    yield "coverage", _covered(held, scene.weights)
+    own = _covered(np.maximum(held, scene.titled), subject)
+    yield "subject", own
+    yield "rarest", held[:, int(np.argmax(subject))] if subject.size else np.zeros_like(own)
+    yield "near", scene.near * scene.trust
+    yield "exact", scene.exact
+    yield "title", _covered(scene.titled, scene.weights)
+
+
+def _around(scene: Scene) -> Iterator[tuple[str, _Column]]:
+    count, beside, held, subject = scene.count, scene.beside, scene.held, _subject(scene)
+    near = _taken(_of_best(scene.topic) * scene.trust, beside)
+    yield "topic_before", near[:, _BEFORE]
+    yield "topic_after", near[:, _AFTER]
+    yield "topic_two_away", near[:, _TWO_AWAY].max(axis=1)
+    padded = np.concatenate([held, np.zeros((1, held.shape[1]), np.float32)])
+    own = np.maximum(held[:count], scene.titled)
+    window = np.maximum(own, padded[beside[:, [_BEFORE, _AFTER]]].max(axis=1))
+    yield "subject_around", _covered(window, subject)
+    window = np.maximum(window, padded[beside[:, _TWO_AWAY]].max(axis=1))
+    yield "subject_around_two", _covered(window, subject)
+    asked = _taken(_flag(scene.flags, asking.HAS_QUESTION), beside[:, _BEFORE])
+    yield "answers_topic", asked * near[:, _BEFORE]
+
+
+def _whole(scene: Scene) -> Iterator[tuple[str, _Column]]:
+    """Yield what a candidate's whole file says: a note's, a session's."""
+    count, place = scene.count, scene.place
+    topic = _of_best(scene.topic) * scene.trust
+    most, top3 = _by_place(topic, place)
+    here = place[:count]
+    yield "whole_best", most[here]
+    yield "whole_top3", top3[here]
+    united = np.zeros((len(most), scene.held.shape[1]), np.float32)
+    np.maximum.at(united, place, scene.held)
+    np.maximum.at(united, here, scene.titled)
+    yield "whole_subject", _covered(united, _subject(scene))[here]
+    is_best = (topic[:count] >= most[here] - _TINY) & (topic[:count] > 0)
+    yield "best_of_whole", is_best * scene.trust
+
+
+def _speaking(scene: Scene) -> Iterator[tuple[str, _Column]]:
+    flags, speaker = scene.flags[: scene.count], scene.speaker[: scene.count]
+    yield "speaker", speaker
+    mentioned = scene.held[: scene.count][:, scene.names]
+    yield "mentioned", mentioned.max(axis=1) if mentioned.shape[1] else np.zeros_like(speaker)
+    yield "first_person", _flag(flags, asking.FIRST_PERSON)
+    yield "asks", _flag(flags, asking.ENDS_ASKING)
+    named, digits = _flag(flags, asking.NAMES_TIME), _flag(flags, asking.HAS_DIGITS)
+    yield "says_time", np.maximum(named, digits / 2) * (scene.asks == "time")
+    numbers = np.maximum(_flag(flags, asking.NAMES_NUMBER), digits)
+    yield "says_number", numbers * (scene.asks == "number")
+
+
+def _written(scene: Scene) -> Iterator[tuple[str, _Column]]:
+    yield "when", scene.when
+    kinds = {kind: scene.kinds == at for at, kind in enumerate(KINDS)}
+    length = np.minimum(1.0, np.log1p(scene.letters) / np.log1p(LONG_LETTERS))
+    yield "length", np.where(kinds["message"], 0.0, length)
+    yield "message_length", np.where(kinds["message"], length, 0.0)
+    yield "recent", scene.age
+    yield "foreign", scene.foreign * 1.0
+    for kind in ("note", "message", "fact"):
+        yield kind, kinds[kind] * 1.0
+    yield "summary", (kinds["summary"] | kinds["episode"]) * 1.0  # it sums up, too
+    most = np.log1p(MANY_LINKS)
+    yield "links_in", np.minimum(1.0, np.log1p(scene.links_in) / most)
+    yield "links_out", np.minimum(1.0, np.log1p(scene.links_out) / most)
+    yield "start", (scene.beside[:, _BEFORE] < 0) * 1.0
+
+
+def _of_meaning(
+    scene: Scene, closeness: Floats, found: Mapping[str, _Column]
+) -> Iterator[tuple[str, _Column]]:
+    count, place = scene.count, scene.place
+    close = np.clip(closeness, 0.0, CLOSEST) / CLOSEST
+    own = close[:count]
+    yield "meaning", own
+    middle = np.float32(np.median(own))
+    spread = max(LEAST_SPREAD, float(own.max() - middle))
+    yield "meaning_of_best", np.clip((own - middle) / spread, 0.0, 1.0)
+    yield "meaning_rank", _by_rank(own)
+    near = _taken(close, scene.beside)
+    yield "meaning_before", near[:, _BEFORE]
+    yield "meaning_after", near[:, _AFTER]
+    yield "meaning_around", (own + near[:, _BEFORE] + near[:, _AFTER]) / 3
+    yield "meaning_two_away", near[:, _TWO_AWAY].max(axis=1)
+    most, top3 = _by_place(close, place)
+    yield "meaning_whole_best", most[place[:count]]
+    yield "meaning_whole_top3", top3[place[:count]]
+    yield "meaning_feedback", scene.feedback
+    yield "no_vector", ~scene.known[:count] * 1.0
+    for other in ("subject", "speaker", "foreign"):
+        yield f"meaning_{other}", own * found[other]
+
+
+def _subject(scene: Scene) -> Floats:
+    """Return the weights of the words without the names of those who speak."""
+    return np.where(scene.names, np.float32(0.0), scene.weights)
+
+
+def _of_best(values: Floats) -> Floats:
+    """Return values as shares of the best."""
+    return values / max(_TINY, float(values.max(initial=0.0)))
+
+
+def _by_rank(values: Floats) -> Floats:
+    """Return 1 for the best, .63 for the second, .5 for the third ...; 0 where nothing matches."""
+    order = np.argsort(-values, kind="stable")
+    ranks = np.empty(len(values), np.float32)
+    ranks[order] = 1.0 / np.log2(2.0 + np.arange(len(values)))
+    return np.where(values > 0, ranks, np.float32(0.0))
+
+
+def _covered(held: Floats, weights: Floats) -> Floats:
+    """Return the share of the words' weight that is held."""
+    total = float(weights.sum())
+    return held @ (weights / total) if total else np.zeros(len(held), np.float32)
+
+
+def _taken(values: Floats, rows: Ints) -> Floats:
+    """Return values by row, 0 for row -1."""
+    return np.append(values, np.float32(0.0))[rows]
+
+
+def _flag(flags: Ints, bit: int) -> Floats:
+    return ((flags & bit) > 0).astype(np.float32)
+
+
+def _by_place(values: Floats, place: Ints) -> tuple[Floats, Floats]:
+    """Return each file's best value, and the mean of its best three."""
+    files = int(place.max()) + 1
+    order = np.lexsort((-values, place))
+    ordered, of = values[order], place[order]
+    starts = np.searchsorted(of, np.arange(files))
+    nth = np.arange(len(of)) - starts[of]
+    top3 = np.bincount(of, weights=np.where(nth < BEST_OF_FILE, ordered, 0.0), minlength=files)
+    return ordered[starts], (top3 / BEST_OF_FILE).astype(np.float32)
+
+
+# --- the model ----------------------------------------------------------------------------
+
+
+def scored(model: Model, scene: Scene) -> tuple[Floats, Floats]:
+    """Return the candidates' scores, higher is better, and the features they come from.
+
+    Of shapes (count,) and (count, features); columns in the order of the model's weights.
+    """
+    found = features_of(scene)
+    if lacking := [name for name in model.weights if name not in found]:
+        raise ConfigError(
+            f"The ranker {model.name!r} needs {', '.join(lacking)}, which a search without "
+            "vectors cannot give.",
+            hint="Rank with a model without an embedder.",
+        )
+    stacked = np.stack([found[name] for name in model.weights], axis=1)
+    weights = np.fromiter(model.weights.values(), dtype=np.float32)
+    return (stacked @ weights).astype(np.float32), stacked
+
+
+def order_of(scores: Floats, exact: Floats, ties: Ints) -> Ints:
+    """Return the rows of candidates, best first.
+
+    What has the identifier that is the whole query, to the letter, comes before what has its parts.
+    """
+    return np.lexsort((ties, -scores, exact < EXACT))
+
+
+def why(model: Model, features: Floats, rows: Collection[int]) -> list[tuple[Reason, ...]]:
+    """Return the strongest reasons of some candidates, by row, strongest first.
+
+    A feature lifts a hit by its weight times how much more of it the hit has than the candidates
+    have on average; so what all have alike says nothing. Features of one family say the same to a
+    person, and some take back what others give: they are told together.
+    """
+    usual = features.mean(axis=0) if len(features) > 1 else np.float32(0.0)
+    weights = np.fromiter(model.weights.values(), dtype=np.float32)
+    families, member = _members(tuple(model.weights))
+    lifts = ((features[list(rows)] - usual) * weights) @ member
+    return [_strongest(dict(zip(families, map(float, own), strict=True))) for own in lifts]
+
+
+@lru_cache(maxsize=8)
+def _members(names: tuple[str, ...]) -> tuple[tuple[str, ...], Floats]:
+    """Return the families of some features, and which feature is of which."""
+    of = [FEATURES[name] for name in names]
+    families = tuple(dict.fromkeys(of))
+    return families, np.array([[one == family for family in families] for one in of], np.float32)
+
+
+def _strongest(lifts: dict[str, float]) -> tuple[Reason, ...]:
+    up = {family: lift for family, lift in lifts.items() if lift > 0}
+    total = sum(up.values())
+    reasons = [Reason(WHY[family], lift / total, family) for family, lift in up.items()]
+    kept = [reason for reason in reasons if reason.share >= LEAST_SHARE]
+    kept = [reason for reason in kept if reason.family not in _SAYS_LITTLE] or kept
+    return tuple(sorted(kept, key=lambda reason: (-reason.share, reason.family))[:MOST_REASONS])
+
+
+def of_a_file(reason: Reason) -> Reason:
+    """Return a reason in the words for a file of a linked folder."""
+    return replace(reason, words=WHY_OF_A_FILE.get(reason.family, reason.words))

@@ -1,0 +1,161 @@
+"""What a text finds, chunk by chunk: for what ranks files by it, and for what trains a ranker."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+import numpy as np
+
+from vaultmind.index.columns import Floats
+from vaultmind.index.db import chunks_with_ids
+from vaultmind.index.models import FEATURES, Model
+from vaultmind.index.outlet import Outlet, Shown
+from vaultmind.index.rank import features_of, order_of
+from vaultmind.index.search import Candidates, Finder, Reader, for_everyone
+from vaultmind.index.where import where_of
+from vaultmind.index.words.terms import shortened, words
+from vaultmind.types import PERSON, Caller, Chunk, Kind, SearchRequest
+
+MOST_WORDS = 24
+"""Words of a text that a plan looks for in each chunk, the rarest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strong:
+    """A chunk and how it answers, each by one measure. Measures of two queries do not compare."""
+
+    chunk: Chunk
+    words: float
+    """BM25 as a share of the best chunk's, 0 where no word is in it."""
+    meaning: float
+    """Closeness on the embedder's scale: 0 unrelated, 1 says the same; 0 without a vector."""
+    rank: float
+    """The search ranker's score."""
+    held: tuple[float, ...]
+    """How much of each telling word of the text it holds, 0 to 1; as `Strongest.weights`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strongest:
+    """What a text finds, chunk by chunk."""
+
+    strong: tuple[Strong, ...] = ()
+    """Best first."""
+    weights: tuple[float, ...] = ()
+    """How much each telling word of the text says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The candidates of a query that may be shown to whoever asks, as a ranker sees them."""
+
+    query: str
+    chunks: tuple[Chunk, ...]
+    features: Floats
+    """A row a candidate, a column a feature by `names`."""
+    names: tuple[str, ...]
+    """Of the features: those of meaning only where there are vectors."""
+    embedder: str
+    """The id of what measured closeness; empty for none."""
+
+    def order(self, weights: Floats) -> list[int]:
+        """Return the rows by a linear model, best first, as a search would have them."""
+        exact = self.features[:, list(FEATURES).index("exact")]
+        ties = np.arange(len(self.chunks))
+        return order_of(self.features @ weights, exact, ties).tolist()  # type: ignore[no-any-return]
+
+
+class Raw:
+    """Asks one index for chunks without making an answer of them. Any thread."""
+
+    def __init__(
+        self,
+        finder: Finder,
+        outlet: Outlet,
+        noticed: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        """Take as `noticed` what takes note of a database that cannot be read."""
+        self._finder, self._outlet, self._noticed = finder, outlet, noticed
+        self._database = finder.columns.database
+
+    def strongest(
+        self, query: str, caller: Caller, limit: int, shows: Shown | None = None
+    ) -> Strongest:
+        """Return the best chunks that may be shown to a caller, best first; no messages.
+
+        What was merely said in passing is asked for by a search. `shows` is the outlet's for that
+        caller, where it is asked about other files as well.
+        """
+        with self._noticed():
+            return self._strongest(query, caller, limit, shows or self._outlet.shown_to(caller))
+
+    def _strongest(self, query: str, caller: Caller, limit: int, shows: Shown) -> Strongest:
+        found = self._candidates(query, caller)
+        if found is None:
+            return Strongest()
+        reader = Reader(self._database, found.rowids[:limit], shows)
+        most = float(found.bm25.max(initial=0.0)) or 1.0
+        rarest = np.argsort(-found.weights, kind="stable")[:MOST_WORDS]
+        held = found.held[:, rarest].tolist()
+        strong = [
+            Strong(
+                chunk,
+                max(0.0, float(found.bm25[row]) / most),
+                min(1.0, max(0.0, float(np.nan_to_num(found.closeness[row])))),
+                float(found.ranks[row]),
+                tuple(held[row]) if row < len(held) else (),
+            )
+            for row in range(min(limit, len(found.rowids)))
+            if (chunk := reader.shown(row)) is not None and chunk.kind != "message"
+        ]
+        return Strongest(tuple(strong), tuple(found.weights[rarest].tolist()))
+
+    def seen(self, query: str, caller: Caller) -> Seen | None:
+        """Return what a query finds, with its features; None where that is nothing."""
+        with self._noticed():
+            found = self._candidates(query, caller)
+            if found is None:
+                return None
+            reader = Reader(self._database, found.rowids, self._outlet.shown_to(caller))
+            rows = range(len(found.rowids))
+            chunks = {row: chunk for row in rows if (chunk := reader.shown(row))}
+        told = features_of(found.scene)
+        names = tuple(name for name in FEATURES if name in told)
+        stacked = np.stack([told[name] for name in names], axis=1)[found.order][list(chunks)]
+        embedder = found.embedder if found.scene.closeness is not None else ""
+        return Seen(shortened(query), tuple(chunks.values()), stacked, names, embedder)
+
+    def sample(self, kind: Kind, count: int, least_letters: int) -> tuple[Chunk, ...]:
+        """Return chunks of one kind, of all over the vault: of the same vault the same.
+
+        As many files as there are come before a second chunk of any. For the person's eyes.
+        """
+        with self._noticed(), self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT id FROM chunks WHERE kind = ? AND letters >= ? ORDER BY rowid",
+                (kind, least_letters),
+            ).fetchall()
+            ids = [row[0] for row in rows]
+            some = ids[:: max(1, len(ids) // (4 * count))]
+            found = chunks_with_ids(connection, some)
+        shows = self._outlet.shown_to(PERSON)
+        mixed = sorted(found.values(), key=lambda one: zlib.crc32(one.id.encode()))
+        mixed = [one for one in mixed if shows(one)]
+        by_path = {one.path: one for one in reversed(mixed)}
+        mixed.sort(key=lambda one: by_path[one.path] is not one)
+        return tuple(mixed[:count])
+
+    def active(self, embedder: str) -> Model:
+        """Return the model that ranks now, of an embedder by its id, or of none (empty)."""
+        return self._finder.registry().choose(embedder)
+
+    def _candidates(self, query: str, caller: Caller) -> Candidates | None:
+        query = shortened(query)
+        if not words(query):
+            return None
+        readable = self._outlet.readable_agents(caller)
+        where = where_of(SearchRequest(query), caller, readable, self._outlet.paths)
+        return self._finder.find(query, for_everyone(where, self._outlet))

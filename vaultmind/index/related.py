@@ -1,0 +1,279 @@
+"""What is related to what a search found: along links and tags, and by one step of attention.
+
+A question looks at what it found in memory, by words and by meaning; each of these weighs by the
+softmax of its closeness, and their weighted mean is what comes to mind. It lies where the memories
+are, not where the question is, so what lies near it may share nothing with the question itself.
+
+A thing comes to mind along a link, by a tag that few have, or because it lies near that mean;
+several ways to it strengthen each other. A way that leads to many things says little about each
+of them, and a tie to what lies far from all that comes to mind counts half. The numbers come from
+`benchmarks/association.py`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+from math import prod, sqrt
+
+import numpy as np
+
+from vaultmind.errors import VaultMindError
+from vaultmind.index.columns import Floats
+from vaultmind.index.db import (
+    CHUNK_COLUMNS,
+    changed_on_disk,
+    chunk_from,
+    chunks_of,
+    chunks_with_ids,
+    hit_of,
+)
+from vaultmind.index.embedders.scale import STRONG, scale_of
+from vaultmind.index.outlet import Outlet
+from vaultmind.index.search import Finder
+from vaultmind.index.ties import Lead, leads_of
+from vaultmind.index.where import Where
+from vaultmind.ports import FileIndexer
+from vaultmind.types import KINDS, Caller, Chunk, Hit, Neighbour, TieName
+
+MOST_HITS = 5
+"""Of what was found, the best: they lead on, if they are strong. All are attended to."""
+IN_MIND = 10
+"""Memories of each kind that are taken for what came to mind."""
+MOST_FILES, MOST_CHUNKS = 12, 6
+"""Files that ties lead to which are looked at, and chunks of each of which the nearest is taken."""
+MOST = 10
+"""Neighbours that are checked and returned."""
+REPLY_WITHIN = 12
+"""Chunks after a message among which somebody else speaks."""
+ROUNDS = 2
+"""Tries again where a file turns out to have changed."""
+TEMPERATURE = 0.1
+"""Of the softmax over cosines: a memory that is nearer by so much weighs e times as much."""
+TIES: Mapping[TieName, float] = {"link": 0.9, "backlink": 0.9, "tag": 0.5}
+"""Strength of the only such tie that something has, from a perfect hit; of one among n, by the
+root of n less."""
+FAR = 0.5
+"""Share of a tie's strength that does not depend on how near its end is to what comes to mind."""
+MEANING, UNASKED = 0.4, 0.5
+"""Strength of what lies in the very middle of what comes to mind, without any tie; and the share
+of it that does not depend on how near it is to the question itself."""
+MIND_FROM, MIND_TO = 0.43, 1.57
+"""On an embedder's scale (0 has nothing to do with it, 1 says the same), what is far from what
+comes to mind, and what is in its middle: a mean of memories is nearer to each than a question is.
+"""
+Near = tuple[float, float]
+"""How near a chunk is to what comes to mind, and to the question: from 0 to 1."""
+
+
+class Relations:
+    """Implements ports.Related over one index. Any thread."""
+
+    def __init__(self, finder: Finder, outlet: Outlet, indexer: FileIndexer) -> None:
+        self._finder = finder
+        self._database = finder.columns.database
+        self._outlet = outlet
+        self._indexer = indexer
+
+    def related(
+        self, query: str, found: Sequence[Hit], agent: str, caller: Caller, least: float
+    ) -> list[Neighbour]:
+        """Return chunks of the notes and of one agent's memory that are tied to some hits."""
+        found = sorted(found, key=lambda hit: -hit.score)
+        if not found or found[0].score < STRONG:
+            return []
+
+        def shows(one: Neighbour) -> bool:
+            chunk = one.chunk
+            return chunk.agent in ("", agent) and self._outlet.shows_chunk(chunk, caller)
+
+        for _ in range(ROUNDS):
+            tied = self._tied(query, found, agent, least)
+            near = list(islice(filter(shows, tied), MOST))
+            with self._database.read() as connection:
+                paths = {one.chunk.path for one in near}
+                changed = changed_on_disk(connection, self._outlet.reader, paths)
+            if not changed:
+                break
+            with suppress(VaultMindError):
+                self._indexer.refresh(changed)
+        kept = [one for one in near if one.chunk.path not in changed]
+        return [replace(one, chunk=self._cleaned(one.chunk)) for one in kept]
+
+    def replies(self, found: Sequence[Hit], agent: str, caller: Caller) -> dict[str, Hit]:
+        """Return, by the id of each hit that is a message, what somebody else said after it."""
+        with self._database.read() as connection:
+            after = {hit.id: _reply(connection, hit) for hit in found if hit.kind == "message"}
+            paths = {chunk.path for chunk in after.values() if chunk}
+            changed = changed_on_disk(connection, self._outlet.reader, paths)
+        replies: dict[str, Hit] = {}
+        for hit in found:
+            chunk = after.get(hit.id)
+            if chunk is None or chunk.path in changed or chunk.agent not in ("", agent):
+                continue
+            if self._outlet.shows_chunk(chunk, caller):
+                clean = self._cleaned(chunk)
+                replies[hit.id] = hit_of(chunk, clean.title, clean.text, hit.score)
+        return replies
+
+    def _cleaned(self, chunk: Chunk) -> Chunk:
+        title, _, text = self._outlet.clean(f"{chunk.title}\n{chunk.text}").partition("\n")
+        return replace(chunk, title=title, text=text)
+
+    def _tied(self, query: str, found: Sequence[Hit], agent: str, least: float) -> list[Neighbour]:
+        """Return what is tied to hits as the index has it, the strongest first."""
+        hits = [hit for hit in found if hit.score >= STRONG][:MOST_HITS]
+        with self._database.read() as connection:
+            every = [lead for hit in hits for lead in leads_of(connection, hit)]
+            leads = _promising(every, hits, least)
+            led = [(lead, _led(connection, lead)) for lead in leads]
+        known = {hit.path if hit.kind == "note" else hit.id for hit in hits}
+        ways: defaultdict[str, list[Lead]] = defaultdict(list)
+        ends: defaultdict[str, dict[str, Chunk]] = defaultdict(dict)
+        chunks = [chunk for _, some in led for chunk in some]
+        minded, near, nearest = self._look(query, found, chunks, agent)
+        for lead, some in (*led, *((None, [chunk]) for chunk in minded)):
+            for chunk in some:
+                if known.isdisjoint((chunk.id, chunk.path)):
+                    thing = chunk.id if chunk.kind == "fact" else chunk.path
+                    ends[thing][chunk.id] = chunk
+                    ways[thing] += [lead] if lead else []
+        tied = []
+        for thing, held in ends.items():
+            values = {name: near.get(name, (0.0, 0.0)) for name in held}
+            chunk = held[max(values, key=lambda name: sum(values[name]))]
+            mind, asked = (max(column) for column in zip(*values.values(), strict=True))
+            best = _best_ways(ways[thing], hits)
+            along = {tie: way for tie, (way, _) in best.items()}
+            total = strength(along, mind, asked, hits[0].score)
+            tie = max(along, key=lambda one: along[one], default=None)
+            if tie and along[tie] >= by_meaning(mind, asked, hits[0].score):
+                lead = best[tie][1]
+                tied.append(Neighbour(chunk, tie, lead.to, lead.name, total))
+            else:
+                to = nearest.get(chunk.id, hits[0].id)
+                tied.append(Neighbour(chunk, "meaning", to, strength=total))
+        strong = (one for one in tied if one.strength >= least)
+        return sorted(strong, key=lambda one: (-one.strength, one.chunk.path, one.chunk.start))
+
+    def _look(
+        self, query: str, found: Sequence[Hit], chunks: Sequence[Chunk], agent: str
+    ) -> tuple[list[Chunk], dict[str, Near], dict[str, str]]:
+        """Attend to what a question found.
+
+        Returns what comes to mind, how near that and other chunks are, and which hit is nearest to
+        each; nothing where there are no vectors.
+        """
+        columns = self._finder.columns
+        vector = self._finder.vector(query)
+        columns.follow()
+        with columns.lock, self._database.read() as connection:
+            by_rowid = chunks_of(connection, [hit.id for hit in found], "id")
+            slots = columns.slots_of(by_rowid)
+            if vector is None or not (slots := slots[columns.has_vector[slots]]).size:
+                return [], {}, {}
+            keys = columns.vectors(slots)
+            mind = attend(vector, keys)
+            in_mind = [
+                columns.nearest(mind, columns.mask(Where((agent,), (kind,))), IN_MIND)[0]
+                for kind in KINDS
+            ]
+            rowids = columns.rows["rowid"]
+            minded = chunks_of(connection, rowids[np.concatenate(in_mind)].tolist())
+            others = chunks_of(connection, [chunk.id for chunk in chunks], "id") | minded
+            ends = columns.slots_of(others)
+            ends = ends[columns.has_vector[ends]]
+            scale, rows = scale_of(columns.embedder), columns.vectors(ends)
+            hit_ids = [by_rowid[rowid].id for rowid in rowids[slots].tolist()]
+            closest = (rows @ keys.T).argmax(axis=1).tolist() if len(ends) else []
+            near: dict[str, Near] = {}
+            nearest: dict[str, str] = {}
+            for at, rowid in enumerate(rowids[ends].tolist()):
+                place = scale.place(float(rows[at] @ mind))
+                middle = (place - MIND_FROM) / (MIND_TO - MIND_FROM)
+                asked = scale.meaning(float(rows[at] @ vector))
+                near[others[rowid].id] = (min(1.0, max(0.0, middle)), asked)
+                nearest[others[rowid].id] = hit_ids[closest[at]]
+        return list(minded.values()), near, nearest
+
+
+def attend(query: Floats, keys: Floats) -> Floats:
+    """Return what comes to mind, of length 1; so are the keys, of which there is at least one."""
+    cosines = keys @ query
+    weights = np.exp((cosines - cosines.max()) / TEMPERATURE)
+    mean = (weights / weights.sum()) @ keys
+    length = float(np.linalg.norm(mean))
+    mind: Floats = np.asarray(mean / length if length > 0 else query, np.float32)
+    return mind
+
+
+def strength(ties: Mapping[TieName, float], near: float, asked: float, best: float) -> float:
+    """Return how strongly something is tied to what was found, from 0 to 1.
+
+    `ties` has the strongest of each kind, `near` is how near it is to what comes to mind, `asked`
+    to the question, `best` the score of the best hit.
+    """
+    along = (1.0 - prod(1.0 - one for one in ties.values())) * (FAR + (1.0 - FAR) * near)
+    return 1.0 - (1.0 - along) * (1.0 - by_meaning(near, asked, best))
+
+
+def by_meaning(near: float, asked: float, best: float) -> float:
+    """Return the strength that something has without any tie."""
+    return best * MEANING * near * (UNASKED + (1.0 - UNASKED) * asked)
+
+
+def _best_ways(leads: Sequence[Lead], hits: Sequence[Hit]) -> dict[TieName, tuple[float, Lead]]:
+    """Return the strongest way of each kind to one thing."""
+    scores = {hit.id: hit.score for hit in hits}
+    best: dict[TieName, tuple[float, Lead]] = {}
+    for lead in leads:
+        way = scores[lead.to] * TIES[lead.tie] / sqrt(1 + lead.others)
+        if lead.tie not in best or way > best[lead.tie][0]:
+            best[lead.tie] = (way, lead)
+    return best
+
+
+def _promising(leads: Sequence[Lead], hits: Sequence[Hit], least: float) -> list[Lead]:
+    """Return the leads to those files that may turn out strong enough, the strongest few."""
+    files: defaultdict[str, list[Lead]] = defaultdict(list)
+    for lead in leads:
+        files[lead.path].append(lead)
+    most = {
+        path: strength({tie: way for tie, (way, _) in _best_ways(ways, hits).items()}, 1.0, 0, 0)
+        for path, ways in files.items()
+    }
+    chosen = sorted((path for path in files if most[path] >= least), key=lambda path: -most[path])
+    return [lead for path in chosen[:MOST_FILES] for lead in files[path]]
+
+
+def _led(connection: sqlite3.Connection, lead: Lead) -> list[Chunk]:
+    """Return the chunks of which one stands for what a lead leads to."""
+    if lead.chunk:
+        return list(chunks_with_ids(connection, [lead.chunk]).values())
+    select = f"SELECT {CHUNK_COLUMNS} FROM chunks WHERE path = ?"
+    part = f"{select} AND anchor = ? ORDER BY ordinal LIMIT 1"
+    rows = connection.execute(part, (lead.path, lead.anchor)).fetchall() if lead.anchor else []
+    rows = rows or connection.execute(
+        f"{select} ORDER BY ordinal LIMIT ?", (lead.path, MOST_CHUNKS)
+    ).fetchall()  # fmt: skip
+    return list(map(chunk_from, rows))
+
+
+def _reply(connection: sqlite3.Connection, hit: Hit) -> Chunk | None:
+    """Return the first chunk of what somebody else said after a message."""
+    rows = connection.execute(
+        f"SELECT {CHUNK_COLUMNS} FROM chunks WHERE path = ? AND ordinal >="
+        " (SELECT ordinal FROM chunks WHERE id = ?) ORDER BY ordinal LIMIT ?",
+        (hit.path, hit.id, REPLY_WITHIN + 1),
+    ).fetchall()
+    if not rows:
+        return None
+    own, *after = map(chunk_from, rows)
+    for chunk in after:
+        if (chunk.role, chunk.speaker) != (own.role, own.speaker):
+            return chunk if chunk.role in ("user", "assistant") else None
+    return None

@@ -1,1 +1,0 @@
-"""What is related to what was found: links, tags, and one step of attention."""

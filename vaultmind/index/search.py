@@ -1,0 +1,510 @@
+"""Search: what a query finds by words, meaning and time, ranked, measured, and checked on disk.
+
+The order of hits comes from the ranker, which says nothing about whether any of them is good. The
+score of a hit does: the share of the query's telling words that it holds, the rare ones counting
+most, and its closeness in meaning on the embedder's scale; each fills a part of what the other
+leaves open. 0.8 answers nearly all of the query, 0.5 a good half, 0.25 hardly more than chance.
+The numbers come from `benchmarks/relevance.py`; docs/benchmarks.md has the trade-off.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from vaultmind.errors import VaultMindError
+from vaultmind.index.asking import IDLE_WORDS, NamedTime, named_time
+from vaultmind.index.columns import Columns, Flags, Floats, Ints
+from vaultmind.index.db import (
+    Database,
+    changed_on_disk,
+    chunks_beside,
+    chunks_of,
+)
+from vaultmind.index.embedders.scale import STRONG, scale_of
+from vaultmind.index.matching import WHOLE, Match, Matcher
+from vaultmind.index.models import Model, Registry, Stamp, registry_of, stamp_of
+from vaultmind.index.outlet import Outlet, Shown
+from vaultmind.index.rank import Found, Scene, order_of, scene_of, scored, why
+from vaultmind.index.results import Answered, Ranked, answer
+from vaultmind.index.vectors.store import collection_of
+from vaultmind.index.where import Where, where_of
+from vaultmind.index.words.language import detect
+from vaultmind.index.words.terms import shortened, words
+from vaultmind.ports import Clock, FileIndexer, Nearest
+from vaultmind.types import (
+    KINDS,
+    Caller,
+    Chunk,
+    Hit,
+    IndexState,
+    Reason,
+    SearchRequest,
+    SearchResponse,
+)
+
+DEPTH = 200
+"""Candidates of each list."""
+TIMELY_DEPTH = 100
+"""Of what is of the time that a query names, the latest."""
+MAX_QUERY_LANGUAGE = 400
+"""Characters of a query that its language is told by."""
+ROUNDS = 3
+"""Searches again when hits turn out to be out of date."""
+LOOKED_AT, NEAREST = 24, 3
+"""Candidates of which the best says how good a hit must be, whatever page is asked for: the first,
+and those nearest in meaning wherever they stand."""
+CHANCE, CHANCE_BY_WORDS = 0.25, 0.2
+"""Where no hit scores more, nothing was found; the second where there is no embedder."""
+LEAST = 0.1
+"""What a hit of a weak answer scores at least ..."""
+SHARE_OF_BEST = 0.3
+"""... and beside strong ones at least this much of the best."""
+IN_TIME = 0.6
+"""Score, at least, of what is of the time that is named where nothing else is asked for."""
+TIME_SHARE = 0.4
+"""How much of a question it answers to be of the time that it names."""
+CLEARLY = 0.2
+"""By how much what is of other times must answer more to be shown all the same."""
+OUT_OF_TIME = 0.7
+"""Share of what its other words answer that a hit of another time is worth, where there are only
+such."""
+BARE_WORDS = 2
+"""Words of an episode's remark (`kept`, `it works`) that say nothing by themselves: a vector of so
+little is near many a question."""
+LOOKED_INTO = 150
+"""Chunks, the best, of which it is told which words they hold."""
+_PAGE = 24
+_BEHIND_ALL = "9999-12-31"
+_Stamps = tuple[int, int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What a query finds, best first: a row a candidate."""
+
+    rowids: list[int]
+    ranks: Floats
+    """The ranker's scores; those of two queries do not compare."""
+    bm25: Floats
+    closeness: Floats
+    """In meaning, on the embedder's scale: 0 unrelated, 1 says the same; NaN without a vector."""
+    when: Floats
+    """How near each is to the time that the query names."""
+    covered: Floats
+    """Share of the query that each answers by its words."""
+    timeless: Floats
+    """The same of those words that do not only say when."""
+    timely: Flags
+    """Which are not of another time than the one that is named for certain, if one is."""
+    listing: bool
+    """Whether nothing but a time is asked for: these are what there is of it."""
+    embedder: str
+    """The id of that by which meaning was looked for; empty for none."""
+    held: Floats
+    """Share of each telling word that each of the first holds; rows by words."""
+    weights: Floats
+    """What each telling word says."""
+    scene: Scene
+    order: Ints
+    """The row in the scene of each candidate."""
+    model: Model
+    features: Floats
+
+    def scores(self, *, outside: bool) -> tuple[Floats, Floats]:
+        """Return what each answers by its words, and its score.
+
+        Words that only say when are answered by whatever is of that time. `outside`: being of the
+        time that is named is no part of it.
+        """
+        if self.listing:
+            covered = np.full(len(self.rowids), IN_TIME, dtype=np.float32)
+        elif outside:
+            covered = np.maximum(self.covered, OUT_OF_TIME * self.timeless)
+        else:
+            timely = self.when * (TIME_SHARE + (1.0 - TIME_SHARE) * self.timeless)
+            covered = np.maximum(self.covered, timely)
+        meaning = np.clip(np.nan_to_num(self.closeness), 0.0, 1.0)
+        scores = 1.0 - (1.0 - covered) * (1.0 - meaning)
+        return covered, scores.astype(np.float32)
+
+
+class Finder:
+    """Looks in the columns and ranks what it finds. Any thread."""
+
+    def __init__(
+        self,
+        columns: Columns,
+        nearest: Nearest,
+        embedder: Callable[[], str],
+        memory_folder: Path,
+        clock: Clock,
+    ) -> None:
+        """Take as `embedder` what returns the id of the one in use, empty for none."""
+        self.columns = columns
+        self._matcher = Matcher(columns)
+        self._nearest = nearest
+        self._embedder = embedder
+        self._folder = memory_folder
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._registry: tuple[Stamp | None, Registry] = (None, Registry())
+
+    def warm(self) -> None:
+        """Load what the first search would have to wait for."""
+        self.columns.follow()
+        self._named("what did we talk about yesterday, and what is to be done next week?")
+
+    def registry(self) -> Registry:
+        """Return the models at hand; the vault's own are read again when their files change."""
+        stamp = stamp_of(self._folder)
+        with self._lock:
+            if self._registry[0] != stamp:
+                self._registry = (stamp, registry_of(self._folder))
+            return self._registry[1]
+
+    def find(self, query: str, where: Where) -> Candidates | None:
+        """Return what a query finds; None where that is nothing."""
+        vector, embedder = self.vector(query), self._embedder()
+        named = self._named(query)
+        columns = self.columns
+        columns.follow()
+        with columns.lock:
+            mask = columns.mask(where)
+            match = self._matcher.match(query, mask, DEPTH)
+            idle = IDLE_WORDS | (named.words if named else frozenset())
+            telling = [not (one.words and idle.issuperset(one.words)) for one in match.wanted]
+            timely = np.zeros(0, dtype=np.int64)
+            if inside := _inside(where, named):
+                timely = columns.latest(inside, TIMELY_DEPTH)
+            listing = len(timely) > 0 and not any(telling)
+            if listing and inside:
+                mask = columns.mask(inside)
+                match = replace(match, found=match.found[:0])
+            near = match.found[:0]
+            far: dict[int, float] = {}
+            if vector is not None and not listing:
+                if columns.embedder == embedder:
+                    near, _ = columns.nearest(vector, mask, DEPTH)
+                else:
+                    far = self._of_the_store(query, where, mask)
+                    near = np.array([*far], dtype=np.int64)
+            found = Found(query, match, near, timely, vector, named)
+            scene = scene_of(columns, self._matcher, found, mask)
+            if scene is None:
+                return None
+            model = self.registry().choose("" if scene.closeness is None else embedder)
+            ranks, features = scored(model, scene)
+            order = order_of(ranks, scene.exact, columns.rows["rowid"][scene.slots[: scene.count]])
+            slots = scene.slots[order]
+            closeness = np.full(len(order), np.nan, dtype=np.float32)
+            if scene.closeness is not None:
+                closeness = np.where(scene.known[order], scene.closeness[order], closeness)
+            for at, slot in enumerate(slots.tolist() if far else ()):
+                closeness[at] = scale_of(embedder).place(far[slot]) if slot in far else np.nan
+            first = slots[:LOOKED_INTO]
+            return Candidates(
+                rowids=columns.rows["rowid"][slots].tolist(),
+                ranks=ranks[order],
+                bm25=match.scores[slots],
+                closeness=closeness,
+                when=scene.when[order],
+                covered=match.covered(slots, [True] * len(telling)),
+                timeless=match.covered(slots, telling),
+                timely=_of_the_time(scene, named)[order] | listing,
+                listing=listing,
+                embedder=embedder,
+                held=np.maximum(match.text[:, first] / WHOLE, match.title[:, first]).T,
+                weights=np.array([one.weight for one in match.wanted], dtype=np.float32),
+                scene=scene,
+                order=order,
+                model=model,
+                features=features[order],
+            )
+
+    def vector(self, query: str) -> Floats | None:
+        """Return a question's vector, once those of the chunks are at hand; None for none."""
+        vector, embedder = self._nearest.query_vector(query), self._embedder()
+        if vector is not None and self.columns.embedder != embedder:
+            self.columns.follow()
+            self.columns.take_vectors(embedder, len(vector))
+        return vector
+
+    def saying(self, text: str, where: Where, limit: int) -> list[int]:
+        """Return the rowids of what holds words of a text and passes a filter, likeliest first."""
+        self.columns.follow()
+        with self.columns.lock:
+            match = self._match(text, where, limit)
+            return list(self.columns.rows["rowid"][match.found].tolist())
+
+    def _match(self, text: str, where: Where, limit: int) -> Match:
+        return self._matcher.match(shortened(text), self.columns.mask(where), limit)
+
+    def _named(self, query: str) -> NamedTime | None:
+        return named_time(query, detect(query[:MAX_QUERY_LANGUAGE]) or "", self._clock())
+
+    def _of_the_store(self, query: str, where: Where, mask: Flags) -> dict[int, float]:
+        """Return the cosines of what the vector store finds nearest: of a vault whose vectors are
+        too many to be held in memory.
+        """
+        kinds = where.kinds or KINDS
+        agents = self.columns.agents if where.agents is None else where.agents
+        names = [collection_of("note", "")] if "note" in kinds else []
+        names += [
+            collection_of(kind, one) for one in agents for kind in kinds if one and kind != "note"
+        ]
+        found = dict(self._nearest.nearest(query, names, DEPTH) or ())
+        with self.columns.database.read() as connection:
+            rows = connection.execute(
+                f"SELECT id, rowid FROM chunks WHERE id IN ({','.join('?' * len(found))})", [*found]
+            ).fetchall()
+        slots = {name: self.columns.slots_of([rowid]) for name, rowid in rows}
+        return {int(at[0]): 1.0 - found[name] for name, at in slots.items() if mask[at].all()}
+
+
+def _inside(where: Where, named: NamedTime | None) -> Where | None:
+    """Return the filter of what is of the time that is asked for; None where none is."""
+    after, before = named.days if named else ("", "")
+    if (named and not (after and before)) or not (named or where.after or where.before):
+        return None
+    before = min(where.before or before, before or where.before)
+    return replace(where, after=max(where.after, after), before=before or _BEHIND_ALL)
+
+
+def _of_the_time(scene: Scene, named: NamedTime | None) -> Flags:
+    """Return which candidates are not of another time than a query names for certain.
+
+    What has no time of its own and tells of none stays. None where nothing is of the time.
+    """
+    everything: Flags = np.ones(scene.count, dtype=np.bool_)
+    if named is None or not named.explicit:
+        return everything
+    inside = scene.when >= named.inside
+    return inside | ~scene.dated if inside.any() else ~everything
+
+
+class Reader:
+    """Reads candidates as they are asked for, a page at a time, and tells which may be shown."""
+
+    def __init__(
+        self, database: Database, rowids: Sequence[int], shows: Callable[[Chunk], bool]
+    ) -> None:
+        self._database, self._rowids, self._shows = database, rowids, shows
+        self._held: dict[int, Chunk | None] = {}
+
+    def shown(self, row: int) -> Chunk | None:
+        """Return a candidate that is still there and may be shown."""
+        if row not in self._held:
+            page = range(row, min(row + _PAGE, len(self._rowids)))
+            with self._database.read() as connection:
+                found = chunks_of(connection, [self._rowids[at] for at in page])
+            for at in page:
+                chunk = found.get(self._rowids[at])
+                self._held.setdefault(at, chunk if chunk and self._shows(chunk) else None)
+        return self._held[row]
+
+
+class Search:
+    """Answers searches over one index. Any thread."""
+
+    def __init__(
+        self,
+        finder: Finder,
+        outlet: Outlet,
+        indexer: FileIndexer,
+        state: Callable[[], IndexState],
+    ) -> None:
+        self.finder = finder
+        """What looks, for those that make something else of it than an answer."""
+        self._database = finder.columns.database
+        self._outlet = outlet
+        self._indexer = indexer
+        self._state = state
+        self._seen: dict[str, _Stamps] = {}
+
+    def search(self, request: SearchRequest, caller: Caller) -> SearchResponse:
+        """Return the best hits. Raises BadArgument for a filter that nothing can pass."""
+        started = time.perf_counter()
+        readable = self._outlet.readable_agents(caller)
+        where = where_of(request, caller, readable, self._outlet.paths)
+        request = replace(request, query=shortened(request.query))
+        if not words(request.query):
+            return SearchResponse((), "no_query", self._state())
+        before = self._state()
+        self._take_hand_edits(where.agents or ())
+        found, outside = self._fresh(request, for_everyone(where, self._outlet), caller)
+        state = self._state()
+        progress = " ".join(state.notes)
+        if state.phase in ("starting", "indexing"):
+            progress = f"Still indexing: {state.indexed} of {state.files} files are searchable."
+        took_ms = (time.perf_counter() - started) * 1000
+        if found.hits:
+            told = "" if request.offset else _weakness(found.hits, outside=outside)
+            message = " ".join(part for part in (told, progress) if part)
+            return SearchResponse(
+                found.hits, "found", state, message, found.omitted, took_ms, found.next_offset
+            )
+        # A damaged index is noticed while it is read, so the state after counts as well.
+        indexing = any(one.phase in ("starting", "indexing") for one in (before, state))
+        return SearchResponse(
+            (), "indexing" if indexing else "nothing_found", state, progress, found.omitted, took_ms
+        )
+
+    def _fresh(self, request: SearchRequest, where: Where, caller: Caller) -> tuple[Answered, bool]:
+        """Return hits whose files are indexed as they stand on disk, and whether none of them is
+        of the time that was named.
+
+        Files that changed are indexed at once and the search starts over; what still differs
+        after some rounds, because it keeps changing, is left out.
+        """
+        stale: set[str] = set()
+        for round_ in range(ROUNDS + 1):
+            mark = self._database.journal.version
+            shows = self._outlet.shown_to(caller)
+            without = stale if round_ == ROUNDS else set()
+            found, outside = self._answered(request, where, shows, without)
+            with self._database.read() as connection:
+                changed = changed_on_disk(connection, self._outlet.reader, found.paths)
+            _, written = self._database.journal.since(mark)
+            changed |= set(found.paths if written is None else written.intersection(found.paths))
+            if not changed:
+                return found, outside
+            stale |= changed
+            with suppress(VaultMindError):
+                self._indexer.refresh(changed)
+        hits = (hit for hit in found.hits if hit.path not in changed)
+        left = [
+            replace(hit, also=tuple(path for path in hit.also if path not in changed))
+            for hit in hits
+        ]
+        return replace(found, hits=tuple(left)), outside
+
+    def _answered(
+        self, request: SearchRequest, where: Where, shows: Shown, without: set[str]
+    ) -> tuple[Answered, bool]:
+        found = self.finder.find(request.query, where)
+        if found is None:
+            return Answered(), False
+        reader = Reader(
+            self._database, found.rowids, lambda chunk: chunk.path not in without and shows(chunk)
+        )
+        outside = _is_elsewhere(found, reader)
+
+        def reasons(rows: Collection[int]) -> list[tuple[Reason, ...]]:
+            return why(found.model, found.features, rows)
+
+        def beside(chunk: Chunk) -> Sequence[Chunk]:
+            if chunk.id not in around:
+                with self._database.read() as connection:
+                    around[chunk.id] = chunks_beside(connection, chunk)
+            return around[chunk.id]
+
+        around: dict[str, Sequence[Chunk]] = {}
+        ranked = _good(found, reader, outside=outside)
+        clean = self._outlet.clean
+        return answer(ranked, request, beside, shows, clean, reasons), outside
+
+    def _take_hand_edits(self, agents: Iterable[str]) -> None:
+        """Index what a person may have edited a moment ago, before the watcher has told: brains,
+        their archives and active contexts that changed since the last look.
+        """
+        paths = self._outlet.paths
+        changed: dict[str, _Stamps] = {}
+        for agent in agents:
+            for path in (paths.brain(agent), paths.archive(agent), paths.active_context(agent)):
+                try:
+                    stat = (paths.root / path).stat()
+                    stamp: _Stamps = (stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size)
+                except OSError:
+                    stamp = None
+                if self._seen.get(path) != stamp:
+                    changed[path] = stamp
+        if changed:
+            with suppress(VaultMindError):
+                self._indexer.refresh(list(changed))
+                self._seen.update(changed)
+
+
+def for_everyone(where: Where, outlet: Outlet) -> Where:
+    """Return a filter without its agents where it leaves none out."""
+    everyone = set(where.agents or ()) >= set(outlet.paths.agent_names())
+    return replace(where, agents=None) if everyone else where
+
+
+def _good(found: Candidates, reader: Reader, *, outside: bool) -> Iterator[Ranked]:
+    """Yield what may be shown and is good enough, best first."""
+    covered, scores = found.scores(outside=outside)
+    rows = np.flatnonzero(found.timely | outside).tolist()
+
+    def shown(row: int) -> Chunk | None:
+        chunk = reader.shown(row)
+        return None if chunk is None or (not covered[row] and _is_bare(chunk)) else chunk
+
+    first: list[int] = []
+    for row in rows:
+        if len(first) == LOOKED_AT:
+            break
+        first += [row] if shown(row) else []
+    known = [row for row in rows if not np.isnan(found.closeness[row])]
+    near = sorted(known, key=lambda row: -found.closeness[row])[:NEAREST]
+    best = max((float(scores[row]) for row in (*first, *filter(shown, near))), default=0.0)
+    floor = _floor_of(best, by_words_alone=not found.embedder)
+    scale = scale_of(found.embedder)
+    for row in rows:
+        if scores[row] < floor or (chunk := shown(row)) is None:
+            continue
+        parts = {"rank": float(found.ranks[row]), "coverage": float(covered[row])}
+        if found.bm25[row] > 0:
+            parts["bm25"] = float(found.bm25[row])
+        if not np.isnan(found.closeness[row]):
+            parts["cosine"] = scale.cosine(float(found.closeness[row]))
+        if found.when[row]:
+            parts["when"] = float(found.when[row])
+        yield Ranked(chunk, float(scores[row]), parts, row)
+
+
+def _is_elsewhere(found: Candidates, reader: Reader) -> bool:
+    """Tell whether what is asked for is clearly not of the time that is named.
+
+    "Who recommended the film Yesterday?" names none, and what was said today may be of no use.
+    """
+    if found.timely.all():
+        return False
+    inside, others = (
+        np.flatnonzero(some)[:LOOKED_AT].tolist() for some in (found.timely, ~found.timely)
+    )
+    if any(found.timeless[row] >= 1.0 and reader.shown(row) for row in inside):
+        return False
+    _, scores = found.scores(outside=True)
+    best = [
+        max((float(scores[row]) for row in rows if reader.shown(row)), default=0.0)
+        for rows in (inside, others)
+    ]
+    return best[1] > best[0] + CLEARLY
+
+
+def _is_bare(chunk: Chunk) -> bool:
+    """Tell whether a text is too short to be found by meaning alone."""
+    return chunk.kind == "episode" and len(words(chunk.text)) <= BARE_WORDS
+
+
+def _floor_of(best: float, *, by_words_alone: bool = False) -> float:
+    """Return what a hit must score to be shown, beside the best one that was found."""
+    if best < (CHANCE_BY_WORDS if by_words_alone else CHANCE):
+        return float("inf")
+    return LEAST if best < STRONG else max(LEAST, SHARE_OF_BEST * best)
+
+
+def _weakness(hits: Sequence[Hit], *, outside: bool) -> str:
+    """Return what a person should know about the hits of the first page."""
+    if outside:
+        return "Nothing of that time answers the question: these are of other times, too."
+    if any(hit.score >= STRONG for hit in hits):
+        return ""
+    return "Only weak matches: they share little with the question and may not answer it."

@@ -1,1 +1,0 @@
-"""A search from its filters to its answer: candidates, places, scores, passages; and fetch."""

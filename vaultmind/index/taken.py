@@ -1,0 +1,279 @@
+"""Which files of a linked folder are taken: by their names, and not what git ignores, nor secrets.
+
+Patterns are those of `.gitignore` files at every depth and of `.git/info/exclude`, without git,
+which may be missing. Of a repository that the folder lies in, its `.gitignore` files above the
+folder are read too: what they name may be secret. What git tracks although a pattern names it
+counts as ignored, and the user's own global list is not read. Unlike in a vault some dot names are
+taken: a project's workflows are part of it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat as modes
+import sys
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Literal
+
+from pathspec import GitIgnoreSpec
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+from vaultmind.types import Fault
+from vaultmind.vault.exclude import SECRET_NAMES, glob_pattern, obsidian_filters
+from vaultmind.vault.files import OPEN_FLAGS
+from vaultmind.vault.paths import VaultPaths
+
+Shape = Literal["note", "code", "text", "data"]
+_ENDINGS: dict[Shape, str] = {
+    "code": (
+        "py pyi pyx pxd js jsx mjs cjs ts tsx mts cts vue svelte astro rs go java kt kts scala "
+        "groovy gradle clj cljs cljc c h cc cpp cxx hh hpp hxx inl m mm cu cuh cs fs fsx vb rb "
+        "rake gemspec php pl pm lua r jl swift dart zig nim ex exs erl hrl hs lhs elm ml mli re "
+        "rei sh bash zsh fish ps1 psm1 bat cmd sql graphql gql proto thrift css scss sass less "
+        "styl html htm xhtml jinja j2 tmpl tpl hbs ejs erb haml pug liquid twig feature tf tfvars "
+        "hcl nix el lisp scm rkt vim cmake mk make bazel bzl asm s f90 f95 for v sv vhd vhdl sol "
+        "glsl vert frag hlsl wgsl wat awk sed tcl d pas cr coffee hx gd glade dockerfile ninja "
+        "spec pkl cue rego"
+    ),
+    "data": (
+        "json json5 jsonc jsonl ndjson yaml yml toml ini cfg conf properties xml csv tsv ipynb "
+        "plist lock mod sum editorconfig xsd xsl wsdl"
+    ),
+    "text": "rst txt adoc asciidoc org tex textile rtf",
+    "note": "md markdown mdx",
+}
+_NAMES: dict[Shape, str] = {
+    "code": (
+        "dockerfile containerfile makefile gnumakefile rakefile gemfile procfile jenkinsfile "
+        "justfile vagrantfile brewfile podfile fastfile build workspace cmakelists.txt meson.build"
+    ),
+    "data": "go.mod go.sum pipfile requirements.txt constraints.txt",
+}
+"""Names that say more than their endings."""
+_BY_ENDING = {one: shape for shape, some in _ENDINGS.items() for one in some.split()}
+_BY_NAME = {one: shape for shape, some in _NAMES.items() for one in some.split()}
+MACHINE_MADE = (
+    ".lock", ".sum", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "go.sum",
+    ".ipynb",
+)  # fmt: skip
+"""Endings of names of what no person wrote: such files are known, and not searched."""
+_NEVER = (".min.js", ".min.css", ".min.mjs", ".bundle.js", ".chunk.js", ".js.map", ".css.map")
+
+SECRETS = (
+    *SECRET_NAMES, "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk", "*.gpg", "*.asc",
+    "id_dsa*", "id_ecdsa*", "id_ed25519*", "credentials", "credentials.json", "credentials.y*ml",
+    "client_secret*.json", "service-account*.json", "service_account*.json", "secrets.json",
+    "secrets.toml", "secrets.y*ml", "secrets.ini", "*.tfstate", "*.tfstate.*", "*.tfvars",
+    "*.htpasswd", "*.secret",
+)  # fmt: skip
+MADE = ("__pycache__", "site-packages", "bower_components", "*.egg-info", "*.dist-info")
+"""Folders that tools fill, whatever a `.gitignore` says."""
+MADE_WITHOUT_GIT = ("build", "dist", "target", "vendor", "out", "coverage")
+"""What is left out too where there is no git to say so."""
+DOT_NAMES = (
+    r"github|circleci|gitlab-ci\.ya?ml|travis\.ya?ml|pre-commit-config\.ya?ml|editorconfig|"
+    r"eslintrc(?:\.[a-z]+)?|prettierrc(?:\.[a-z]+)?|babelrc(?:\.[a-z]+)?|coveragerc|flake8"
+)
+"""What follows the dot of those that are taken."""
+_MARKERS = ("pyvenv.cfg", "CACHEDIR.TAG")
+"""A folder with one of these is a virtual environment, or a cache that says so."""
+_IDENTITY = "identity.md"
+IGNORE_FILE = ".gitignore"
+MAX_BYTES = 500_000
+"""Of one file of patterns."""
+MAX_WILDCARDS = 8
+"""In one line: more would take too long on a long name."""
+_IGNORES_CASE = sys.platform in ("darwin", "win32")
+
+
+def shape_of(path: str) -> Shape | None:
+    """Return what a file is by its name, or None for one that is not taken.
+
+    A name without a dot may be a script or a LICENSE: it is taken, and read as text.
+    """
+    name = path[path.rfind("/") + 1 :].lower()
+    _, dot, ending = name.rpartition(".")
+    if name in _BY_NAME or name.endswith(_NEVER):
+        return _BY_NAME.get(name)
+    return _BY_ENDING.get(ending) if dot else "text" if name else None
+
+
+def is_secret_file(path: str) -> bool:
+    """Tell whether a file holds secrets and nothing else by its name: `.env`, `server.key`."""
+    name = path.rpartition("/")[2].casefold()
+    files = set(SECRETS) - {"secrets", "node_modules"}
+    return any(fnmatchcase(name, one) for one in files)
+
+
+def is_memory(folder: str | Path) -> bool:
+    """Tell whether a folder is the memory folder of some vault: it has `agents/*/identity.md`.
+
+    Whatever its name: who may read it is said there, and for that vault alone.
+    """
+    try:
+        with os.scandir(Path(folder) / "agents") as agents:
+            return any(os.path.lexists(f"{agent.path}/{_IDENTITY}") for agent in agents)
+    except OSError:
+        return False
+
+
+def lies_in_memory(folder: Path) -> bool:
+    """Tell whether a folder is, or lies in, the memory folder of some vault."""
+    return any(map(is_memory, (folder, *folder.parents)))
+
+
+def governs(relative: str) -> bool:
+    """Tell whether a file is one that says what is left out."""
+    name = relative[relative.rfind("/") + 1 :]
+    return name in (IGNORE_FILE, _IDENTITY, *_MARKERS)
+
+
+class FolderRules:
+    """The rules of one linked folder at one time. Implements vault.exclude.Rules. Any thread."""
+
+    def __init__(self, root: Path, exclude: Iterable[str] = ()) -> None:
+        self._root = root
+        self._ignores = Ignores(root)
+        made = MADE if self._ignores.has_git else (*MADE, *MADE_WITHOUT_GIT)
+        globs = [glob.strip() for glob in exclude if glob.strip("/ ")]
+        loose = [glob for glob in globs if "/" not in glob.rstrip("/")]
+        anchored = "|".join(glob_pattern(glob) for glob in globs if glob not in loose)
+        names = "|".join(map(glob_pattern, (*SECRETS, *made, *loose)))
+        hidden = rf"\.(?!(?:{DOT_NAMES})(?:/|$))"
+        self._names = re.compile(f"/(?:{hidden}|{names})", re.IGNORECASE)
+        self._paths = re.compile(f"/(?:{anchored or '(?!)'})", re.IGNORECASE)
+        self._filters, self._filter_faults = obsidian_filters(VaultPaths(root))
+        self._folders: dict[str, bool] = {"": lies_in_memory(root)}
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """Return the settings and patterns that could not be used, as far as they were read."""
+        return (*self._filter_faults, *self._ignores.faults)
+
+    def excluded(self, relative: str) -> bool:
+        """Tell whether a file, or a folder ending in `/`, is never indexed nor shown."""
+        if relative.endswith("/"):
+            return self._leaves_out(relative.rstrip("/"))
+        if self._leaves_out(relative.rpartition("/")[0]):
+            return True
+        return self._is_named(relative) or self._ignores.ignored(relative)
+
+    def is_conflict_copy(self, relative: str) -> bool:
+        """Tell that no sync program's copies are looked for."""
+        return False
+
+    def _leaves_out(self, folder: str) -> bool:
+        """Tell whether a folder is left out, for itself or for one that it lies in.
+
+        Nothing is read through a symbolic link.
+        """
+        held = self._folders.get(folder)
+        if held is None:
+            path = self._root / folder
+            held = self._folders[folder] = (
+                self._leaves_out(folder.rpartition("/")[0])
+                or self._is_named(f"{folder}/")
+                or self._ignores.ignored(f"{folder}/")
+                or path.is_symlink()
+                or any(os.path.lexists(path / name) for name in _MARKERS)
+                or is_memory(path)
+            )
+        return held
+
+    def _is_named(self, relative: str) -> bool:
+        slashed = f"/{relative}"
+        if self._names.search(slashed) or self._paths.match(slashed):
+            return True
+        return any(one.search(relative) for one in self._filters)
+
+
+Patterns = tuple[str, GitIgnoreSpec]
+"""The folder they are relative to, empty or with `/` at its end, and the patterns of its file."""
+
+
+class Ignores:
+    """What is ignored below a root; files of patterns are read when a folder is first asked of."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self.faults: list[Fault] = []
+        """Patterns that could not be used."""
+        around = (one for one in (root, *root.parents) if os.path.lexists(one / ".git"))
+        repository = next(around, None)
+        self.has_git = repository is not None
+        self._prefix = ""
+        self._above: tuple[Patterns, ...] = ()
+        if repository is not None:
+            folders = root.relative_to(repository).parts
+            bases = ["".join(f"{name}/" for name in folders[:at]) for at in range(len(folders))]
+            self._prefix = "".join(f"{name}/" for name in folders)
+            above = [self._read(repository, _exclude_file(repository), "")]
+            above += [self._read(repository, repository / one / IGNORE_FILE, one) for one in bases]
+            self._above = tuple(one for one in reversed(above) if len(one[1]))
+        self._held: dict[str, tuple[Patterns, ...]] = {}
+
+    def ignored(self, item: str) -> bool:
+        """Tell whether a file, or a folder ending in `/`, is ignored by itself.
+
+        What lies in an ignored folder is ignored: the caller asks about the folders first.
+        """
+        full = self._prefix + item
+        for base, patterns in self._of(item.rstrip("/").rpartition("/")[0]):
+            verdict = patterns.check_file(_cased(full[len(base) :])).include
+            if verdict is not None:
+                return verdict
+        return False
+
+    def _of(self, folder: str) -> tuple[Patterns, ...]:
+        """Return the patterns that speak of what lies in a folder, the nearest first."""
+        held = self._held.get(folder)
+        if held is None:
+            above = self._of(folder.rpartition("/")[0]) if folder else self._above
+            base = f"{self._prefix}{folder}/" if folder else self._prefix
+            own = self._read(self._root, self._root / folder / IGNORE_FILE, base)
+            held = self._held[folder] = (own, *above) if len(own[1]) else above
+        return held
+
+    def _read(self, root: Path, file: Path, base: str) -> Patterns:
+        patterns: list[GitIgnoreSpecPattern] = []
+        for line in _lines_of(file):
+            try:
+                if len(re.findall(r"\*+|\?+", line)) > MAX_WILDCARDS:
+                    raise ValueError(f"more than {MAX_WILDCARDS} wildcards")
+                if "[[:" in line:
+                    raise ValueError("classes such as [[:alpha:]] are not understood")
+                pattern = GitIgnoreSpecPattern(_cased(line))
+            except ValueError as error:
+                shown = os.path.relpath(file, root)
+                self.faults.append(Fault(shown, f"{line[:60]!r} was not used: {error}", "partial"))
+            else:
+                patterns += [pattern] if pattern.include is not None else []
+        return base, GitIgnoreSpec(patterns)
+
+
+def _cased(text: str) -> str:
+    return text.casefold() if _IGNORES_CASE else text
+
+
+def _exclude_file(repository: Path) -> Path:
+    """Return the file of a work tree's own patterns, `info/exclude`, which is in no commit."""
+    git = repository / ".git"
+    if git.is_dir():
+        return git / "info" / "exclude"
+    own = repository / "".join(_lines_of(git)[:1]).removeprefix("gitdir:").strip()
+    common = "".join(_lines_of(own / "commondir")[:1]).strip()
+    return own / common / "info" / "exclude"
+
+
+def _lines_of(file: Path) -> list[str]:
+    """Return the lines of a file of patterns; none where there is no such regular file."""
+    try:
+        with os.fdopen(os.open(file, OPEN_FLAGS), "rb") as opened:
+            is_file = modes.S_ISREG(os.fstat(opened.fileno()).st_mode)
+            raw = opened.read(MAX_BYTES) if is_file else b""
+    except OSError:
+        return []
+    return os.fsdecode(raw.removeprefix(b"\xef\xbb\xbf")).splitlines()

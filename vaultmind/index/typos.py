@@ -1,0 +1,190 @@
+"""What stands in for a word that nobody wrote: words a typing error away, and those it is part of.
+
+Two sorted lists, the terms forward and backward, are all the structure there is: an edit leaves a
+half (or, of two edits, a third) of a word whole, so the candidates start or end with it, and a
+bisection finds them in microseconds. For parts of words there is one long string besides.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, islice
+
+MIN_TYPO = 4
+"""Shorter words are too close to too many others."""
+MIN_TWO_TYPOS = 8
+SHORT = 5
+"""Up to so many letters the first is taken as right, if anything has it: people mistype it
+rarely."""
+MIN_PART = 4
+"""Shortest part of a compound that is looked for."""
+MIN_HALF = 4
+MOST_CANDIDATES = 600
+_MOST_UNSORTED = 500
+"""New terms that are looked through one by one before they are sorted in."""
+KIN_CONSONANTS = 3
+"""Consonants that words of one family have in common at their beginning."""
+_SOFT = (("cz", "k"), ("sz", "s"), ("ch", "h"), ("c", "k"), ("ч", "к"), ("щ", "ш"), ("ж", "г"))
+_VOWELS = re.compile("[aeiouyаеиоуыэюяйьъ]")
+_JOINTS = ("", "s", "n", "en", "es", "o")
+"""Letters that join the halves of a compound (German, Dutch, Swedish, Slavic)."""
+
+
+class StandIns:
+    """Looks for terms among all there are. `count` tells in how many chunks one is."""
+
+    def __init__(self, terms: list[str], count: Callable[[str], int]) -> None:
+        """Take as `terms` a list that only grows."""
+        self.terms = terms
+        self._count = count
+        self._sorted = 0
+        self._forward: list[str] = []
+        self._backward: list[str] = []
+        self._families: defaultdict[str, list[str]] = defaultdict(list)
+        self._in_families = 0
+        self._joined = "\n"
+        self._in_joined = 0
+
+    def near(self, word: str, most: int) -> list[str]:
+        """Return terms one or, for long words, two typing errors away, nearest first."""
+        if len(word) < MIN_TYPO:
+            return []
+        allowed = 2 if len(word) >= MIN_TWO_TYPOS else 1
+        size = len(word)
+        cut = size // 2 if allowed == 1 else size // 3
+        tail = word[cut:] if allowed == 1 else word[size - cut :]
+        low, high = size - allowed, size + allowed
+        swapped = word[: cut - 1] + word[cut] + word[cut - 1] + word[cut + 1 :]
+        found = {}
+        for term in {
+            *self._starting(word[:cut], low, high),
+            *self._ending(tail, low, high),
+            swapped,
+        }:
+            distance = edits(word, term, allowed)
+            if distance <= allowed and term != word and self._count(term):
+                found[term] = (distance, term[0] != word[0], -self._count(term), term)
+        likely = [
+            term
+            for term in found
+            if len(word) > SHORT or term[0] == word[0] or term[:2] == word[1::-1]
+        ]
+        if not likely and len(word) >= SHORT:
+            likely = list(found)
+        return sorted(likely, key=lambda term: found[term])[:most]
+
+    def containing(self, part: str, most: int) -> list[str]:
+        """Return longer terms that start or end with a part, or hold it, in this order."""
+        if len(part) < MIN_PART:
+            return []
+        starts = sorted(self._starting(part, len(part) + 1), key=len)
+        ends = sorted(self._ending(part, len(part) + 3), key=len)
+        found = dict.fromkeys([*starts, *ends])
+        if not found and len(part) > MIN_PART:
+            holding = islice(self._holding(part), MOST_CANDIDATES)
+            found = dict.fromkeys(sorted(holding, key=len))
+        return [term for term in found if self._count(term)][:most]
+
+    def kin(self, word: str, most: int) -> list[str]:
+        """Return terms with the consonants that a word begins with, the likest first.
+
+        Polish and Russian change a word's inside from case to case and aspect to aspect (`książka,
+        książek`; `молоток, молотка`; `zamówić, zamawiać`), which stems leave apart.
+        """
+        fresh = self.terms[self._in_families :]
+        self._in_families += len(fresh)
+        for term in fresh:
+            if len(begin := _consonants(term)) == KIN_CONSONANTS:
+                self._families[begin].append(term)
+        family = self._families.get(_consonants(word), []) if len(word) >= MIN_TYPO else []
+        known = (term for term in family if term != word and self._count(term))
+
+        def alike(term: str) -> int:
+            pairs = enumerate(zip(word, term, strict=False))
+            return next((at for at, (one, other) in pairs if one != other), len(word))
+
+        found = {term: alike(term) for term in known}
+        near = (one for one in found if 2 * found[one] >= min(len(word), len(one)))
+        return sorted(near, key=lambda term: (-found[term], term))[:most]
+
+    def halves(self, word: str) -> tuple[str, ...]:
+        """Return the two terms that a compound is made of, the longest first one that fits."""
+        for at in range(len(word) - MIN_HALF, MIN_HALF - 1, -1):
+            for joint in _JOINTS:
+                head, tail = word[:at], word[at:]
+                if head.endswith(joint) and self._count(tail):
+                    head = head[: len(head) - len(joint)]
+                    if len(head) >= MIN_HALF and self._count(head):
+                        return head, tail
+        return ()
+
+    def _starting(self, head: str, low: int, high: int = 1_000) -> Iterator[str]:
+        """Yield terms of `low` to `high` letters that start with a head."""
+        self._sort()
+        return _within(self._forward, self.terms[self._sorted :], head, (low, high))
+
+    def _ending(self, tail: str, low: int, high: int = 1_000) -> Iterator[str]:
+        self._sort()
+        fresh = [term[::-1] for term in self.terms[self._sorted :]]
+        return (one[::-1] for one in _within(self._backward, fresh, tail[::-1], (low, high)))
+
+    def _holding(self, part: str) -> Iterator[str]:
+        """Yield longer terms that hold a part."""
+        fresh = self.terms[self._in_joined :]
+        self._joined += "".join(f"{term}\n" for term in fresh)
+        self._in_joined += len(fresh)
+        at = self._joined.find(part)
+        while at >= 0:
+            end = self._joined.index("\n", at)
+            start = self._joined.rindex("\n", 0, at) + 1
+            if end - start > len(part):
+                yield self._joined[start:end]
+            at = self._joined.find(part, end)
+
+    def _sort(self) -> None:
+        fresh = self.terms[self._sorted :]
+        if len(fresh) > _MOST_UNSORTED:
+            self._sorted += len(fresh)
+            self._forward = sorted(chain(self._forward, fresh))
+            self._backward = sorted(chain(self._backward, (term[::-1] for term in fresh)))
+
+
+def _consonants(word: str) -> str:
+    """Return the first consonants of a word, softened ones as the hard ones."""
+    for soft, hard in _SOFT:
+        word = word.replace(soft, hard)
+    return _VOWELS.sub("", word)[:KIN_CONSONANTS]
+
+
+def _within(
+    held: Sequence[str], fresh: Sequence[str], head: str, letters: tuple[int, int]
+) -> Iterator[str]:
+    """Yield those of some sorted and some unsorted strings that start with a head."""
+    low, high = letters
+    first, last = bisect_left(held, head), bisect_left(held, f"{head}\U0010ffff")
+    fitting = (one for one in chain(held[first:last], fresh) if low <= len(one) <= high)
+    return islice((one for one in fitting if one.startswith(head)), MOST_CANDIDATES)
+
+
+def edits(a: str, b: str, most: int) -> int:
+    """Return the edits (insert, delete, change, swap of neighbours) from a to b, at most most+1."""
+    if abs(len(a) - len(b)) > most or len(set(a) ^ set(b)) > 2 * most:
+        return most + 1
+    far = most + 1
+    width = len(b)
+    before = [far] * (width + 1)
+    row = [j if j <= most else far for j in range(width + 1)]
+    for i, letter in enumerate(a, 1):
+        before, last, row = row, before, [far] * (width + 1)
+        row[0] = min(i, far)
+        for j in range(max(1, i - most), min(width, i + most) + 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != b[j - 1]))
+            if i > 1 and j > 1 and letter == b[j - 2] and a[i - 2] == b[j - 1]:
+                cost = min(cost, last[j - 2] + 1)
+            row[j] = cost
+        if min(row) >= far:
+            return far
+    return min(row[-1], far)

@@ -1,0 +1,246 @@
+"""Time in questions and in messages: which stretch of the calendar a piece of text speaks of.
+
+The grammar of when_rules reads six languages; a full date in another is left to dateparser.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from functools import lru_cache
+from itertools import islice
+from operator import attrgetter
+
+from vaultmind.errors import BadArgument
+from vaultmind.heavy import importing
+from vaultmind.index.when_rules import WEEK, find_times, one_day
+from vaultmind.index.when_words import DAY, LANGUAGES, WORDS, Time
+
+MAX_CHARACTERS = 20_000
+"""Characters of a text that are read: a longer message is a pasted file."""
+MAX_SPANS = 12
+"""Times of one text; a timetable of a hundred days is about none of them."""
+OPEN_SCALE = timedelta(days=30)
+"""Distance at which a moment outside an open stretch ("since March") is worth one half."""
+LATER = timedelta(weeks=52)
+"""How much later the same words are read again: a relative date then means another day."""
+ALLOWED = "a date such as 2026-02-20, or words of time ('last week', 'w lutym', 'март 2025')"
+SMALL = 3
+"""Letters of a word in a filter that says no time and is no fault: "from", "z", the article."""
+MAX_FILTER = 60
+"""Characters of a filter's words of time."""
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
+_NOTED = re.compile(r"\s*\(")
+_DATED = re.compile(r"(?<!\S)\S+( \(\d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?\))")
+_ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[T ][\d:.+\-Z]+)?")
+_LETTERS = r"[^\W\d_]{2,14}\.?"
+_WRITTEN = re.compile(
+    rf"(?<![\w.,:/-])(?:\d{{1,2}}(?:\.|\s?[^\W\d_]{{1,2}}|º|ª)?\s+(?:(?:de|di|do|of|den|van)\s+)?"
+    rf"{_LETTERS}|{_LETTERS}\s+\d{{1,2}}(?:\.|st|nd|rd|th)?)[,.]?\s+"
+    r"(?:(?:de|del|di|do|of|r\.)\s+)?(?:19|20)\d\d(?![\w%])",
+    re.IGNORECASE,
+)
+"""A number, a word or two and a year: all that dateparser sees, as it takes "we" for Wednesday."""
+_MAX_WRITTEN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What a time expression means: from `start` up to, and without, `end`."""
+
+    start: datetime | None
+    """None: it has no beginning ("before Christmas")."""
+    end: datetime | None
+    """None: it has no end ("since March")."""
+    text: str
+    """The words that say so, as they stand in the text."""
+    explicit: bool
+    """Whether nothing was guessed: no year, no weekday's week, no "some", no "late"."""
+
+
+def spans(query: str, language: str, base: datetime) -> tuple[Span, ...]:
+    """Return the times that a question asks about, in the order of the text.
+
+    `language` is an ISO 639-1 code; empty: the one of LANGUAGES whose words of time it has most.
+    `base` is now, where the person is: days begin at its midnight, and the spans have its zone.
+    """
+    return _find(query[:MAX_CHARACTERS], language, base, told=False)
+
+
+def mentioned(text: str, language: str, said: datetime) -> tuple[Span, ...]:
+    """Return the times that a message speaks of, seen from the day it was said on.
+
+    Code and addresses are not looked at.
+    """
+    text = text[:MAX_CHARACTERS]
+    if "`" in text or "://" in text:
+        text = _CODE.sub(lambda match: " " * len(match[0]), text)
+    return _find(text, language, said, told=True)
+
+
+def covers(span: Span, moment: datetime) -> bool:
+    """Tell whether a moment lies in a span. A moment without a time zone is in the span's."""
+    return _distance(span, moment) == timedelta(0)
+
+
+def closeness(span: Span, moment: datetime) -> float:
+    """Return how near a moment is to a span, in (0, 1]: 1 inside it, half for each scale outside.
+
+    The scale is half of the span's length, a day at least: what is a week away from "in 2023" is
+    near, what is a week away from "yesterday" is not.
+    """
+    scale = OPEN_SCALE
+    if span.start is not None and span.end is not None:
+        scale = max(DAY, (span.end - span.start) / 2)
+    return float(0.5 ** min(1000.0, _distance(span, moment) / scale))
+
+
+def _distance(span: Span, moment: datetime) -> timedelta:
+    edge = span.start or span.end
+    if edge is not None and (edge.tzinfo is None) != (moment.tzinfo is None):
+        moment = moment.replace(tzinfo=edge.tzinfo)
+    if span.start is not None and moment < span.start:
+        return span.start - moment
+    if span.end is not None and moment >= span.end:
+        return max(moment - span.end, timedelta(microseconds=1))
+    return timedelta(0)
+
+
+def with_dates(text: str, said: datetime) -> str:
+    """Return a text with what each relative date in it means: "tomorrow (2026-11-24)".
+
+    Only where it is certain: dates that say their year and those that come again ("I row on
+    Tuesday", "on Fridays", "my birthday is 3 May") stay as they are.
+    """
+    asked = {one.text: one for one in spans(text, "", said)}
+    later = mentioned(text, "", said + LATER)
+    at, shown = 0, ""
+    for told, then in zip(mentioned(text, "", said), later, strict=False):
+        place = text.find(told.text, at)
+        if place < 0:
+            break
+        end = place + len(told.text)
+        shown, at = shown + text[at:end], end
+        is_title = place and told.explicit and text[place].isupper()  # the film Yesterday
+        is_certain = asked.get(told.text, told) == told != then
+        if is_certain and not is_title and not _NOTED.match(text, end):
+            shown += _days_of(told)
+    return shown + text[at:]
+
+
+def _days_of(span: Span) -> str:
+    """Return the days that a span means, or the end that it names where it is open."""
+    first, last = span.start or span.end, span.end or span.start
+    if first is None or last is None or (last - first > WEEK and not span.explicit):
+        return ""
+    start = first if span.start else first - DAY
+    end = last - DAY if span.start and span.end else start
+    days = dict.fromkeys(one.date().isoformat() for one in (start, end))
+    return f" ({' to '.join(days)})"
+
+
+def without_stale_dates(new: str, old: str) -> str:
+    """Return a corrected text without dates of words that the old text did not have."""
+
+    def kept(match: re.Match[str]) -> str:
+        return match[0] if match[0] in old else match[0].removesuffix(match[1])
+
+    return _DATED.sub(kept, new)
+
+
+def first_day(name: str, text: str, now: datetime) -> str:
+    """Return the day that a filter "after" begins with, as ISO: the first of what is meant.
+
+    Raises BadArgument for what is no time, or has no beginning ("before Christmas").
+    """
+    span = _filter(name, text, now)
+    if span.start is None:
+        raise BadArgument(name, text, f"a time with a beginning; {ALLOWED}")
+    return span.start.date().isoformat()
+
+
+def last_day(name: str, text: str, now: datetime) -> str:
+    """Return the day that a filter "before" ends with, as ISO: the last of what is meant.
+
+    Raises BadArgument for what is no time, or has no end ("since March").
+    """
+    span = _filter(name, text, now)
+    if span.end is None:
+        raise BadArgument(name, text, f"a time with an end; {ALLOWED}")
+    return (span.end - timedelta(microseconds=1)).date().isoformat()
+
+
+def _filter(name: str, text: str, now: datetime) -> Span:
+    """Return the one time that a filter says, and nothing else."""
+    said = " ".join(text.split())
+    if _ISO_DAY.fullmatch(said):
+        with suppress(ValueError):
+            start = datetime.combine(date.fromisoformat(said[:10]), time(), now.tzinfo)
+            return Span(start, start + DAY, said, True)
+    elif len(said) <= MAX_FILTER:
+        for language in ("", *LANGUAGES):
+            for is_led in (False, True):
+                found = _find(said, language, now, told=False, led=is_led)
+                own = {w.casefold() for one in found for w in WORDS.findall(one.text)}
+                rest = [w for w in WORDS.findall(said) if w.casefold() not in own]
+                if len(found) == 1 and all(len(word) <= SMALL for word in rest):
+                    return found[0]
+    raise BadArgument(name, text, ALLOWED)
+
+
+def _find(
+    text: str, language: str, base: datetime, *, told: bool, led: bool = False
+) -> tuple[Span, ...]:
+    found = find_times(text, language, base.date(), told=told, led=led)
+    if language and language not in LANGUAGES:
+        found = sorted(
+            (*found, *_written(text, language, base.date(), found)), key=attrgetter("start")
+        )
+    return tuple(dict.fromkeys(_span(one, text, base) for one in found))[:MAX_SPANS]
+
+
+def _span(found: Time, text: str, base: datetime) -> Span:
+    stretch, opened = found.stretch, found.opened
+    start, end = (
+        datetime.combine(day, time(), base.tzinfo) for day in (stretch.start, stretch.end)
+    )
+    said = text[found.start : found.end].strip()
+    if opened in ("since", "after"):
+        return Span(start if opened == "since" else end, None, said, stretch.sure)
+    if opened:
+        return Span(None, start if opened == "before" else end, said, stretch.sure)
+    return Span(start, end, said, stretch.sure)
+
+
+def _written(text: str, language: str, today: date, taken: Sequence[Time]) -> Iterator[Time]:
+    """Yield the full dates of a text in a language without words here, but for those taken."""
+    for match in islice(_WRITTEN.finditer(text), _MAX_WRITTEN):
+        start, end = match.span()
+        if not any(start < one.end and one.start < end for one in taken):
+            found = _read_date(" ".join(match[0].split()), language)
+            if found is not None and found.year <= today.year + 100:
+                yield Time(start, end, one_day(found))
+
+
+@lru_cache(maxsize=1024)
+def _read_date(phrase: str, language: str) -> date | None:
+    """Return the date that dateparser reads in a phrase that has day, month and year."""
+    with importing(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import dateparser
+
+        settings = {
+            "RELATIVE_BASE": datetime(2000, 1, 1),  # all three parts are there: it does not matter
+            "STRICT_PARSING": True,
+            "REQUIRE_PARTS": ["day", "month", "year"],
+            "PARSERS": ["absolute-time"],
+        }
+        try:
+            found = dateparser.parse(phrase, languages=[language], settings=settings)
+        except ValueError:  # a language that it does not know
+            return None
+    return found.date() if found else None

@@ -1,1 +1,0 @@
-"""The words of time of each language."""

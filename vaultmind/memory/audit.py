@@ -1,0 +1,403 @@
+"""audit-<device>.jsonl: a line for every change of memory, append only, one file a device.
+
+A line says who changed what in whose memory, and which lines of the brain and its archive left and
+came (`moves`): with these an undo puts back what stood there. Right before a change of facts is
+made, its line is written with the outcome `begun`; the line of what came of it has the same `id`,
+so that only the newer one counts, and what a crash cut short is found by the one that is missing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import UTC, datetime
+from heapq import merge
+from pathlib import Path
+from typing import Any
+
+from vaultmind.errors import BadArgument, NotFound
+from vaultmind.memory.brain import parse_brain
+from vaultmind.memory.forget.kinds import Ref, SummaryRef
+from vaultmind.memory.words import saying
+from vaultmind.ports import Clock
+from vaultmind.redact import mask
+from vaultmind.types import SECTIONS, Caller, Fact, MessageRef
+from vaultmind.vault.oneline import one_line
+from vaultmind.vault.paths import VaultPaths
+
+EXTRACTED = "extracted"
+"""`how` of a fact that extraction found: in a brain's comment, and in the audit."""
+REPORTED = "reported"
+"""`how` of a fact that an agent reported, with the words of the person that it quotes."""
+FOUND = frozenset({EXTRACTED, REPORTED})
+"""Neither was asked for by the person: what is said against one of them holds for the other."""
+FACT_OPS = ("remember", "replace", "forget")
+ASKED = (*FACT_OPS, "erase")
+"""What somebody asked for: of these the last one is meant where an undo names none."""
+UNDOABLE = (*FACT_OPS, "hide", "show")
+DROP = "drop"
+"""The operation of a line that tells of a fact which was not kept. Nothing was changed, so that
+the story of the changes is told without it."""
+BEGUN = "begun"
+"""The outcome of a line that stands before a change; the line of what came of it has its id."""
+JOINT = "; "
+"""Stands between facts that one change took away."""
+MIN_ID_CHARS = 4
+"""Fewer letters of an id name nothing."""
+
+_NAME = re.compile(r"audit-([A-Za-z0-9-]+)\.jsonl")
+_REF = re.compile(r"(?P<agent>[^/#]+)/(?P<session>[^/#]+)#(?P<at>\^)?(?P<id>.+)", re.DOTALL)
+_EVIDENCE = re.compile(r".*/([a-z0-9][a-z0-9_-]*)/memory/sessions/([^/#]+)(?:#\^(\S+))?")
+_RUN_LINE = re.compile(r"([a-z0-9][a-z0-9_-]*):(.*/conversations/.+\.jsonl)#\^(L\d+)", re.DOTALL)
+_PART = re.compile(
+    r"(.*/([a-z0-9][a-z0-9_-]*)/(?:memory/(?:summaries/[^#]+|active_context)|episodes/[^#]+))"
+    r"#\^(\S+)"
+)
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A bullet, with what is nested under it, that left or came with a change."""
+
+    line: str
+    """As it stands in the file, secrets masked."""
+    section: str = ""
+    came: bool = False
+    """Whether it came; else it left."""
+    archive: bool = False
+    """In the archive; else in the brain."""
+    whole: bool = True
+    """Whether nothing had to be masked: only then can an undo put it back."""
+    room: bool = False
+    """It moved to keep the brain small, not because anybody asked for it."""
+
+    @property
+    def fact(self) -> Fact:
+        """Return the fact that the bullet says."""
+        facts = parse_brain(self.line).all()
+        section = next((one for one in SECTIONS if one == self.section), None)
+        return replace(facts[0], section=section) if facts else Fact("", section)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditLine:
+    """What was asked, by whom, and what it came to. Secrets are masked before they get here."""
+
+    time: str
+    """ISO 8601 with an offset."""
+    caller: str
+    """The agent, or `person`."""
+    client: str
+    agent: str
+    """Whose memory."""
+    op: str
+    """`remember`, `replace`, `forget`, `hide`, `save`, ..."""
+    outcome: str
+    section: str = ""
+    before: str = ""
+    after: str = ""
+    evidence: str = ""
+    """Vault-relative path of the session and the message's block: `…/2026-02-20_001#^m7`."""
+    reason: str = ""
+    path: str = ""
+    block: str = ""
+    how: str = ""
+    """`extracted` or `reported` for what extraction or an agent's report wrote; else empty."""
+    undoes: str = ""
+    """The id of the line that this change undid."""
+    hidden: tuple[str, ...] = ()
+    """The messages this change hid from recall, as `ref_text` writes them."""
+    shown: tuple[str, ...] = ()
+    """The messages that an undo showed again."""
+    moves: tuple[Move, ...] = ()
+    id: str = ""
+    erased: bool = False
+    """Its texts were erased."""
+    device: str = field(default="", compare=False)
+    """Where it was written; known when it is read."""
+    undone_by: str = field(default="", compare=False)
+    """The id of the line that undid it; known when it is read among others."""
+
+    @property
+    def moment(self) -> float:
+        """Return when it was written, in seconds since 1970, across time zones."""
+        return moment(self.time)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Return all that may hold a person's words."""
+        texts = (self.before, self.after, self.reason, *(move.line for move in self.moves))
+        return tuple(text for text in texts if text)
+
+
+_TEXT_KEYS = tuple(
+    one.name for one in fields(AuditLine) if one.type == "str" and one.name not in
+    ("id", "device", "undone_by")
+)  # fmt: skip
+_ALWAYS = frozenset(_TEXT_KEYS[:13])
+"""Keys that are written even where they say nothing."""
+
+
+def render_line(line: AuditLine) -> str:
+    """Return a line as it is written, with its newline."""
+    value = asdict(line)
+    del value["device"], value["undone_by"]
+    kept = {key: one for key, one in value.items() if one or key in _ALWAYS}
+    if line.moves:
+        kept["moves"] = [
+            {key: one for key, one in asdict(move).items() if one or key == "whole"}
+            for move in line.moves
+        ]
+    return _SURROGATES.sub("\ufffd", json.dumps(kept, ensure_ascii=False)) + "\n"
+
+
+def parse_line(raw: str, device: str = "") -> AuditLine | None:
+    """Return what a line of an audit file says; None for one that cannot be read."""
+    try:
+        value = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict):
+        return None
+    return AuditLine(
+        **{key: str(value.get(key) or "") for key in _TEXT_KEYS},
+        hidden=_strings(value.get("hidden")),
+        shown=_strings(value.get("shown")),
+        moves=tuple(_move(one) for one in _list(value.get("moves")) if isinstance(one, dict)),
+        id=str(value.get("id") or hashlib.sha256(raw.strip().encode()).hexdigest()[:8]),
+        erased=bool(value.get("erased")),
+        device=device,
+    )
+
+
+def _move(value: dict[str, Any]) -> Move:
+    is_true = {key: value.get(key) is True for key in ("came", "archive", "whole", "room")}
+    return Move(str(value.get("line") or ""), str(value.get("section") or ""), **is_true)
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _strings(value: object) -> tuple[str, ...]:
+    return tuple(str(one) for one in _list(value))
+
+
+class AuditLog:
+    """Writes this device's audit of every agent. Any thread."""
+
+    def __init__(
+        self, paths: VaultPaths, device: str, append: Callable[[str, str], None], clock: Clock
+    ) -> None:
+        self._paths = paths
+        self._device = device
+        self._append = append
+        self._clock = clock
+
+    def line(self, caller: Caller, agent: str, op: str, outcome: str) -> AuditLine:
+        """Return a new line, not written yet."""
+        time = self._clock().isoformat(timespec="milliseconds")
+        made = AuditLine(time, caller.name, caller.client, agent, op, outcome)
+        return replace(made, id=secrets.token_hex(4))
+
+    def write(self, line: AuditLine, home: str = "") -> None:
+        """Append a line to its agent's audit, or to that of `home`. Raises WriteFailed."""
+        self._append(self._paths.audit(home or line.agent, self._device), render_line(line))
+
+    def note(self, caller: Caller, agent: str, op: str, outcome: str, **more: Any) -> None:  # noqa: ANN401
+        """Record something: `more` are fields of an audit line. Texts must be masked."""
+        self.write(replace(self.line(caller, agent, op, outcome), **more))
+
+    def evidence(self, ref: MessageRef | None) -> str:
+        """Return how a line names the message that a change came from."""
+        if ref is None:
+            return ""
+        path = self._paths.session(ref.agent, ref.session).removesuffix(".md")
+        return f"{path}#^{ref.block}" if ref.block else path
+
+    def unfinished(self, agent: str) -> AuditLine | None:
+        """Return the change of an agent's facts that this device began and did not finish."""
+        path = self._paths.absolute(self._paths.audit(agent, self._device))
+        if not path.is_file():
+            return None
+        return next((line for line in _lines(path, "", ()) if line.outcome == BEGUN), None)
+
+
+# --- reading ------------------------------------------------------------------------------
+
+
+def newest_first(
+    paths: VaultPaths, agents: Iterable[str], ops: Sequence[str] = (), holding: str = ""
+) -> Iterator[AuditLine]:
+    """Yield some agents' lines over all devices, each with what undid it.
+
+    Without `ops` all but those of dropped facts. `holding` passes over lines without these
+    characters of JSON, which is quick in a long file; undoes come all the same.
+    """
+    streams = [_lines(path, device, (holding,)) for path, device in audit_files(paths, agents)]
+    undone: dict[str, str] = {}
+    for line in merge(*streams, key=lambda one: one.moment, reverse=True):
+        if line.undoes and line.outcome == "written" and line.id not in undone:
+            undone[line.undoes] = line.id
+        if line.op in ops if ops else line.op != DROP:
+            yield replace(line, undone_by=undone.get(line.id, ""))
+
+
+def read_audit(paths: VaultPaths, agent: str) -> tuple[AuditLine, ...]:
+    """Return an agent's audit over all devices, oldest first."""
+    return tuple(reversed([*newest_first(paths, (agent,))]))
+
+
+def find_line(paths: VaultPaths, agents: Iterable[str], line_id: str) -> AuditLine:
+    """Return the line that an id, or the beginning of one, names in the audit of some agents.
+
+    Raises NotFound, and BadArgument for a beginning that fits several lines.
+    """
+    wanted = line_id.strip().lower()
+    lines = newest_first(paths, agents) if len(wanted) >= MIN_ID_CHARS else ()
+    found = {line.id: line for line in lines if line.id.startswith(wanted)}
+    if not found:
+        raise NotFound(f"The log has no change {line_id!r}.", hint="Its ids are the first column.")
+    if len(found) > 1 and wanted not in found:
+        raise BadArgument("id", line_id, f"one of {', '.join(sorted(found))}")
+    return found.get(wanted) or found.popitem()[1]
+
+
+def last_written(
+    paths: VaultPaths, agent: str, facts: Sequence[Fact], since: datetime
+) -> Fact | None:
+    """Return which of the facts that stand somebody had written last: what "that" means.
+
+    None after a forgetting, which leaves nothing to mean, and for one written before `since`. What
+    extraction found in the background meanwhile is not looked at: nobody spoke of it just now.
+    """
+    standing = {fact.block: fact for fact in facts if fact.block}
+    for line in newest_first(paths, (agent,), FACT_OPS):
+        if line.outcome == "written" and line.how not in FOUND:
+            is_recent = line.moment >= since.replace(microsecond=0).timestamp()
+            return standing.get(line.block) if is_recent and line.op != "forget" else None
+    return None
+
+
+def settled_before(paths: VaultPaths, agent: str, session: str) -> frozenset[str]:
+    """Return the facts that a session left once, each as `settled_words` gives its words.
+
+    Those written, whatever became of them since, and those that the person rejected.
+    """
+    return frozenset(
+        settled_words(line.after)
+        for line in newest_first(paths, (agent,), holding=session)
+        if line.how and line.after and line.outcome in ("written", "rejected", BEGUN)
+        and session_of(line) == session
+    )  # fmt: skip
+
+
+def settled_words(text: str) -> str:
+    """Return the words of a fact as `settled_before` knows them."""
+    return " ".join(saying(one_line(mask(text).text)))
+
+
+def session_of(line: AuditLine) -> str:
+    """Return the session that a line's evidence is of."""
+    ref = ref_of(line.evidence)
+    return ref.session if ref else ""
+
+
+def audit_files(paths: VaultPaths, agents: Iterable[str]) -> Iterator[tuple[Path, str]]:
+    """Yield the audit files of some agents, each with its device's name."""
+    for agent in agents:
+        folder = paths.absolute(paths.memory(agent))
+        if folder.is_dir():
+            with os.scandir(folder) as entries:
+                names = sorted(one.name for one in entries if one.is_file(follow_symlinks=False))
+            matches = (_NAME.fullmatch(name) for name in names)
+            yield from ((folder / match[0], match[1]) for match in matches if match)
+
+
+def moment(text: str) -> float:
+    """Return a line's time in seconds since 1970, across time zones; 0 for what is no time."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return 0.0
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+
+
+def _lines(path: Path, device: str, marks: Sequence[str]) -> Iterator[AuditLine]:
+    """Yield a file's lines, newest first; of those with one id only the newest."""
+    wanted = [mark.encode() for mark in marks if mark]
+    known: set[str] = set()
+    for raw in reversed(path.read_bytes().split(b"\n")):
+        if wanted and b'"undoes"' not in raw and not any(mark in raw for mark in wanted):
+            continue
+        line = parse_line(raw.decode("utf-8", "replace"), device) if raw.strip() else None
+        if line and line.id not in known:
+            known.add(line.id)
+            yield line
+
+
+# --- erasing ------------------------------------------------------------------------------
+
+
+def erase(text: str, says: Callable[[AuditLine], bool]) -> str:
+    """Return an audit file whose lines have lost their texts wherever the predicate says so.
+
+    It sees a line that cannot be read as one of the operation `torn` with the raw line in
+    `after`; where it agrees, that line is dropped.
+    """
+    kept = []
+    for raw in text.split("\n"):
+        line = parse_line(raw) or AuditLine("", "", "", "", "torn", "", after=raw.strip())
+        if not (raw.strip() and says(line)):
+            kept.append(raw)
+        elif line.op != "torn":
+            blank = replace(line, before="", after="", reason="", moves=(), erased=True)
+            kept.append(render_line(blank).rstrip("\n"))
+    return "\n".join(kept)
+
+
+# --- what a line names --------------------------------------------------------------------
+
+
+def ref_text(ref: Ref) -> str:
+    """Return a message as `hidden` names it: `main/2026-02-20_001#^m7`, or `…#<own id>`.
+
+    A part of a summary goes by the summary's path: `…/memory/summaries/L1/L1_001#^p3`, a line of
+    a run by that of its file: `main:…/conversations/scheduler_daily/1.jsonl#^L12`.
+    """
+    if isinstance(ref, SummaryRef):
+        whose = f"{ref.agent}:" if ref.is_run else ""  # no path of a run says it
+        return f"{whose}{ref.summary}#^{ref.block}"
+    at = f"^{ref.block}" if ref.block else ref.id
+    return f"{ref.agent}/{ref.session}#{at}"
+
+
+def hidden_ref(text: str) -> Ref | None:
+    """Return what a name in `hidden` stands for: a message, a part of a summary or episode."""
+    if line := _RUN_LINE.fullmatch(text):
+        return SummaryRef(*line.groups())
+    part = _PART.fullmatch(text)
+    return SummaryRef(part[2], part[1], part[3]) if part else ref_of(text)
+
+
+def refs_of(names: Iterable[str]) -> tuple[Ref, ...]:
+    """Return what several names stand for."""
+    return tuple(ref for name in names if (ref := hidden_ref(name)))
+
+
+def ref_of(text: str) -> MessageRef | None:
+    """Return the message that `ref_text` or a line's `evidence` names; None for anything else."""
+    if evidence := _EVIDENCE.fullmatch(text):
+        agent, session, block = evidence.groups(default="")
+        return MessageRef(agent, session, block)
+    match = _REF.fullmatch(text)
+    if match is None:
+        return None
+    block, own = (match["id"], "") if match["at"] else ("", match["id"])
+    return MessageRef(match["agent"], match["session"], block, own)

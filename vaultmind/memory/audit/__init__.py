@@ -1,1 +1,0 @@
-"""The log of every change: its lines, its chain, the way back."""

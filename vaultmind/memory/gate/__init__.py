@@ -1,1 +1,0 @@
-"""The one gate through which every change of memory goes."""
