@@ -21,7 +21,7 @@ from vaultmind.planner.types import TASK_KINDS
 
 Floats = NDArray[np.float32]
 STEPS, RATE, DECAY = 250, 0.1, 1e-5
-WORD_WEIGHT = 0.3
+WORD_WEIGHT = 0.8
 """What a word counts beside a task, times its strength."""
 
 

@@ -72,7 +72,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
     "planner": (
         frozenset({"types", "words"}),
         frozenset({"task"}),
-        frozenset({"intent", "code"}),
+        frozenset({"code"}),
         frozenset({"records", "spans"}),
         frozenset({"git", "graph"}),
         frozenset({"structure"}),
@@ -82,7 +82,8 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"ranking"}),
         frozenset({"telling"}),
         frozenset({"packing"}),
-        frozenset({"earlier", "episodes"}),
+        frozenset({"episodes"}),
+        frozenset({"earlier"}),
         frozenset({"figures"}),
         frozenset({"planning"}),
         frozenset({"ready"}),

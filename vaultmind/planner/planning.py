@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vaultmind import tokens
 from vaultmind.errors import BadArgument
 from vaultmind.planner.candidates.candidates import Asked
 from vaultmind.planner.candidates.known import Known
-from vaultmind.planner.candidates.pool import Candidate, Provider
-from vaultmind.planner.earlier.earlier import Earlier, Recalled
-from vaultmind.planner.earlier.recalled import told_within
+from vaultmind.planner.candidates.pool import Candidate
+from vaultmind.planner.earlier import SLACK, Earlier, Recalled, told_within
 from vaultmind.planner.episodes.offering import is_ready, offer_of
-from vaultmind.planner.intent import understand
 from vaultmind.planner.packing.assembling import CONSIDERED, Assembled, Ranked, assemble, look_again
 from vaultmind.planner.packing.running import running_last
 from vaultmind.planner.ranking.measuring import measured
@@ -29,6 +28,7 @@ from vaultmind.planner.ranking.rerank import (
     seconds_left,
 )
 from vaultmind.planner.ranking.scorer import Stuff, Weights, built_in
+from vaultmind.planner.task import understand
 from vaultmind.planner.telling.noting import is_little, notes_of
 from vaultmind.planner.types import TASK_KINDS, CacheStatus, Plan, PlanRequest, Understood
 from vaultmind.ports import Clock
@@ -56,7 +56,6 @@ class Means:
 
     clock: Clock
     reranker: Reranker | None = None
-    providers: Sequence[Provider] = ()
     weights: Callable[[Stuff], Weights] = built_in
     """Asked at each plan, for a source of code or of notes; those that come with the program."""
     earlier: Earlier | None = None
@@ -99,16 +98,12 @@ class Planner:
         if source.structure is not None:
             source.structure.settle(timeout_seconds)
         is_known = self.known_of(source).settle(max(0.0, deadline - time.monotonic()))
-        earlier = self._means.earlier
-        left = max(0.0, deadline - time.monotonic())
-        return (earlier is None or earlier.settle(source.name, left)) and is_known
+        return is_known
 
     def close(self) -> None:
         """Wait for what is at work; no model is waited for any more."""
         if self._means.reranker is not None:
             self._means.reranker.close()
-        if self._means.earlier is not None:
-            self._means.earlier.close()
         with self._keeping:
             held = [*self._known.values()]
         for one in held:
@@ -138,33 +133,30 @@ class Planner:
             source.structure.settle(SETTLE_SECONDS) if source.structure else "partial"
         )
         understood = understand(request.task, source.name, request.query_type)
-        if self._means.reranker is not None:
-            understood = self._means.reranker.understood(request, understood, source.name)
         was_ready = is_ready(source)
         known = self.known_of(source)
         is_known = known.settle(KNOWN_SECONDS)
         if not is_known:
             status = "partial"
-        recalled = self._recalled(understood, source, caller)
-        if recalled.waiting:
-            status = "partial"
-        told = told_within(recalled.works, request.token_budget)
-        providers = (*self._means.providers, recalled)
+        earlier = self._means.earlier
+        recalled = earlier.recall(understood, source, caller) if earlier else Recalled()
+        works, told = told_within(recalled.works, request.token_budget)
+        taken = tokens.count(f"{told}\n\n") + SLACK if told else 0
         asked = Asked(
-            replace(request, token_budget=request.token_budget - told.tokens),
+            replace(request, token_budget=request.token_budget - taken),
             understood,
             source,
             caller,
             self._means.clock(),
             known,
-            providers,
+            recalled.found,
         )
         made = self._made(asked, _since_ms(started))
         ranked, voice = made.ranked, made.voice
-        done = told.put_before(made.done, request.token_budget)
+        done = _after(told, made.done, request.token_budget)
         notes = notes_of(asked, status, [one.candidate for one in ranked], is_known=is_known)
         offer = offer_of(asked, ranked, made.features, done, weights=made.weights, cache=status)
-        notes = tuple(one for one in (*notes, recalled.note, voice.note) if one)
+        notes = tuple(one for one in (*notes, voice.note) if one)
         took_ms = _since_ms(started)
         return Plan(
             cache_status=status,
@@ -178,7 +170,7 @@ class Planner:
             took_ms=took_ms,
             rerank=voice.outcome,
             model=voice.model,
-            earlier=told.works,
+            earlier=works,
             offer=replace(offer, took_ms=took_ms, rerank=voice.outcome) if was_ready else None,
         )
 
@@ -202,11 +194,6 @@ class Planner:
             ranked = _in_order(again)
             done = assemble(asked, ranked)
         return _Made(ranked, ranking.features, ranking.weights, voice, done, asked.understood)
-
-    def _recalled(self, understood: Understood, source: Source, caller: Caller) -> Recalled:
-        """Return what earlier work says of a task."""
-        earlier = self._means.earlier
-        return earlier.recall(understood, source, caller) if earlier is not None else Recalled()
 
     def _ranked(self, asked: Asked) -> _Ranking:
         """Return all candidates, best first; ties by causal confidence, then by path."""
@@ -247,6 +234,14 @@ class Planner:
         scores = blended([one.score for one in ranked], told.scores, request.token_budget)
         moved = [replace(one, score=score) for one, score in zip(ranked, scores, strict=True)]
         return _in_order(moved), told
+
+
+def _after(told: str, done: Assembled, token_budget: int) -> Assembled:
+    """Return what was assembled with what is told of earlier work before it."""
+    text = "\n\n".join(one for one in (told, done.context.text) if one)
+    used = tokens.count(text) if told else done.report.estimated_used
+    report = replace(done.report, token_budget=token_budget, estimated_used=used)
+    return replace(done, context=replace(done.context, text=text), report=report)
 
 
 def _in_order(ranked: Sequence[Ranked]) -> list[Ranked]:

@@ -17,7 +17,7 @@ from vaultmind.types import Caller
 if TYPE_CHECKING:
     from vaultmind.episodes.store import Tables
     from vaultmind.minion.choice import Minion
-    from vaultmind.planner.earlier.earlier import Earlier
+    from vaultmind.planner.earlier import Earlier
     from vaultmind.planner.planning import Planner
     from vaultmind.planner.ranking.scorer import Stuff, Weights
     from vaultmind.planner.sources.sources import Source, Sources
@@ -105,7 +105,7 @@ class ReadyPlanner:
         if self._tables is None:
             return None
         from vaultmind.episodes.files import EpisodeFiles
-        from vaultmind.planner.earlier.earlier import Earlier
+        from vaultmind.planner.earlier import Earlier
 
         outlet = self._sources.vault.index.outlet
         files = EpisodeFiles(outlet.paths, outlet.reader)
@@ -118,7 +118,7 @@ class ReadyPlanner:
 
     def _warm(self) -> None:
         if not self._closed.wait(WARM_SECONDS):
-            from vaultmind.planner.intent import understand
+            from vaultmind.planner.task import understand
 
             planner = self.planner
             understand("", "")  # its cues are read once

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from vaultmind.errors import IndexUnavailable
 from vaultmind.planner.candidates.known import Known
-from vaultmind.planner.candidates.pool import Candidate, Pool, Provider, Spot
+from vaultmind.planner.candidates.pool import Candidate, Pool, Spot
 from vaultmind.planner.candidates.saying import said_of
 from vaultmind.planner.types import PlanRequest, Understood
 from vaultmind.planner.words import stems_of
@@ -61,7 +61,8 @@ class Asked:
     caller: Caller
     now: datetime
     known: Known
-    providers: Sequence[Provider] = ()
+    recalled: Sequence[Candidate] = ()
+    """Files that earlier work on such tasks read or changed."""
 
     @property
     def said(self) -> str:
@@ -76,9 +77,8 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
     _search(asked, pool, shows)
     _look_up_names(asked, pool)
     _look_back(asked, pool)
-    for provider in asked.providers:
-        for one in provider.candidates(asked.understood, asked.source, asked.caller):
-            pool.take(one)
+    for one in asked.recalled:
+        pool.take(one)
     _keep_shown(asked, pool, shows)
     tied = {path: one for path, one in pool.signals().items() if is_tied(one)}
     if not any(is_said(one) for one in tied.values()):

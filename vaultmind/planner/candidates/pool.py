@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
-
-from vaultmind.planner.types import Understood
-from vaultmind.types import Caller
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from vaultmind.planner.sources.sources import Source
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +38,6 @@ class Candidate:
     """How sure it is that earlier work of this kind changed it, from 0 to 1."""
     parts: tuple[str, ...] = ()
     """Definitions or headings that such work told to have changed."""
-
-
-class Provider(Protocol):
-    """Whatever else knows of files for a task: what earlier work read and changed."""
-
-    def candidates(
-        self, understood: Understood, source: Source, caller: Caller
-    ) -> Iterable[Candidate]:
-        """Return candidates with the signals `affinity` and `causal`, from 0 to 1.
-
-        Only what the caller may know of; paths that it is not shown are dropped all the same.
-        """
-        ...
 
 
 class Pool:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import Literal
 
 from vaultmind.episodes.types import TaskMark
-from vaultmind.planner.intent import names_nothing, similarity, understand
+from vaultmind.planner.task import alike, comparable, names_nothing, understand
 from vaultmind.planner.types import TaskKind
 from vaultmind.redact import blank_passages, mask
 from vaultmind.vault.oneline import one_line
@@ -70,4 +70,5 @@ def is_another(before: Sequence[str], prompt: str, touched: Collection[str]) -> 
         return False
     if len(told.terms) < LEAST_TERMS or _GOES_ON.search(prompt):
         return False
-    return all(similarity(understand(one, ""), told) < OTHER for one in before)
+    own = comparable(told)
+    return all(alike(comparable(understand(one, "")), own) < OTHER for one in before)

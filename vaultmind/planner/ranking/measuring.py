@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from vaultmind.planner.candidates.candidates import Asked, candidates
 from vaultmind.planner.candidates.pool import Candidate
-from vaultmind.planner.intent import risk_of_path
 from vaultmind.planner.ranking.features import About, features_of, scope_of
 from vaultmind.planner.sources.freshness import indexed_rows
+from vaultmind.planner.task import risk_of_path
 
 SECONDS_A_DAY = 86_400.0
 

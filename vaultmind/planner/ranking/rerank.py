@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, Literal
 
@@ -19,9 +19,8 @@ from vaultmind.errors import MinionFailed
 from vaultmind.minion import prompts
 from vaultmind.minion.choice import Minion
 from vaultmind.minion.structured import ask_json
-from vaultmind.planner.intent import understand
 from vaultmind.planner.ranking.asking import Aside, Late
-from vaultmind.planner.types import TASK_KINDS, Mode, PlanRequest, TaskKind, Understood
+from vaultmind.planner.types import Mode, PlanRequest
 from vaultmind.ports import Generator
 from vaultmind.types import Prompt, Turn
 
@@ -43,8 +42,6 @@ ROOMY = 0.8
 PACKING_MS, PACKING_SHARE = 50.0, 0.15
 """Of the time a plan has, kept for what comes after the model: so much, or so much of what came
 before it, where a machine has much to do."""
-SURE, INTENT_SHARE = 0.5, 0.3
-"""How sure rules are that need no model to tell the kind of a task; its share of the time."""
 LEAST_SECONDS = 0.02
 """With less time than that nobody is asked."""
 _REQUIRED = {"additionalProperties": False, "type": "object"}
@@ -109,39 +106,6 @@ class Reranker:
             note = f"The model {model} told the candidates not apart. The first ranking stands."
             return Reranked(outcome="fallback", model=model, note=note)
         return Reranked(tuple(one / BEST for one in value), "used", model)
-
-    def kind(self, request: PlanRequest, seconds: float, language: str = "") -> TaskKind | None:
-        """Return what a model takes a task for, within so many seconds; None for nothing.
-
-        It is asked in `full` alone. Never raises.
-        """
-        if request.ml_mode != "full":
-            return None
-        words = prompts.load("intent", language or prompts.DEFAULT_LANGUAGE)
-        text = words.filled(task=_line(request.task, TASK_TOKENS))
-        schema = {
-            **_REQUIRED,
-            "properties": {"kind": {"type": "string", "enum": list(TASK_KINDS)}},
-            "required": ["kind"],
-        }
-        asked = Prompt((Turn("user", text),), schema, TOKENS_AROUND, seconds)
-        told = self._told(asked, seconds, _kind)
-        return None if isinstance(told, str) or told[0] == "unknown" else told[0]
-
-    def understood(self, request: PlanRequest, guessed: Understood, source: str) -> Understood:
-        """Return what a task is about: in `full` a model is heard where the rules are in doubt.
-
-        Whoever names the kind of the task is believed, and so are rules that are sure enough.
-        """
-        if request.query_type or guessed.confidence >= SURE:
-            return guessed
-        seconds = INTENT_SHARE * request.latency_budget_ms / 1000
-        kind = self.kind(request, seconds, guessed.language)
-        if kind is None:
-            return guessed
-        told = understand(request.task, source, kind)
-        reasons = (f"{kind}: a model takes it for that", *told.reasons[1:])
-        return replace(told, confidence=SURE, reasons=reasons)
 
     def close(self) -> None:
         """Wait for nobody any more; the models themselves are the minion's to close."""
@@ -230,11 +194,6 @@ def _scores(generator: Generator, prompt: Prompt) -> list[int]:
     _check_room(generator, prompt)
     value = ask_json(generator, prompt).value["scores"]
     return [int(one) for one in value]
-
-
-def _kind(generator: Generator, prompt: Prompt) -> str:
-    _check_room(generator, prompt)
-    return str(ask_json(generator, prompt).value["kind"])
 
 
 def _check_room(generator: Generator, prompt: Prompt) -> None:
