@@ -17,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 
 from vaultmind.consolidate.facts.extract import extract
-from vaultmind.index.embedders.embed import open_embedder
+from vaultmind.index.embed import open_embedder
 from vaultmind.memory.words import content
 from vaultmind.types import Fact, Message
 

@@ -49,7 +49,7 @@ from morphology import read_sets
 from summary_talks import make_talk
 from vault_history import write_history
 
-from vaultmind.index.embedders.embed import open_embedder
+from vaultmind.index.embed import open_embedder
 from vaultmind.redact import mask
 from vaultmind.session.summary import shown
 

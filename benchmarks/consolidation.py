@@ -41,7 +41,7 @@ from vaultmind.consolidate.summarise import (
     lined_up,
 )
 from vaultmind.consolidate.types import Consolidated, Request
-from vaultmind.index.embedders.embed import open_embedder
+from vaultmind.index.embed import open_embedder
 from vaultmind.ports import Embedder
 from vaultmind.session.records.reading import plain_text
 from vaultmind.session.summary.sentences import sentences

@@ -25,7 +25,7 @@ from typing import Any
 
 from vaultmind.consolidate.facts.extract import extract
 from vaultmind.consolidate.facts.types import Candidate, Extraction
-from vaultmind.index.embedders.embed import open_embedder
+from vaultmind.index.embed import open_embedder
 from vaultmind.memory.words import fold
 from vaultmind.ports import Embedder
 from vaultmind.types import Fact, Message

@@ -47,7 +47,7 @@ from speed import machine, make_queries
 from vaultmind import tokens
 from vaultmind.app import App, open_app
 from vaultmind.config import Flags, load_config
-from vaultmind.index.embedders.embed import open_embedder
+from vaultmind.index.embed import open_embedder
 from vaultmind.planner import planning
 from vaultmind.planner.layers import explore
 from vaultmind.planner.sources.sources import Source

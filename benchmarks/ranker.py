@@ -32,7 +32,7 @@ from morphology import read_sets
 
 from vaultmind.index.columns import Columns, Floats
 from vaultmind.index.db import Database
-from vaultmind.index.embedders.embed import embedded_text
+from vaultmind.index.embed import embedded_text
 from vaultmind.index.models import FEATURES, WITHOUT_MEANING
 from vaultmind.index.notes import chunk_file, place_of
 from vaultmind.index.rank import EXACT, features_of

@@ -21,7 +21,7 @@ from typing import Any
 from locomo import Question, load, questions, turns
 
 from vaultmind import tokens
-from vaultmind.index.embedders.embed import open_embedder
+from vaultmind.index.embed import open_embedder
 from vaultmind.ports import Embedder
 from vaultmind.session.recall import autorag
 from vaultmind.session.recall.segment import (

@@ -29,8 +29,7 @@ from example import QUESTIONS, ROOT, NothingForgotten
 from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig, MinionConfig
 from vaultmind.index import search as relevance
-from vaultmind.index.embedders.calibration import calibrated
-from vaultmind.index.embedders.embed import open_embedder
+from vaultmind.index.embed import calibrated, open_embedder
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.index.words.terms import query_terms

@@ -25,7 +25,7 @@ from vaultmind import tokens
 from vaultmind.config import Config, IndexConfig
 from vaultmind.index.columns import Columns
 from vaultmind.index.db import Database
-from vaultmind.index.embedders.embed import open_embedder
+from vaultmind.index.embed import open_embedder
 from vaultmind.index.index import Index
 from vaultmind.index.matching import Matcher
 from vaultmind.index.notes import Chunked, Place

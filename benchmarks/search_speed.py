@@ -38,7 +38,7 @@ from speed import machine, make_queries, timed
 from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig
 from vaultmind.index.columns import Floats
-from vaultmind.index.embedders.embed import open_embedder
+from vaultmind.index.embed import open_embedder
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.index.search import DEPTH

@@ -27,7 +27,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vaultmind.index.embedders.embed import open_embedder
+from vaultmind.index.embed import open_embedder
 from vaultmind.index.words.terms import words
 from vaultmind.session.summary.cues import said
 from vaultmind.session.summary.sentences import sentences

@@ -33,7 +33,7 @@ from vaultmind.consolidate.facts.features import PLACES, features, leading
 from vaultmind.consolidate.facts.linear import CLASSES, FOLDER, LED, VECTORS, WORDS, surroundings
 from vaultmind.consolidate.facts.talk import Talk, read_talk
 from vaultmind.consolidate.facts.types import Category, Extraction
-from vaultmind.index.embedders.embed import open_embedder
+from vaultmind.index.embed import open_embedder
 from vaultmind.memory.words import fold
 from vaultmind.ports import Embedder
 from vaultmind.types import Fact, Message

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from ranker import Ranked, asked, names_of, show, table, weights_from
 
-from vaultmind.index.embedders.embed import open_embedder
+from vaultmind.index.embed import open_embedder
 from vaultmind.index.models import FEATURES, SHIPPED, Model, model_text
 
 TRAINED_ON = (

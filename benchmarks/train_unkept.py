@@ -25,7 +25,7 @@ from extraction import PARTS
 from extraction import load as dialogues
 from softmax import Floats, Rows, packed, train
 
-from vaultmind.index.embedders.embed import open_embedder
+from vaultmind.index.embed import open_embedder
 from vaultmind.memory.weights import VECTORS, WORDS, hashed
 from vaultmind.ports import Embedder
 from vaultmind.session.summary import unkept

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-PROGRAM, DAEMON = "vaultmind", "vaultmind.serve.daemon.daemon"
+PROGRAM, DAEMON = "vaultmind", "vaultmind.serve.daemon"
 _STEP_SECONDS = 0.005
 _born_behind = ""
 """The door of the nursery that forked this process."""
@@ -207,7 +207,7 @@ def _warm() -> None:
 
     from vaultmind.index.words.language import detect
 
-    for name in ("vaultmind.serve.daemon.daemon", "vaultmind.serve.surfaces.mcp", "vaultmind.app"):
+    for name in ("vaultmind.serve.daemon", "vaultmind.serve.surfaces.mcp", "vaultmind.app"):
         importlib.import_module(name)
     for path in sorted((ROOT / "vaultmind/cli").rglob("*.py")):
         if path.stem != "__init__":

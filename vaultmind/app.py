@@ -11,22 +11,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vaultmind.config import Config
-from vaultmind.config.device import device_name
+from vaultmind.config import Config, device_name
 from vaultmind.consolidate.consolidation import Consolidation
 from vaultmind.consolidate.means import ConsolidationSettings, Engines
 from vaultmind.consolidate.means import Means as AsleepMeans
 from vaultmind.consolidate.types import Resources
-from vaultmind.episodes.forgetting import EPISODES, Asked, EpisodesErasing, StepLines
+from vaultmind.episodes.forgetting import EPISODES, EpisodesErasing, StepLines
 from vaultmind.episodes.opening import Episodes
 from vaultmind.errors import VaultMindError
-from vaultmind.index.embedders.embed import open_embedder
-from vaultmind.index.embedders.opening import Shared
+from vaultmind.index.embed import Shared, open_embedder
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.learn.feedback import FEEDBACK, SearchFeedback
 from vaultmind.learn.learning import open_learning
 from vaultmind.memory.folder import folder_files, make_folder
+from vaultmind.memory.following import Following
 from vaultmind.memory.forget.erasable import ERASABLES
 from vaultmind.memory.forget.kinds import Evidence, Messages, Summaries
 from vaultmind.memory.forget.tombstones import Tombstones
@@ -37,7 +36,6 @@ from vaultmind.memory.polling import look_once
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.granted import Grants, grants_file
 from vaultmind.memory.rights.noticing import Noticing
-from vaultmind.memory.suggestions.following import Following
 from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.episodes.changes import open_watching
@@ -127,7 +125,7 @@ class App:
             embedder=shared.open,
         )
         self.sources = open_sources(
-            config, self.index, self.reader, withheld, lend=shared.lend, clock=clock
+            config, self.index, self.reader, withheld, lend=shared.open, clock=clock
         )
         """The vault and the folders linked to it, for those that plan over them."""
         use_patterns(config.redact.patterns)
@@ -165,7 +163,7 @@ class App:
         messages = Messages(self.index)
         summaries = Summaries(self.reader, self.paths, settings.rng, messages)
         drawn = DrawnLines(self.index, self.reader, self.paths)
-        steps = Asked(lambda: self.watching), StepLines(self.reader, self.paths, settings.rng)
+        steps = StepLines(self.reader, self.paths, settings.rng, lambda: self.watching)
         kinds = (
             Evidence(),
             messages,
@@ -173,7 +171,7 @@ class App:
             RunLines(self.paths),
             drawn,
             feedback,
-            *steps,
+            steps,
         )
         self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, self.clock)
         feedback.gate = self.gate

@@ -15,7 +15,7 @@ from vaultmind.cli import claude_code
 from vaultmind.cli import connect as clients
 from vaultmind.cli.connect import check_clients
 from vaultmind.cli.main import main
-from vaultmind.client.hook import EVENTS, STARTING
+from vaultmind.client.hook import EVENTS
 from vaultmind.config import Config, Flags, load_config
 from vaultmind.session.capture import errands
 
@@ -283,10 +283,7 @@ def test_the_doctor_tells_of_what_waits_and_what_failed(vault: Path) -> None:
     state = config(vault).state_dir
     errand = {"agent": "main", "session_id": "a", "transcript_path": "/t.jsonl", "end": False}
     errands.leave(str(state), errand)
-    late = "2026-11-22 PreToolUse of main: TooLate: it took too long\n"
-    early = f"2026-11-22 Stop of main: TooLate: it took too long ({STARTING})\n"
-    (state / "hooks.log").write_text(late + early, "utf-8")
     ((result, what),) = said(vault)
-    assert result == "warn" and "1 conversation " in what, "what came late is no failure"
-    (state / "hooks.log").write_text(f"{late}2026-11-22 Stop of main: x\n{early}", "utf-8")
+    assert result == "warn" and "1 conversation " in what
+    (state / "hooks.log").write_text("2026-11-22 Stop of main: x\n", "utf-8")
     assert "1 failure in" in said(vault)[1][1] and os.sep in said(vault)[1][1]

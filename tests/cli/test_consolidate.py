@@ -16,8 +16,7 @@ SESSION = {"session", "agent", "by", "pending", "facts", "dropped", "summary", "
 FACT = {"category", "fact", "evidence", "replaces", "outcome", "reason"}
 DROPPED = {"fact", "reason", "evidence"}
 SUMMARY = {"level", "id", "agent", "path", "sources", "tokens", "text", "by", "outcome"}
-LOGGED = {"time", "agent", "session", "text", "reason", "block", "counts", "device", "erased",
-          "words"}  # fmt: skip
+LOGGED = {"time", "agent", "session", "text", "reason", "evidence", "device", "erased", "words"}
 SECRET = "hunter2hunter2"
 TALKS = (
     ("I live in Bristol and I work as a bridge engineer.", "Maybe I should buy a boat one day?"),
@@ -129,7 +128,7 @@ def test_what_was_dropped_is_shown_with_its_reason_and_never_a_secret(
     assert all(set(one) == LOGGED for one in answer["dropped"])
     boat = next(one for one in answer["dropped"] if "boat" in one["text"])
     assert boat["reason"] == "hypothetical" and boat["session"] == done["sessions"][0]["session"]
-    hidden = [one for one in answer["dropped"] if not one["text"] and not one["counts"]]
+    hidden = [one for one in answer["dropped"] if not one["text"]]
     assert {one["reason"] for one in hidden} <= {"secret", "asked not to keep"}
     piped = run(machine, "log", "--dropped").out
     assert "boat one day" in piped and SECRET not in piped

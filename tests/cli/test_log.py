@@ -13,7 +13,7 @@ from tests.machine import Machine
 from vaultmind.types import Caller
 
 LINE = {"id", "time", "caller", "client", "agent", "op", "outcome", "section", "before", "after",
-        "reason", "path", "block", "evidence", "valid_until", "hidden", "undoes", "erased",
+        "reason", "path", "block", "evidence", "shown", "hidden", "undoes", "erased",
         "undone_by", "device", "words"}  # fmt: skip
 
 

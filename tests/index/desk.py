@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.fakes import HashEmbedder
+from vaultmind.index.chroma import ChromaStore
 from vaultmind.index.db import Database
 from vaultmind.index.ground.ground import VaultGround
 from vaultmind.index.sync import Changes, Sync
-from vaultmind.index.vectors.embedding import Embedding
-from vaultmind.index.vectors.store import ChromaStore
+from vaultmind.index.vectors import Vectors
 from vaultmind.ports import Embedder
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -33,7 +33,7 @@ class Desk:
             lambda: datetime.now(UTC),
         )
         self.embedder = HashEmbedder()
-        self.running: list[Embedding] = []
+        self.running: list[Vectors] = []
         self.probes = True
         """Whether the store is looked at in a process of its own before it is opened: a second."""
 
@@ -41,7 +41,7 @@ class Desk:
         self,
         embedder: Embedder | None = None,
         store: ChromaStore | None = None,
-    ) -> Embedding:
+    ) -> Vectors:
         made = self.unstarted(embedder, store)
         made.start()
         made.release()
@@ -51,8 +51,8 @@ class Desk:
         self,
         embedder: Embedder | None = None,
         store: ChromaStore | None = None,
-    ) -> Embedding:
-        made = Embedding(
+    ) -> Vectors:
+        made = Vectors(
             self.database,
             store or ChromaStore(self.folder / "chroma", probe=self.probes),
             lambda: embedder or self.embedder,
@@ -79,7 +79,7 @@ class Desk:
             return int(connection.execute(query).fetchone()[0])
 
 
-def nearest(embedding: Embedding, query: str) -> str:
+def nearest(embedding: Vectors, query: str) -> str:
     found = embedding.nearest(query, ["note"], 1)
     return found[0][0] if found else ""
 

@@ -14,12 +14,10 @@ import pytest
 from tests.fakes import HashEmbedder
 from tests.index.desk import Desk, chunk_of, nearest
 from tests.waiting import until
-from vaultmind.index.embedders import patient as patient_module
-from vaultmind.index.vectors import embedding as embedding_module
-from vaultmind.index.vectors import store as vectors_module
-from vaultmind.index.vectors import trust
-from vaultmind.index.vectors.embedding import Embedding
-from vaultmind.index.vectors.store import ChromaStore
+from vaultmind.index import vectors as module
+from vaultmind.index.chroma import ChromaStore
+from vaultmind.index.embed import EmbedderAway
+from vaultmind.index.vectors import NO_SPACE, Vectors
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
@@ -51,25 +49,10 @@ def test_a_lost_store_is_filled_from_the_cache(desk: Desk) -> None:
     assert again.texts_seen <= 2, "the warm-up and the question, no chunk"
 
 
-def test_another_embedder_starts_over(desk: Desk) -> None:
-    embedding = desk.start()
-    until(lambda: embedding.settled)
-    embedding.close()
-    other = HashEmbedder(dim=32, name="hash-2")
-    embedding = desk.start(other)
-    until(lambda: embedding.settled)
-    assert desk.waiting() == 0
-    assert nearest(embedding, "subject3") == chunk_of(desk, "n3.md")
-    embedding.close()
-    back = desk.start()
-    until(lambda: back.settled)
-    assert nearest(back, "subject3") == chunk_of(desk, "n3.md")
-
-
 def test_many_deletions_lead_to_a_rebuild_that_still_answers(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vectors_module, "BLOAT_FLOOR", 3)
+    monkeypatch.setattr(module, "BLOAT_FLOOR", 3)
     store = ChromaStore(desk.folder / "chroma")
     embedding = desk.start(store=store)
     until(lambda: embedding.settled)
@@ -77,10 +60,8 @@ def test_many_deletions_lead_to_a_rebuild_that_still_answers(
         (desk.vault / f"n{number}.md").unlink()
     desk.sync.reconcile()
     embedding.wake()
-    until(lambda: embedding.settled)
-    assert store.bloated() == ()
-    assert store._names["note"] == ("note.2", 0)
-    assert store.count("note") == 2
+    until(lambda: embedding.settled and store.count("note") == 2)
+    assert [entry.name for entry in (desk.folder / "chroma").iterdir()] == ["2"]
     assert nearest(embedding, "subject7") == chunk_of(desk, "n7.md")
 
 
@@ -108,29 +89,26 @@ def test_a_store_that_fails_once_is_filled_anew(desk: Desk) -> None:
 def test_a_full_disk_is_named_and_vectors_come_when_there_is_room(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patient_module, "PAUSES_SECONDS", (0.0, 0.05))
+    monkeypatch.setattr(module, "RETRY_SECONDS", (0.0, 0.05))
     (desk.folder / "chroma").write_text("a file in its place: no folder can be made")
-    monkeypatch.setattr(trust, "_FULL_BELOW", 10**20)
+    monkeypatch.setattr(module, "_FULL_BELOW", 10**20)
     desk.probes = False
     embedding = desk.start()
-    until(
-        lambda: embedding.note == f"{trust.NO_SPACE} Search goes by words only; it is tried again."
-    )
+    until(lambda: embedding.note == f"{NO_SPACE} Search goes by words only; it is tried again.")
     (desk.folder / "chroma").unlink()
     until(lambda: nearest(embedding, "subject3") == chunk_of(desk, "n3.md"))
     until(lambda: embedding.note == "")
     assert len(list((desk.folder / "chroma").iterdir())) == 1, "tries leave nothing behind"
 
 
-@pytest.mark.parametrize("at", ["recognise", "compare"])
 def test_a_disk_that_is_full_while_vectors_are_loaded_ends_nothing(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, at: str
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patient_module, "PAUSES_SECONDS", (0.0, 0.05))
-    monkeypatch.setattr(embedding_module, "_IDLE_SECONDS", 0.05)
+    monkeypatch.setattr(module, "RETRY_SECONDS", (0.0, 0.05))
+    monkeypatch.setattr(module, "_IDLE_SECONDS", 0.05)
     desk.probes = False
     real, errors = (
-        getattr(embedding_module, at),
+        Vectors._compare,
         [sqlite3.OperationalError("database or disk is full")] * 3,
     )
     said: list[str] = []
@@ -141,10 +119,10 @@ def test_a_disk_that_is_full_while_vectors_are_loaded_ends_nothing(
             raise errors.pop()
         return real(*given)
 
-    monkeypatch.setattr(embedding_module, at, failing)
+    monkeypatch.setattr(Vectors, "_compare", failing)
     embedding = desk.start()
     until(lambda: nearest(embedding, "subject3") == chunk_of(desk, "n3.md"))
-    assert not errors and said[-1].startswith(trust.NO_SPACE)
+    assert not errors and said[-1].startswith(NO_SPACE)
     until(lambda: embedding.note == "")
 
 
@@ -168,7 +146,7 @@ def test_an_embedder_that_fails_is_given_up_in_words(desk: Desk, seen: int) -> N
 
 
 def test_no_embedder_is_said_in_words(desk: Desk) -> None:
-    embedding = Embedding(
+    embedding = Vectors(
         desk.database, ChromaStore(desk.folder / "chroma"), lambda: None, lambda: None
     )
     desk.running.append(embedding)
@@ -186,18 +164,85 @@ class StuckEmbedder(HashEmbedder):
         super().__init__()
         self.go = threading.Event()
 
-    def embed_query(self, text: str) -> Matrix:
+    def embed(self, texts: Sequence[str]) -> Matrix:
         self.go.wait(20)
-        return super().embed_query(text)
+        return super().embed(texts)
 
 
 def test_closing_does_not_wait_for_an_embedder_that_loads(desk: Desk) -> None:
     embedder = StuckEmbedder()
     embedding = desk.start(embedder)
-    until(lambda: any(thread.name == "embedder" for thread in threading.enumerate()))
+    until(lambda: any(thread.name == "embedding" for thread in threading.enumerate()))
     began = time.monotonic()
     embedding.close()
     assert time.monotonic() - began < 5
     embedder.go.set()
-    until(lambda: not any(t.name in ("embedder", "embedding") for t in threading.enumerate()))
+    until(lambda: not any(t.name == "embedding" for t in threading.enumerate()))
     assert desk.waiting() == 8
+
+
+class Away(HashEmbedder):
+    """Does not answer when it is told not to."""
+
+    def __init__(self, name: str = "hash-2", dim: int = 96) -> None:
+        super().__init__(dim, name)
+        self.gone = False
+        self.asked = 0
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        self.asked += 1
+        if self.gone:
+            raise EmbedderAway(f"The embedder {self.id} does not answer: connection refused.")
+        return super().embed(texts)
+
+
+def finds(desk: Desk, embedding: Vectors, numbers: Sequence[int]) -> bool:
+    return all(
+        nearest(embedding, f"about subject{number}") == chunk_of(desk, f"n{number}.md")
+        for number in numbers
+    )
+
+
+def test_changing_back_embeds_nothing_anew(desk: Desk) -> None:
+    first = desk.start()
+    until(lambda: first.settled, 30)
+    first.close()
+    embedding = desk.start(HashEmbedder(96, "hash-2"))
+    until(lambda: embedding.settled, 30)
+    assert embedding.embedder_id == "hash-2" and finds(desk, embedding, range(8))
+    embedding.close()
+    seen = desk.embedder.texts_seen
+    back = desk.start()
+    until(lambda: back.settled, 30)
+    assert back.embedder_id == "hash-1" and finds(desk, back, [3])
+    assert desk.embedder.texts_seen <= seen + 2, "the warm-up and the question"
+
+
+def test_it_is_used_again_when_it_comes_back(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "RETRY_SECONDS", (0.0, 0.05))
+    away = Away("hash-1", 64)
+    embedding = desk.start(away)
+    until(lambda: embedding.settled)
+    away.gone = True
+    assert embedding.nearest("subject3", ["note"], 5) is None
+    desk.write("new.md", "the ferry leaves at seven")
+    desk.sync.reconcile()
+    embedding.wake()
+    until(lambda: "connection refused" in embedding.note)
+    away.gone = False
+    until(lambda: not desk.waiting() and embedding.note == "")
+    assert nearest(embedding, "ferry leaves at seven") == chunk_of(desk, "new.md")
+
+
+def test_an_erasure_is_not_waited_for_where_vectors_are_given_up_meanwhile(desk: Desk) -> None:
+    """A daemon without an embedder learns only when it has loaded that there is none."""
+    store = ChromaStore(desk.folder / "chroma", probe=False)
+    embedding = Vectors(desk.database, store, lambda: None, lambda: None)
+    embedding.start()
+    said: list[str] = []
+    erasing = threading.Thread(target=lambda: said.append(embedding.renew(60)))
+    erasing.start()
+    embedding.release()
+    erasing.join(30)
+    assert said == [""] and embedding.ended
+    embedding.close()

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +14,6 @@ from tests.fakes import HashEmbedder
 from tests.serve.vaults import config_of, open_vault
 from tests.waiting import until
 from vaultmind.app import App, open_app
-from vaultmind.index.db import Database
-from vaultmind.index.vectors import renewal
-from vaultmind.index.vectors.renewal import Renewal
 
 CONTEXT = "VaultMind/agents/main/memory/active_context.md"
 SECRET = "Talked about the lighthouse trip."
@@ -126,54 +120,6 @@ def test_damaged_copies_of_the_database_are_removed(app: App) -> None:
     assert not copy.exists()
 
 
-FRESH = """
-import ctypes
-from vaultmind.index.vectors.freed import blank_freed_memory, leave_freed_memory
-
-def garbage():
-    libc = ctypes.CDLL(None)
-    libc.malloc.restype = ctypes.c_void_p
-    block = libc.malloc(ctypes.c_size_t(100_000))
-    ctypes.memset(block, 0x41, 100_000)
-    libc.free(ctypes.c_void_p(block))
-    again = libc.malloc(ctypes.c_size_t(100_000))
-    return b"A" * 1000 in ctypes.string_at(again, 100_000)
-
-print(garbage(), blank_freed_memory(), garbage(), leave_freed_memory(), garbage())
-"""
-
-
-def test_freed_memory_is_blanked_until_the_fresh_vectors_are_written_and_no_longer(
-    app: App, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[str] = []
-    store = app.index._embedding._store
-    for name in ("blank_freed_memory", "leave_freed_memory"):
-        monkeypatch.setattr(renewal, name, partial(seen.append, name.partition("_")[0]))
-    for name in ("reset", "upsert"):
-        real = getattr(store, name)
-        monkeypatch.setattr(
-            store, name, lambda *given, name=name, real=real: (seen.append(name), real(*given))[1]
-        )
-    erase(app)
-    until(lambda: "leave" in seen, 30)
-    assert app.index.wait_ready(30, vectors=True)
-    assert list(dict.fromkeys(seen)) == ["blank", "reset", "upsert", "leave"]
-    seen.clear()
-    (app.paths.root / CONTEXT).write_text("Something else.\n", "utf-8")
-    app.index.refresh([CONTEXT])
-    assert app.index.wait_ready(30, vectors=True)
-    assert set(seen) <= {"upsert"}
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only glibc can")
-def test_memory_that_was_freed_comes_back_blank() -> None:
-    """What Chroma writes of a block that it has not filled is nothing that stood there before."""
-    run = [sys.executable, "-c", FRESH]
-    said = subprocess.run(run, capture_output=True, text=True, check=True).stdout.split()
-    assert said == ["True", "True", "False", "True", "True"]
-
-
 def test_a_scrub_that_a_kill_prevented_is_done_at_the_next_start(tmp_path: Path) -> None:
     with open_vault(tmp_path, EMBEDDER) as app:
         app.index.erasing.begin()
@@ -224,13 +170,3 @@ def test_an_erasure_that_begins_while_an_older_one_is_finished_keeps_its_mark(
     assert database.get("erasure_begun")
     erase(app)
     assert not database.get("erasure_begun")
-
-
-def test_a_wish_for_fresh_vectors_outlives_the_process(tmp_path: Path) -> None:
-    database = Database(tmp_path / "index.db")
-    Renewal(database).ask()
-    later = Renewal(database)
-    assert later.due
-    later.end()
-    assert not later.due and not Renewal(database).due
-    database.close()

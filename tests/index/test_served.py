@@ -17,12 +17,9 @@ from tests.index.vault import Hidden, OpenToAll
 from tests.waiting import until
 from vaultmind.config import Config, IndexConfig
 from vaultmind.errors import BadArgument
+from vaultmind.index import embed, vectors
 from vaultmind.index.db import Database
-from vaultmind.index.embedders import patient, served
-from vaultmind.index.embedders.calibration import learn_scale, recognise
-from vaultmind.index.embedders.embed import EmbedderAway, open_embedder
-from vaultmind.index.embedders.scale import scale_of
-from vaultmind.index.embedders.served import ServedEmbedder
+from vaultmind.index.embed import EmbedderAway, ServedEmbedder, learn_scale, open_embedder, scale_of
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.types import PERSON, SearchRequest
@@ -90,7 +87,7 @@ def test_what_is_no_vector_is_not_taken(
 def test_a_question_is_not_waited_for_for_ever(
     server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(served, "QUESTION_SECONDS", 0.1)
+    monkeypatch.setattr(embed, "QUESTION_SECONDS", 0.1)
     embedder = on(server)
     embedder.embed_query("warm")
     server.hangs.clear()
@@ -166,23 +163,6 @@ def test_ids_differ_where_vectors_may() -> None:
     assert opened("http://a#m").id == opened("http://a/v1/#m").id
 
 
-def test_another_model_under_the_same_name_is_another_embedder(
-    server: EmbeddingServer, tmp_path: Path
-) -> None:
-    with closing(Database(tmp_path / "index.db")) as database:
-        first = on(server)
-        for _ in range(2):
-            recognise(database, first)
-            assert first.id == first.family
-        server.dim = 64
-        again = on(server)
-        recognise(database, again)
-        assert again.id == f"{first.family}-2" and again.dim == 64
-        third = on(server)
-        recognise(database, third)
-        assert third.id == again.id
-
-
 def test_its_scale_is_measured_once(server: EmbeddingServer, tmp_path: Path) -> None:
     with closing(Database(tmp_path / "index.db")) as database:
         embedder = on(server)
@@ -205,7 +185,7 @@ def vault(tmp_path: Path) -> Path:
 def test_a_vault_is_searched_by_it_and_by_words_while_it_is_gone(
     vault: Path, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patient, "PAUSES_SECONDS", (0.0, 0.05))
+    monkeypatch.setattr(vectors, "RETRY_SECONDS", (0.0, 0.05))
     settings = IndexConfig(embedder=f"{server.url}/v1#bge-m3", watch=False)
     config = Config(vault, vault.parent / "state", index=settings)
     index = Index(

@@ -17,9 +17,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from tests.fakes import HashEmbedder, OpenToAll
 from vaultmind.config import Config, IndexConfig
+from vaultmind.index.chroma import ChromaStore
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
-from vaultmind.index.vectors.store import ChromaStore
 from vaultmind.vault.paths import VaultPaths
 
 FOLDERS = ("", "A", "A/B", "C", "VaultMind/agents/main/memory")

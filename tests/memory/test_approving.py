@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pytest
 from tests.memory.conftest import MAIN, House
 from vaultmind.errors import BadArgument, NotFound, WriteFailed
 from vaultmind.memory.audit import AuditLine, read_audit
-from vaultmind.memory.suggestions.file import parse
+from vaultmind.memory.suggestions import parse
 from vaultmind.types import PERSON, MessageRef
 
 BRAIN = "VaultMind/agents/main/memory/brain.md"
@@ -180,28 +181,29 @@ def test_what_cannot_be_applied_stays_says_why_and_is_not_tried_again(shy: House
 
 
 @pytest.mark.parametrize(
-    ("line", "why"),
+    ("op", "agent", "text", "why"),
     [
-        ("- [x] **main** wants to remember: " + "long " * 250, "too long for one fact"),
-        ("- [x] **main** wants to remember: !!", "its text is empty"),
-        ("- [x] **main** wants to correct: Tea", "does not say any more which fact"),
-        ("- [x] **nobody** wants to remember: Tea", "no agent of this name"),
-        (f"- [x] **main** wants to remember: ghp_{'a1B2' * 9}", "but a secret"),
-        ("- [x] **main** wants to forget: Unicorns in the garden", "no fact is clearly"),
+        ("remember", "main", "long " * 250, "too long for one fact"),
+        ("remember", "main", "!!", "its text is empty"),
+        ("remember", "nobody", "Tea", "no agent of this name"),
+        ("remember", "main", f"ghp_{'a1B2' * 9}", "but a secret"),
+        ("forget", "main", "Unicorns in the garden", "no fact is clearly"),
     ],
 )
 def test_a_tick_that_asks_for_the_impossible_changes_nothing(
-    shy: House, line: str, why: str
+    shy: House, op: str, agent: str, text: str, why: str
 ) -> None:
     brain = shy.brain()
+    meta = json.dumps({"op": op, "agent": agent, "by": agent})
+    line = f"- [x] **{agent}** wants to {op}: {text} %%{meta}%%"
     shy.put(SUGGESTIONS, f"# Suggestions\n\n{line}\n- mine\n")
     assert [one.outcome in ("not_found", "denied") for one in shy.gate.settle_suggestions()] == [
         True
     ]
     assert shy.gate.settle_suggestions() == ()
-    text = shy.file(SUGGESTIONS).read_text()
-    assert shy.brain() == brain and text.startswith(f"# Suggestions\n\n{line}\n")
-    assert text.endswith("\n- mine\n") and why in text
+    said = shy.file(SUGGESTIONS).read_text()
+    assert shy.brain() == brain and said.startswith(f"# Suggestions\n\n{line}\n")
+    assert said.endswith("\n- mine\n") and why in said
     assert not shy.file("VaultMind/agents/nobody").exists()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.waiting import until
 from vaultmind.errors import WriteFailed
-from vaultmind.memory.suggestions.following import Following
+from vaultmind.memory.following import Following
 from vaultmind.vault.files import FileStat
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.memory.conftest import MAIN, NOW
 from vaultmind.errors import DamagedMemory
-from vaultmind.memory.suggestions.queue import Put, Queue
+from vaultmind.memory.queue import Put, Queue
 from vaultmind.types import MemoryWrite
 from vaultmind.vault.files import Change, VaultReader
 from vaultmind.vault.paths import VaultPaths

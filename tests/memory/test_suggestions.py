@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vaultmind.errors import DamagedMemory
-from vaultmind.memory.suggestions.file import (
+from vaultmind.memory.suggestions import (
     Suggestion,
     add,
     erase,
@@ -66,7 +66,7 @@ LINES = st.sampled_from(
         "- [ ] buy milk", "- [x] done ^ab12", "    - nested", "  indented", "> quote", "```", "%%",
         "%% note %%", "---", "- [-] **main** wants to remember: Tea ^s-aaaa", "1. one", "\tcode",
         "- [x] **dexter** wants to forget: Rum", "- 2026-01-01 rejected · **main** wants to dance",
-        "Nothing waits for you here.", "trailing  ",
+        "trailing  ",
     ]
 )  # fmt: skip
 FILES = st.builds(
@@ -92,7 +92,6 @@ def kept(before: str, after: str) -> bool:
 
 @given(FILES, SUGGESTIONS_OF_ALL_KINDS)
 @example("", TEA)
-@example("- [x] **dexter** wants to forget: Rum", TEA)
 def test_a_hand_mangled_file_loses_nothing(text: str, one: Suggestion) -> None:
     one = replace(one, id=new_id(text, random.Random(1)))
     before = parse(text)
@@ -104,14 +103,14 @@ def test_a_hand_mangled_file_loses_nothing(text: str, one: Suggestion) -> None:
     if known(text, one):
         assert new == text
         return
-    assert kept(text.replace("Nothing waits for you here.", ""), new)
+    assert kept(text, new)
     assert len(parse(new)) == len(before) + 1
     assert one in [found.suggestion for found in parse(new)]
     try:
         settled = settle(new, one.id, "rejected", "2026-02-21")
     except DamagedMemory:
         return
-    assert kept(text.replace("Nothing waits for you here.", ""), settled)
+    assert kept(text, settled)
     assert known(settled, one) is not None
     assert waiting(settled) == sum(found.state == "waiting" for found in before)
 

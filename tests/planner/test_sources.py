@@ -15,7 +15,7 @@ from tests.waiting import until
 from vaultmind.config import Config, IndexConfig
 from vaultmind.config.links import Link, link_name, links_file, name_for, write_links
 from vaultmind.errors import BadArgument, ConfigError, NotFound, PathRefused
-from vaultmind.index.embedders.opening import Lent, Shared
+from vaultmind.index.embed import Shared
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.planner.sources.opening import folder_indexes, structures
@@ -68,7 +68,7 @@ class Desk:
         paths = VaultPaths(self.vault)
         shared = Shared(lambda: embedder)
         index = Index(self.config, paths, withheld, clock=clock, embedder=shared.open)
-        opens = folder_indexes(self.config, withheld, shared.lend, clock)
+        opens = folder_indexes(self.config, withheld, shared.open, clock)
         means = SourcesMeans(
             self.vault, index, VaultReader(paths, 0), self.config.state_dir,
             self.config.config_folder, opens,
@@ -239,20 +239,14 @@ def test_the_embedder_is_one_object_that_a_source_cannot_close(desk: Desk) -> No
         def close(self) -> None:
             self.closed += 1
 
-    opened: list[Closable] = []
-
-    def opens() -> Embedder:
-        opened.append(Closable())
-        return opened[-1]
-
-    shared = Shared(opens)
-    assert shared.open() is shared.open()
-    lent = shared.lend()
-    assert isinstance(lent, Lent)
-    assert (lent.id, lent.dim) == (opened[0].id, opened[0].dim)
-    assert not hasattr(lent, "close")
-    assert len(opened) == 1
-    assert Shared(lambda: None).lend() is None
+    embedder = Closable()
+    sources = desk.open(embedder=embedder)
+    source = sources.link(str(desk.shop))
+    assert source.index.wait_ready(30, vectors=True)
+    sources.close()
+    assert embedder.closed == 0
+    desk.close()
+    assert embedder.closed == 1
 
 
 def test_nothing_of_a_source_can_be_written(desk: Desk) -> None:

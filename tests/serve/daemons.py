@@ -66,7 +66,7 @@ class House:
 
     def daemon(self, first: str = "ops") -> subprocess.Popen[bytes]:
         """Start a daemon process directly, without waiting for it."""
-        command = [sys.executable, "-m", "vaultmind.serve.daemon.daemon", "--first", first]
+        command = [sys.executable, "-m", "vaultmind.serve.daemon", "--first", first]
         command += ["--vault", str(self.vault), "--state-dir", str(self.state_root)]
         child = subprocess.Popen(
             command, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE

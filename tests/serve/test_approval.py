@@ -22,7 +22,7 @@ from vaultmind.client.client import Client
 from vaultmind.config import ContextConfig
 from vaultmind.errors import NotAllowed, NotFound, WriteConflict
 from vaultmind.memory.audit import read_audit
-from vaultmind.memory.suggestions.file import parse
+from vaultmind.memory.suggestions import parse
 from vaultmind.serve import operations
 from vaultmind.serve.operations import Call
 from vaultmind.types import Caller, Outcome

@@ -107,18 +107,6 @@ def test_a_message_that_is_too_long_is_refused_in_words(shared_house: House) -> 
     assert pipe.tools(), "the session lives on"
 
 
-def test_a_message_beyond_measure_is_refused_without_its_id(shared_house: House) -> None:
-    pipe = shared_house.pipe()
-    pipe.shake_hands()
-    for _ in range(70):
-        pipe.write(b"x" * MEGABYTE)
-    pipe.write(b"\n")
-    answer = pipe.read()
-    assert answer["id"] is None
-    assert "too long" in answer["error"]["message"]
-    assert pipe.tools()
-
-
 def test_lines_cut_anywhere_arrive_whole(shared_house: House) -> None:
     pipe = shared_house.pipe()
     pipe.shake_hands()

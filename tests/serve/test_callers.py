@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.serve.daemons import House, Pipe
-from vaultmind.serve.daemon.connections import agent_of
+from vaultmind.serve.daemon import agent_of
 
 AGENTS = ("claude-code", "dexter", "main")
 

@@ -12,9 +12,9 @@ import pytest
 from tests.serve.vaults import config_of, write_vault
 from vaultmind.app import App, open_app
 from vaultmind.config import MemoryConfig, RedactConfig
+from vaultmind.memory.following import Following
 from vaultmind.memory.limits import brain_tokens
 from vaultmind.memory.rights.noticing import Noticing
-from vaultmind.memory.suggestions.following import Following
 from vaultmind.redact import use_patterns
 from vaultmind.serve import operations
 from vaultmind.serve.calls.call import Call

@@ -20,7 +20,7 @@ from vaultmind.client.client import Client
 from vaultmind.client.wire import Wire
 from vaultmind.config import Flags, load_config
 from vaultmind.errors import DaemonUnavailable, VaultLocked
-from vaultmind.serve.daemon.lock import VaultLock
+from vaultmind.serve.lock import VaultLock
 
 HELLO = launch.hello("ops", kind="person", client="test")
 

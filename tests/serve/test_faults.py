@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-import resource
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from tests.serve.vaults import config_of, open_vault, write_vault
+from tests.serve.vaults import open_vault, write_vault
 from vaultmind.serve.operations import Call, run_operation
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.exclude import rules_for
@@ -101,20 +98,3 @@ def test_a_summary_of_a_segment_is_no_sync_conflict(tmp_path: Path) -> None:
     folder = "VaultMind/agents/main/memory/summaries/rolling"
     assert not rules.is_conflict_copy(f"{folder}/2026-11-23_009-8.md")
     assert rules.is_conflict_copy(f"{folder}/2026-11-23_009-LAPTOP.md")
-
-
-def test_a_daemon_that_may_open_too_few_files_says_so_and_ends(tmp_path: Path) -> None:
-    write_vault(tmp_path / "vault")
-    config = config_of(tmp_path)
-    config.state_dir.mkdir()
-    command = [sys.executable, "-m", "vaultmind.serve.daemon.daemon"]
-    done = subprocess.run(
-        [*command, "--vault", str(config.vault), "--state-dir", str(config.state_dir)],
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24)),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode != 0
-    assert "more files, and needs 64" in done.stderr and "ulimit -n" in done.stderr

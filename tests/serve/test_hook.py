@@ -21,7 +21,6 @@ from tests.waiting import until
 from vaultmind import __version__
 from vaultmind.client import hook, launch, wire
 from vaultmind.client.client import Client
-from vaultmind.client.locate import Where
 from vaultmind.session.capture import errands
 
 PATIENT = {"VAULTMIND_HOOK_SECONDS": "20"}
@@ -184,17 +183,7 @@ def test_a_daemon_that_never_answers_keeps_nobody_waiting(house: House, script: 
     assert quiet(done) and took < 10
     ((_, errand),) = errands.waiting(state)
     assert errand["source"] == "startup"
-    log = Path(state, hook.LOG)
-    (line,) = log.read_text("utf-8").splitlines()
-    assert "SessionStart of main: TooLate" in line and not hook.is_late_start(line)
-    Path(state, launch.BEGUN).touch()
-    where = Where(str(house.vault), state, "main", agent_named=False)
-    hook._note(where, "Stop", hook.TooLate("it took too long"))
-    hook._note(where, "Stop", ValueError("no JSON"))
-    assert [hook.is_late_start(one) for one in log.read_text("utf-8").splitlines()[1:]] == [
-        True,
-        False,
-    ]
+    assert not Path(state, hook.LOG).exists(), "an errand is left, so nothing failed"
 
 
 def test_a_daemon_that_hangs_up_is_no_fault_of_the_host(house: House, script: Script) -> None:

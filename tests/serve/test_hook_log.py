@@ -8,8 +8,8 @@ import pytest
 
 from tests.session.transcripts import Script
 from vaultmind.client import hook
-from vaultmind.client.locate import Where
 from vaultmind.errors import BadArgument
+from vaultmind.locate import Where
 from vaultmind.serve.calls.problems import problem
 from vaultmind.serve.operations import find
 from vaultmind.session.capture.capture import transcript_of
@@ -22,6 +22,9 @@ class Refusing:
 
     def __init__(self, error: Exception) -> None:
         self._answers = [{"id": 1, "error": problem(error, "hook")}]
+
+    def send(self, message: dict[str, object]) -> None:
+        """Take what is told."""
 
     def receive(self) -> dict[str, object] | None:
         return self._answers.pop() if self._answers else None
@@ -45,9 +48,9 @@ def test_a_bad_value_is_not_repeated(tmp_path: Path, bad: str) -> None:
     values[bad] = SECRET if bad != "source" else SECRET * 20
     error = refusal(values["transcript_path"], values["session_id"], values["source"])
     assert SECRET[:20] in str(error)
-    where = Where(str(tmp_path), str(tmp_path), "main", agent_named=False)
+    where = Where(str(tmp_path), str(tmp_path), "main")
     with pytest.raises(ValueError, match=bad) as refused:
-        hook._answer(Refusing(error))  # type: ignore[arg-type]
+        hook._asked(Refusing(error), "hook", {})  # type: ignore[arg-type]
     hook._note(where, "Stop", refused.value)
     hook._note(where, "Stop", error)
     first, second = (tmp_path / hook.LOG).read_text("utf-8").splitlines()

@@ -12,10 +12,10 @@ import pytest
 from tests.serve.daemons import ROOT, House, alive
 from tests.waiting import until
 from vaultmind.client import launch
-from vaultmind.client.locate import locate, locate_lightly
 from vaultmind.config import Flags, load_config
 from vaultmind.errors import DaemonUnavailable, VaultLocked, VaultNotFound
-from vaultmind.serve.daemon.lock import VaultLock
+from vaultmind.locate import locate
+from vaultmind.serve.lock import VaultLock
 
 HELLO = launch.hello("ops", kind="person", client="test")
 
@@ -69,8 +69,8 @@ def test_the_fast_way_finds_what_the_configuration_finds(
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(folder)
     slow = load_config(flags)
-    for quick in (locate, locate_lightly):
-        fast = quick(flags.vault, flags.agent, flags.state_dir)
+    for light in (True, False):
+        fast = locate(flags.vault, flags.agent, flags.state_dir, light=light)
         assert (fast.vault, fast.state_dir) == (str(slow.vault), str(slow.state_dir))
         assert (fast.agent, fast.agent_named) == (slow.agent, slow.agent_named)
 
@@ -80,7 +80,7 @@ def test_where_all_is_named_no_configuration_is_read(
 ) -> None:
     slow = load_config(Flags("vault", "jaskier", "~/elsewhere"))
     monkeypatch.setenv("VAULTMIND_CONFIG", str(home))  # a folder: whoever reads it fails
-    fast = locate_lightly("vault", "jaskier", "~/elsewhere")
+    fast = locate("vault", "jaskier", "~/elsewhere", light=True)
     assert (fast.vault, fast.state_dir) == (str(slow.vault), str(slow.state_dir))
 
 
@@ -90,7 +90,7 @@ def test_a_broken_configuration_keeps_no_hook_from_its_state(
     slow = load_config(Flags("vault"))
     (home / "broken.toml").write_text("[", "utf-8")
     monkeypatch.setenv("VAULTMIND_CONFIG", "broken.toml")
-    assert locate_lightly("vault").state_dir == str(slow.state_dir)
+    assert locate("vault", light=True).state_dir == str(slow.state_dir)
 
 
 def test_no_vault_is_said_as_the_configuration_says_it(home: Path) -> None:
@@ -99,7 +99,7 @@ def test_no_vault_is_said_as_the_configuration_says_it(home: Path) -> None:
     with pytest.raises(VaultNotFound, match="nowhere"):
         locate(vault="nowhere")
     with pytest.raises(VaultNotFound, match="No vault found"):
-        locate_lightly()
+        locate(light=True)
 
 
 def test_the_pipe_imports_next_to_nothing() -> None:

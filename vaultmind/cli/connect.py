@@ -19,7 +19,7 @@ from vaultmind.cli import claude_code
 from vaultmind.cli.jsonfile import Change, changed, member, prune, read
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
 from vaultmind.cli.terminal import aside, bold, print_json, say
-from vaultmind.client.hook import LOG, is_late_plan, is_late_start
+from vaultmind.client.hook import LOG
 from vaultmind.config import Config
 from vaultmind.errors import ConfigError
 from vaultmind.plural import counted
@@ -335,8 +335,7 @@ def _check_hook_log(state: Path) -> list[Check]:
         mend = f"It is made up for with the next hook; {state / errands.FOLDER} holds what waits."
         checks.append(_checked("claude-code hooks", "warn", what, mend))
     log = state / LOG
-    lines = log.read_text("utf-8", "replace").splitlines() if log.exists() else []
-    if failed := [one for one in lines if not is_late_plan(one) and not is_late_start(one)]:
+    if failed := log.read_text("utf-8", "replace").splitlines() if log.exists() else []:
         what = f"{counted(len(failed), 'failure')} in {log}, the last: {failed[-1]}"
         mend = "Remove the file once you have seen to it."
         checks.append(_checked("claude-code hooks", "warn", what, mend))

@@ -53,7 +53,7 @@ class InProcess:
 
     def __init__(self, config: Config) -> None:
         from vaultmind.app import App, local_now
-        from vaultmind.serve.daemon.lock import VaultLock
+        from vaultmind.serve.lock import VaultLock
 
         self._lock = VaultLock(config)
         self._lock.acquire()

@@ -26,7 +26,7 @@ def daemon() -> None:
 def run(settings: Settings) -> int:
     """Run the daemon in the foreground, until Ctrl-C."""
     from vaultmind.client.launch import status
-    from vaultmind.serve.daemon.daemon import run as run_daemon
+    from vaultmind.serve.daemon import run as run_daemon
 
     config = settings.config
     if not status(config)["running"]:

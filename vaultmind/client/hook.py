@@ -16,13 +16,11 @@ import sys
 import time
 
 from vaultmind.client import launch
-from vaultmind.client.locate import Where, locate_lightly
-from vaultmind.client.wire import OWNER
+from vaultmind.locate import Where, locate
 from vaultmind.session.capture import errands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
     from vaultmind.client.wire import Wire
@@ -55,10 +53,9 @@ PLAN_SECONDS = 0.1
 within 150 ms. What comes later is not waited for: the sub-agent starts without it."""
 LIMIT_VARIABLE = "VAULTMIND_HOOK_SECONDS"
 """Another limit for any of them, for a slow machine."""
-PLAN_VARIABLE = "VAULTMIND_PLAN_HOOK"
-"""The key `plan.hook`: off here, no daemon is asked; off in a configuration, it says nothing."""
-EPISODE_VARIABLES = ("VAULTMIND_EPISODE_HOOK", "VAULTMIND_EPISODES_HOOK")
-"""The key `episodes.hook`, likewise; the second is its name among the variables of all keys."""
+PLAN_VARIABLE, EPISODES_VARIABLE = "VAULTMIND_PLAN_HOOK", "VAULTMIND_EPISODES_HOOK"
+"""The keys `plan.hook` and `episodes.hook`: off here, no daemon is asked; off in a configuration,
+it says nothing."""
 OFF = ("0", "false", "no")
 MAX_INPUT_BYTES = 64 * 1024 * 1024
 MAX_PROMPT_CHARS = 20_000
@@ -67,19 +64,11 @@ MAX_ID = 200
 PARENTS = 3
 LOG = "hooks.log"
 LOG_MAX_BYTES = 100_000
-STARTING_SECONDS = 30.0
-"""So long after a daemon's begin a hook may be late: it opens the vault, the index and what it
-needs, and on a first start reads every note."""
-STARTING = "the daemon was starting"
 _FIELDS = ("session_id", "transcript_path", "source", "reason", "cwd")
 
 
 class TooLate(Exception):
-    """The host has waited long enough."""
-
-
-class CutOff(Exception):
-    """The host ended it. No OSError, which would pass for a daemon that does not answer."""
+    """The host has waited long enough, or ended this. No OSError, as of a daemon that is gone."""
 
 
 def knows(client: str, event: str) -> bool:
@@ -92,47 +81,29 @@ def main(event: str, vault: str = "", agent: str = "", state_dir: str = "") -> i
     errand: dict[str, Any] = {}
     where: Where | None = None
     try:
-        _heed_the_end()
-        where = locate_lightly(vault, agent, state_dir)
-        _limit(INPUT_SECONDS)
-        given = _given()
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
+            signal.signal(number, _stop)
+        where = locate(vault, agent, state_dir, light=True)
+        signal.setitimer(signal.ITIMER_REAL, INPUT_SECONDS)
+        given = json.loads(sys.stdin.buffer.read(MAX_INPUT_BYTES))
+        if not isinstance(given, dict):
+            raise ValueError("stdin holds no JSON object")
+        given["transcript_path"] = os.path.expanduser(str(given.get("transcript_path") or ""))
         if event == BEFORE_TASK:
-            _limit(_configured(PLAN_SECONDS))
             _plan(where, given)
-            return 0
-        if event in (AFTER_TOOL, AFTER_FAILURE):
-            _limit(_configured(LIMIT_SECONDS))
+        elif event in (AFTER_TOOL, AFTER_FAILURE):
             _used(where, event, given)
-            return 0
-        errand = _errand(where, event, given)
-        _limit(_configured(LIMIT_SECONDS))
-        _tell(where, event, given, errand)
+        else:
+            errand = _errand(where, event, given)
+            _tell(where, event, given, errand)
     except (Exception, KeyboardInterrupt) as error:  # the host must never see a memory fail
         _unlimit()
-        _note(where, event, error)
+        if not isinstance(error, TooLate):  # what is late is left as an errand
+            _note(where, event, error)
         _leave(where, errand)
     finally:
         _unlimit()
     return 0
-
-
-def is_late_start(line: str) -> bool:
-    """Tell whether a line of the log says that a daemon was only starting: an errand was left."""
-    return ": TooLate: " in line and line.rstrip().endswith(f"({STARTING})")
-
-
-def is_late_plan(line: str) -> bool:
-    """Tell whether a line of the log says that a plan was late: nobody waits for one for long."""
-    return f" {BEFORE_TASK} of " in line and ": TooLate: " in line
-
-
-def _given() -> dict[str, Any]:
-    """Return what the host says of the event on stdin."""
-    given = json.loads(sys.stdin.buffer.read(MAX_INPUT_BYTES))
-    if not isinstance(given, dict):
-        raise ValueError("stdin holds no JSON object")
-    given["transcript_path"] = os.path.expanduser(str(given.get("transcript_path") or ""))
-    return given
 
 
 def _errand(where: Where, event: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -148,35 +119,33 @@ def _errand(where: Where, event: str, given: dict[str, Any]) -> dict[str, Any]:
 
 def _tell(where: Where, event: str, given: dict[str, Any], errand: dict[str, Any]) -> None:
     """Tell the daemon, and the host what it answers; where none runs, leave an errand."""
-    reached = _reached(where, lambda: _leave(where, errand))
+    _limit(LIMIT_SECONDS)
+    reached = _reached(where, errand)
     if reached is None:
         return
     if event not in TELL_ONLY:
-        _limit(_configured(ANSWER_SECONDS))
+        _limit(ANSWER_SECONDS)
     args: dict[str, Any] = {name: str(given[name]) for name in _FIELDS if given.get(name)}
     args |= {"event": event, "at": time.time(), "parents": _parents()}
     prompt = str(given.get("prompt") or "")[:MAX_PROMPT_CHARS]
     try:
-        reached.send({"id": 1, "op": "hook", "args": {**args, "prompt": prompt}})
-        answer = _answer(reached)
+        answer = _asked(reached, "hook", {**args, "prompt": prompt})
         _unlimit()
         if context := str(answer.get("context") or ""):
             _print(event, additionalContext=context)
-            _confirm(reached, {**args, "delivered": str(answer.get("given") or "")})
-    except TooLate:
-        if event not in TELL_ONLY:
-            raise
-        _leave(where, errand)  # most likely it is only slow; what it did by then is not done again
+            # The daemon is told that the host has its answer; else it is given again.
+            given_now = {**args, "delivered": str(answer.get("given") or "")}
+            reached.send({"id": 2, "op": "hook", "args": given_now})
     finally:
         reached.close()
 
 
-def _reached(where: Where, otherwise: Callable[[], None] = lambda: None) -> Wire | None:
-    """Return a connection to the daemon; where none runs, see to the event and start one."""
+def _reached(where: Where, errand: dict[str, Any]) -> Wire | None:
+    """Return a connection to the daemon; where none runs, leave an errand and start one."""
     greeting = launch.hello("ops", kind="agent", agent=where.agent, client=CLIENT)
     reached = launch.greet_quickly(where, greeting)
     if reached is None:
-        otherwise()
+        _leave(where, errand)
         launch.begin(where)
     return reached
 
@@ -198,13 +167,13 @@ def _parents() -> list[int]:
 
 def _plan(where: Where, given: dict[str, Any]) -> None:
     """Print a sub-agent's input with what it should read first before its prompt, or nothing."""
-    held = given.get("tool_input")
-    task: dict[str, Any] = held if isinstance(held, dict) else {}
-    prompt = str(task.get("prompt") or "")
+    task = given.get("tool_input")
+    prompt = str(task.get("prompt") or "") if isinstance(task, dict) else ""
     off = os.environ.get(PLAN_VARIABLE, "").lower() in OFF
     if off or given.get("tool_name") not in TASK_TOOLS or not prompt.strip():
         return
-    reached = _reached(where)
+    _limit(PLAN_SECONDS)
+    reached = _reached(where, {})
     if reached is None:
         return
     try:
@@ -213,13 +182,12 @@ def _plan(where: Where, given: dict[str, Any]) -> None:
             "cwd": str(given.get("cwd") or os.getcwd()),
             "session_id": str(given.get("session_id") or "")[:MAX_ID],
         }
-        reached.send({"id": 1, "op": "before_task", "args": args})
-        text = str(_answer(reached).get("text") or "")
+        text = str(_asked(reached, "before_task", args).get("text") or "")
         _unlimit()
         if text:
             # Without "allow" Claude Code leaves the input as it was. Starting a sub-agent needs
             # no permission anyway, and rules that deny or ask hold whatever a hook says.
-            changed = {**task, "prompt": text + prompt}
+            changed = {**given["tool_input"], "prompt": text + prompt}
             _print(BEFORE_TASK, permissionDecision="allow", updatedInput=changed)
     finally:
         reached.close()
@@ -229,48 +197,30 @@ def _used(where: Where, event: str, given: dict[str, Any]) -> None:
     """Tell the daemon what a tool was used on, or leave it as an errand. Prints nothing."""
     from vaultmind.session.capture import uses
 
-    if any(os.environ.get(name, "").lower() in OFF for name in EPISODE_VARIABLES):
-        return
     use = uses.reduced(given, event)
-    if use is None:
+    if use is None or os.environ.get(EPISODES_VARIABLE, "").lower() in OFF:
         return
     use["session_id"] = str(given.get("session_id") or "")[:MAX_ID]
     use["transcript_path"] = str(given.get("transcript_path") or "")
+    waits = True
     try:
-        reached = _reached(where)
+        _limit(LIMIT_SECONDS)
+        reached = _reached(where, {})
         if reached is not None:
-            reached.send({"id": 1, "op": "after_tool", "args": use})
-            waits = bool(_answer(reached).get("waits"))
+            waits = bool(_asked(reached, "after_tool", use).get("waits"))
             reached.close()
-            if not waits:
-                return
-        _leave_use(where, uses.without_texts(use))
-    except BaseException:
+    finally:  # what the daemon has by now it knows by the use's id
         _unlimit()
-        _leave_use(where, uses.without_texts(use))
-        raise
+        if waits and (os.path.isdir(where.state_dir) or os.path.isdir(where.vault)):
+            errands.leave_use(where.state_dir, where.agent, uses.without_texts(use))
 
 
-def _leave_use(where: Where, use: dict[str, Any]) -> None:
-    """Leave a use as an errand; what the daemon has by now it knows by the use's id."""
-    if os.path.isdir(where.state_dir) or os.path.isdir(where.vault):
-        errands.leave_use(where.state_dir, where.agent, use)
-
-
-def _confirm(reached: Wire, args: dict[str, Any]) -> None:
-    """Tell the daemon that the host has its answer; else it is given again."""
-    try:
-        reached.sock.settimeout(_configured(LIMIT_SECONDS))
-        reached.send({"id": 2, "op": "hook", "args": args})
-    except OSError:
-        return  # given twice is better than never
-
-
-def _answer(reached: Wire) -> dict[str, Any]:
-    """Return what the daemon answers; raise in its words where it refuses.
+def _asked(reached: Wire, op: str, args: dict[str, Any]) -> dict[str, Any]:
+    """Return what the daemon answers to an operation; raise in its words where it refuses.
 
     Not in those that repeat a value: it is what the host told, and the log is no place for it.
     """
+    reached.send({"id": 1, "op": op, "args": args})
     while answer := reached.receive():
         if "error" in answer:
             refused = answer["error"]
@@ -288,36 +238,21 @@ def _print(event: str, **said: object) -> None:
     sys.stdout.flush()
 
 
-def _configured(seconds: float) -> float:
-    """Return a limit, or the one that the environment sets in its place."""
-    try:
-        return max(float(os.environ.get(LIMIT_VARIABLE) or seconds), 0.001)
-    except ValueError:
-        return seconds  # what is no number sets no other limit
-
-
 def _limit(seconds: float) -> None:
-    """Raise TooLate in this thread when the time is up."""
-    signal.signal(signal.SIGALRM, _too_late)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-
-
-def _heed_the_end() -> None:
-    """Let a host that ends this process early still have its event left as an errand."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _cut_off)
+    """Raise TooLate in this thread when the time is up; the environment may set another."""
+    try:
+        seconds = float(os.environ.get(LIMIT_VARIABLE) or seconds)
+    except ValueError:
+        pass  # what is no number sets no other limit
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
 
 
 def _unlimit() -> None:
     signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _too_late(number: int, frame: object) -> None:
-    raise TooLate("it took too long")
-
-
-def _cut_off(number: int, frame: object) -> None:
-    raise CutOff(f"the host ended it (signal {number})")
+def _stop(number: int, frame: object) -> None:
+    raise TooLate(f"it took too long, or the host ended it (signal {number})")
 
 
 def _leave(where: Where | None, errand: dict[str, Any]) -> None:
@@ -331,34 +266,19 @@ def _leave(where: Where | None, errand: dict[str, Any]) -> None:
             _note(where, "an errand", error)
 
 
-def _is_starting(where: Where) -> bool:
-    """Tell whether a daemon was begun, or took its lock, a moment ago."""
-    for name in (OWNER, launch.BEGUN):
-        try:
-            age = time.time() - os.stat(os.path.join(where.state_dir, name)).st_mtime
-        except OSError:
-            continue  # nobody did so yet
-        if 0 <= age < STARTING_SECONDS:
-            return True
-    return False
-
-
 def _note(where: Where | None, event: str, error: BaseException) -> None:
     """Write a line about what went wrong to the state folder's log, if there is one."""
     if where is None or not os.path.isdir(where.state_dir):
         return
     path = os.path.join(where.state_dir, LOG)
-    now = time.strftime("%Y-%m-%d %H:%M:%S")
     field = getattr(error, "field", "")  # its value is not repeated
     said = f"bad value for {field}" if field else error
     words = " ".join(f"{type(error).__name__}: {said}".split())[:300]
-    if isinstance(error, TooLate) and _is_starting(where):
-        words += f" ({STARTING})"
     try:
         if os.path.exists(path) and os.path.getsize(path) > LOG_MAX_BYTES:
             os.replace(path, f"{path}.1")
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
-            file.write(f"{now} {event} of {where.agent}: {words}\n")
+            file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {event} of {where.agent}: {words}\n")
     except OSError:
         return  # nobody can be told

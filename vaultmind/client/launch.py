@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import subprocess
     from typing import Any
 
-    from vaultmind.client.locate import Where
     from vaultmind.config import Config
+    from vaultmind.locate import Where
 
 START_SECONDS = 30.0
 """How long a daemon may take to answer its first greeting."""
@@ -28,8 +28,6 @@ BEGUN = "daemon.begun"
 BEGIN_AGAIN_SECONDS = 10.0
 POLL_SECONDS = 0.005
 _LOG_TAIL_BYTES = 1500
-_LOG_MAX_BYTES = 1_000_000
-
 _started: list[subprocess.Popen[bytes]] = []
 """Daemons this process started: kept, so that they are reaped and not warned about."""
 
@@ -58,14 +56,12 @@ def connect(where: Config | Where, greeting: dict[str, Any], *, start: bool = Tr
         reached.close()
         stop(where)
         reached = None
-    if reached is not None:
-        return reached
-    if not start:
+    if reached is None and not start:
         raise DaemonUnavailable(
             f"No daemon runs for the vault {where.vault}.",
             hint="Start it with `vaultmind daemon start`.",
         )
-    return _start(where, greeting)
+    return reached or _start(where, greeting)
 
 
 def greet(where: Config | Where, greeting: dict[str, Any]) -> Wire | None:
@@ -88,16 +84,12 @@ def greet(where: Config | Where, greeting: dict[str, Any]) -> Wire | None:
         ) from None
     except OSError:
         reached.peer = {}
-    gone = not reached.peer or (
-        "pid" in reached.peer and not wire.at_home(state_dir, reached.peer["pid"])
-    )
-    if gone:
+    refusal = reached.peer.get("error")
+    if refusal or not reached.peer:
         reached.close()
-        return None
-    if refusal := reached.peer.get("error"):
-        reached.close()
+    if refusal:
         raise DaemonUnavailable(str(refusal["message"]), hint=str(refusal.get("hint", "")))
-    return reached
+    return reached if reached.peer else None
 
 
 def greet_quickly(where: Config | Where, greeting: dict[str, Any]) -> Wire | None:
@@ -118,8 +110,16 @@ def greet_quickly(where: Config | Where, greeting: dict[str, Any]) -> Wire | Non
 
 def status(where: Config | Where) -> dict[str, Any]:
     """Return what the daemon says of itself, or {"running": False}; never starts one."""
-    answer = _ask(where, "daemon_status")
-    return answer or {"running": False}
+    reached = greet(where, hello("ops", kind="person", client="status"))
+    if reached is None:
+        return {"running": False}
+    try:
+        reached.send({"id": 1, "op": "daemon_status", "args": {}})
+        return dict(reached.receive().get("ok") or {"running": False})
+    except OSError:
+        return {"running": False}
+    finally:
+        reached.close()
 
 
 def stop(where: Config | Where, wait_seconds: float = 20.0) -> bool:
@@ -141,7 +141,7 @@ def stop(where: Config | Where, wait_seconds: float = 20.0) -> bool:
             f"The daemon (pid {pid}) does not stop.", hint=f"End it with: kill {pid}"
         ) from None
     except OSError:
-        return True
+        pass  # it hung up
     finally:
         reached.close()
     return True
@@ -152,8 +152,6 @@ def begin(where: Config | Where) -> None:
 
     Raises VaultNotFound, DaemonUnavailable.
     """
-    if not os.path.isdir(where.vault):
-        raise VaultNotFound(f"The vault {str(where.vault)!r} is not a folder (any more).")
     stamp = os.path.join(os.fspath(where.state_dir), BEGUN)
     try:
         if 0 <= time.time() - os.stat(stamp).st_mtime < BEGIN_AGAIN_SECONDS:
@@ -165,51 +163,33 @@ def begin(where: Config | Where) -> None:
         os.utime(stamp)
 
 
-def _ask(where: Config | Where, op: str) -> dict[str, Any]:
-    reached = greet(where, hello("ops", kind="person", client="status"))
-    if reached is None:
-        return {}
-    try:
-        reached.send({"id": 1, "op": op, "args": {}})
-        answer = reached.receive()
-    except OSError:
-        return {}
-    finally:
-        reached.close()
-    return dict(answer.get("ok", {}))
-
-
 def _start(where: Config | Where, greeting: dict[str, Any]) -> Wire:
-    if not os.path.isdir(where.vault):
-        raise VaultNotFound(f"The vault {str(where.vault)!r} is not a folder (any more).")
-    state_dir = os.fspath(where.state_dir)
+    """Start a daemon and return a greeted connection to it, or to another's that was first."""
     child = _spawn(where, str(greeting["mode"]))
-    until = time.monotonic() + START_SECONDS
+    why, until = f"did not answer within {START_SECONDS:.0f} s.", time.monotonic() + START_SECONDS
+    log = os.path.join(os.fspath(where.state_dir), LOG)
     while time.monotonic() < until:
         reached = greet(where, greeting)
         if reached is not None:
             if reached.peer.get("pid") != child.pid:
-                child.terminate()  # another's was first; ours must not outlive it
+                child.terminate()  # ours must not outlive the other
             return reached
         if child.poll():
-            raise DaemonUnavailable(
-                f"The daemon of {where.vault} could not start: {_why(state_dir)}",
-                hint=f"Its log is {os.path.join(state_dir, LOG)}.",
-            )
+            why = f"could not start: {_last_words(log)}"
+            break
         time.sleep(POLL_SECONDS)
-    raise DaemonUnavailable(
-        f"The daemon of {where.vault} did not answer within {START_SECONDS:.0f} s.",
-        hint=f"Its log is {os.path.join(state_dir, LOG)}.",
-    )
+    raise DaemonUnavailable(f"The daemon of {where.vault} {why}", hint=f"Its log is {log}.")
 
 
 def _spawn(where: Config | Where, mode: str) -> subprocess.Popen[bytes]:
     """Start a daemon that outlives this process; what it says on stderr goes to its log."""
     import subprocess
 
+    if not os.path.isdir(where.vault):
+        raise VaultNotFound(f"The vault {str(where.vault)!r} is not a folder (any more).")
     state_dir = os.fspath(where.state_dir)
     _started[:] = [child for child in _started if child.poll() is None]
-    command = [sys.executable, "-m", "vaultmind.serve.daemon.daemon", "--first", mode]
+    command = [sys.executable, "-m", "vaultmind.serve.daemon", "--first", mode]
     command += ["--vault", os.fspath(where.vault), "--state-dir", os.path.dirname(state_dir)]
     log = _open_log(state_dir)
     try:
@@ -231,13 +211,11 @@ def _spawn(where: Config | Where, mode: str) -> subprocess.Popen[bytes]:
 
 
 def _open_log(state_dir: str) -> int:
-    """Return the log opened for appending; a long one is set aside first."""
-    path = os.path.join(state_dir, LOG)
+    """Return the log opened for appending."""
     try:
         wire.make_private(state_dir)
-        if os.path.exists(path) and os.path.getsize(path) > _LOG_MAX_BYTES:
-            os.replace(path, f"{path}.1")
-        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        return os.open(os.path.join(state_dir, LOG), flags, 0o600)
     except OSError as error:
         raise DaemonUnavailable(
             f"The state folder {state_dir} cannot be used: {error.strerror}.",
@@ -255,12 +233,11 @@ def _environment() -> dict[str, str]:
     return environment
 
 
-def _why(state_dir: str) -> str:
-    """Return the last words in the daemon's log."""
+def _last_words(log: str) -> str:
+    """Return the last line of the daemon's log."""
     try:
-        with open(os.path.join(state_dir, LOG), "rb") as file:
-            file.seek(0, os.SEEK_END)
-            file.seek(max(0, file.tell() - _LOG_TAIL_BYTES))
+        with open(log, "rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _LOG_TAIL_BYTES))
             lines = file.read().decode("utf-8", "replace").strip().splitlines()
     except OSError as error:
         return f"and its log cannot be read ({error.strerror})."
@@ -273,8 +250,8 @@ def _older(version: str) -> bool:
     A newer one is used as it is: after an upgrade a pipe that still runs the old code meets
     the new daemon, and must not fight it. One we started ourselves is never replaced.
     """
-    return _numbers(version) < _numbers(__version__)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) if part.isdigit() else 0 for part in version.split(".")[:3])
+    theirs, ours = (
+        tuple(int(part) if part.isdigit() else 0 for part in one.split(".")[:3])
+        for one in (version, __version__)
+    )
+    return theirs < ours

@@ -51,8 +51,9 @@ def read_links(path: Path) -> tuple[Link, ...]:
             f"The linked folders cannot be read from {path}: {error!r}.",
             hint="Mend the file or remove it, and link them again.",
         ) from error
-    if wrong := [one for one in found if not _is_sound(one)]:
-        raise ConfigError(f"{path} names no folder for {wrong[0].name!r}.", hint="Mend the file.")
+    for one in found:
+        if not LINK_NAME.fullmatch(one.name) or not one.root.is_absolute():
+            raise ConfigError(f"{path} names no folder for {one.name!r}.", hint="Mend the file.")
     return tuple(sorted(found, key=lambda link: link.name))
 
 
@@ -79,22 +80,14 @@ def write_links(path: Path, vault: Path, links: tuple[Link, ...]) -> None:
 
     Raises ConfigError where that is not possible; then the file is as it was.
     """
-    import tempfile  # with what it imports: a dozen modules that a start does not need
-
     kept = [{"name": link.name, "root": os.fspath(link.root)} for link in links]
     value = {"version": _VERSION, "vault": os.fspath(vault), "links": kept}
+    fresh = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".links-")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:  # mkstemp makes it 0600
-                json.dump(value, file, indent=1)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        fresh.touch(mode=0o600)
+        fresh.write_text(json.dumps(value, indent=1), "utf-8")
+        fresh.replace(path)
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error}.") from error
 
@@ -111,7 +104,3 @@ def name_for(folder: Path) -> str:
     """Return the name that a folder gets where the person gives none."""
     name = _NOT_IN_NAMES.sub("-", folder.name.lower()).strip("-._")[:40]
     return name or "folder"
-
-
-def _is_sound(link: Link) -> bool:
-    return bool(LINK_NAME.fullmatch(link.name)) and link.root.is_absolute()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-DEFAULT_MEMORY_DIR = "VaultMind"
+from vaultmind.locate import MEMORY_DIR
 
 
 def key(default: Any, help: str, **bounds: Any) -> Any:  # noqa: ANN401
@@ -29,6 +29,11 @@ class IndexConfig:
     )
     embedder_key_env: str = key(
         "VAULTMIND_EMBEDDER_KEY", "Environment variable that holds that server's key."
+    )
+    chroma_url: str = key(
+        "",
+        "URL of a Chroma server that keeps the vectors, in place of a folder; its token comes from "
+        "the environment variable VAULTMIND_CHROMA_TOKEN.",
     )
     exclude: tuple[str, ...] = key(
         (), "Globs of vault-relative paths that are never indexed.", vault=True
@@ -318,7 +323,7 @@ class Config:
     """This vault's own state folder: index, lock, socket, log. Safe to delete."""
     config_folder: Path | None = None
     """Where the person's own configuration lies; None for a configuration made without one."""
-    memory_dir: str = DEFAULT_MEMORY_DIR
+    memory_dir: str = MEMORY_DIR
     agent: str = "main"
     agent_named: bool = False
     """Whether someone named the agent, or it is the default."""

@@ -42,12 +42,12 @@ class EpisodeFiles:
     """Reads episodes. Any thread; writes nothing."""
 
     def __init__(self, paths: VaultPaths, reader: VaultReader) -> None:
-        self._paths = paths
+        self.paths = paths
         self._reader = reader
 
     def path(self, name: str) -> str:
         """Return the vault-relative path of an episode's note. Raises BadArgument."""
-        return self._paths.episode(*split_name(name))
+        return self.paths.episode(*split_name(name))
 
     def record(self, name: str) -> str:
         """Return what tombstones call an episode's note: its path without the ending."""
@@ -59,15 +59,15 @@ class EpisodeFiles:
 
     def name_of(self, path: str) -> str:
         """Return the episode that a vault-relative path is of, offers too; empty for no episode."""
-        agent, (folder, _, file) = self._paths.agent_of(path), path.rpartition("/")
+        agent, (folder, _, file) = self.paths.agent_of(path), path.rpartition("/")
         name = f"{agent}/{file.removesuffix(OFFERS).removesuffix('.md')}"
-        return name if is_name(name) and folder == self._paths.episodes(agent) else ""
+        return name if is_name(name) and folder == self.paths.episodes(agent) else ""
 
     def listed(self, agent: str = "") -> tuple[Listed, ...]:
         """Return the notes of an agent, or of all, oldest first; none of them is opened."""
         found = []
-        for one in (agent,) if agent else self._paths.agent_names():
-            folder = self._paths.episodes(one)
+        for one in (agent,) if agent else self.paths.agent_names():
+            folder = self.paths.episodes(one)
             stats = self._stats(folder)
             for file, stat in stats.items():
                 id = file.removesuffix(".md")
@@ -112,17 +112,17 @@ class EpisodeFiles:
         Looked for in the files and in all that names an episode, audits and tombstones: a
         tombstone of an episode that is gone would hide what nobody forgot.
         """
-        episodes, memory = self._paths.episodes(agent), self._paths.memory(agent)
+        episodes, memory = self.paths.episodes(agent), self.paths.memory(agent)
         said = [" ".join(f"episodes/{name}" for name in self._stats(episodes)).encode()]
         for name in self._stats(memory):
             if name.startswith(("audit-", "tombstones-")):
-                said.append((self._paths.root / memory / name).read_bytes())
+                said.append((self.paths.root / memory / name).read_bytes())
         named = rb"episodes/" + day.encode() + rb"_(\d{3,6})(?!\d)"
         used = (int(one) for raw in said for one in re.findall(named, raw))
         return f"{day}_{max(used, default=0) + 1:03d}"
 
     def _stats(self, folder: str) -> dict[str, FileStat]:
-        with suppress(OSError), os.scandir(self._paths.root / folder) as entries:
+        with suppress(OSError), os.scandir(self.paths.root / folder) as entries:
             return {
                 entry.name: stat_of(entry.stat(follow_symlinks=False))
                 for entry in entries

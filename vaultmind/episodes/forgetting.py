@@ -12,8 +12,6 @@ from vaultmind.episodes.files import OFFERS, EpisodeFiles
 from vaultmind.episodes.note import (
     LONG_TASK,
     NO_TASK,
-    PlacedEvent,
-    line_of,
     parsed,
     placed_events,
     title_span,
@@ -42,16 +40,26 @@ _MACHINE = re.compile(r"%%\{[^\n]*?\}%%|\A---\n.*?\n---\n", re.DOTALL)
 
 
 class StepLines(Summaries):
-    """Implements the gate's `RecordKind`: what episodes say of a fact, by the lines' own ids."""
+    """Implements the gate's `RecordKind`: what episodes say of a fact, by the lines' own ids.
+
+    What was asked, where no note has it yet, has no place to be hidden at: the sentences that say a
+    forgotten thing are taken out of it, before the notes are looked through.
+    """
 
     name = "episodes"
 
-    def __init__(self, reader: VaultReader, paths: VaultPaths, rng: random.Random) -> None:
+    def __init__(
+        self, reader: VaultReader, paths: VaultPaths, rng: random.Random,
+        watching: Callable[[], Watching],
+    ) -> None:  # fmt: skip
         super().__init__(reader, paths, rng)
         self._notes = EpisodeFiles(paths, reader)
+        self._watching = watching
 
     def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
         """Return the tasks and lines that say the fact; `edit` names those without an id."""
+        wanted = Wanted([fact.text])
+        self._watching().let_go(lambda text: left_of(text, wanted), agent)
         found = list(self._texts(agent, fact.text))
         for path, text in found:
             if (task := parsed(text, "", "").task.text) and says(task, fact.text):
@@ -80,29 +88,6 @@ class StepLines(Summaries):
                 yield listed.path, text
 
 
-class Asked:
-    """Implements the gate's `RecordKind`: what was asked, where no note has it yet.
-
-    What says a forgotten thing is taken out of it, and not hidden: it has no place to be hidden
-    at. It goes before the notes are looked through, and what was told meanwhile is in them then.
-    """
-
-    name = "what was asked"
-
-    def __init__(self, watching: Callable[[], Watching]) -> None:
-        self._watching = watching
-
-    def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
-        """Take the sentences out that say the fact; nothing is left to hide."""
-        wanted = Wanted([fact.text])
-        self._watching().let_go(lambda text: left_of(text, wanted), agent)
-        return ()
-
-    def near(self, agent: str, words: str) -> Iterable[tuple[Ref, str]]:
-        """Return nothing: what is asked is no record yet."""
-        return ()
-
-
 def said_in(event: Event) -> str:
     """Return all that an event says, in words."""
     return " ".join(filter(None, (event.text, event.path, event.symbol, event.commit)))
@@ -114,8 +99,8 @@ def said_in(event: Event) -> str:
 def without_episode(target: Target, wanted: Wanted) -> Without:
     """Return an episode's note without what says it.
 
-    Of a line with words only the sentences go that say it, of any other all of it. With a task
-    goes what was made of its words, the fingerprint, and what it refers to.
+    An event that says it goes whole. With a task goes what was made of its words, the fingerprint,
+    and what it refers to.
     """
     text, taken = _without_task(target, wanted)
     record = target.path.removesuffix(".md")
@@ -125,9 +110,8 @@ def without_episode(target: Target, wanted: Wanted) -> Without:
         if not (meant or wanted.says(said_in(placed.event)) or wanted.says(line)):
             continue
         place = f"^{placed.event.block}" if placed.event.block else line_name(text, placed.start)
-        left, gone = ("", line.strip()) if meant else _without_words(placed, line, wanted)
-        text = text[: placed.start] + left + text[placed.end :]
-        taken.append(Taken(place, gone))
+        text = text[: placed.start] + text[placed.end :]
+        taken.append(Taken(place, line.strip()))
     rest = without_sentences(replace(target, text=text), wanted)
     return Without(rest.text, (*taken, *rest.taken))
 
@@ -150,18 +134,6 @@ def _without_task(target: Target, wanted: Wanted) -> tuple[str, list[Taken]]:
         except BadArgument:  # broken front matter: its lines go one by one, where they say it
             break
     return text, [Taken(f"^{TASK}", task)]
-
-
-def _without_words(placed: PlacedEvent, line: str, wanted: Wanted) -> tuple[str, str]:
-    """Return what is left of an event's line, and what went."""
-    event, left = placed.event, placed.event.text
-    for start, end in reversed(wanted.spans(left) if left else ()):
-        left = left[:start] + left[end:].lstrip()
-    kept = replace(event, text=left.strip())
-    if not any(map(str.isalnum, kept.text)) or wanted.says(said_in(kept)):
-        return "", line.strip()
-    new = line_of(kept, links="[[" in line.partition(": ")[0])
-    return new + line[len(line.rstrip("\r\n")) :], event.text
 
 
 def without_offers(target: Target, wanted: Wanted) -> Without:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from typing import TypeVar
 
 from vaultmind.episodes.causal import changed_files
 from vaultmind.episodes.store import AFFINITY, Tables
 from vaultmind.episodes.types import RESULTS, Episode, Offer, Result, State, seconds_of, time_of
-
-Key = TypeVar("Key", str, date)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +125,7 @@ def _work(one: Episode, started: datetime, offers: tuple[Offer, ...]) -> Work:
             used[event.path] = max(used.get(event.path, 0), seconds_of(event.time))
     first = (seconds_of(it.time) for it in one.events if it.changes and it.path in changed)
     return Work(
-        one.source,
+        one.source or "?",
         started,
         one.state,
         one.outcome,
@@ -146,33 +143,33 @@ def _work(one: Episode, started: datetime, offers: tuple[Offer, ...]) -> Work:
 
 
 def gain_of(works: Iterable[Work], since: datetime, until: datetime) -> Gain:
-    """Return the figures of the episodes that began in a time; weeks as `day_in` has them."""
-    day_of = day_in(until)
+    """Return the figures of the episodes that began in a time; a week is one where `until` is."""
     taken = [one for one in works if since <= one.started <= until]
-
-    def week(one: Work) -> date:
-        return monday(day_of(one.started))
-
-    sources = _grouped(taken, lambda one: one.source)
-    by_source = [Part(name, "", figures_of(group)) for name, group in sources.items()]
-    by_source.sort(key=lambda it: (-it.figures.plans, -it.figures.episodes, it.source))
-    weeks = _grouped(taken, week)
+    groups: dict[tuple[str, str], list[Work]] = {}
+    for one in taken:
+        week = _monday(one.started.astimezone(until.tzinfo)).isoformat()
+        for key in ((one.source, ""), ("", week), (one.source, week)):
+            groups.setdefault(key, []).append(one)
+    weeks = [week for _, week in groups if week]
+    day = date.fromisoformat(min(weeks)) if weeks else date.max
+    while day <= _monday(until):
+        groups.setdefault(("", day.isoformat()), [])
+        day += timedelta(days=7)
+    parts = sorted(
+        (Part(source, week, figures_of(group)) for (source, week), group in groups.items()),
+        key=lambda it: (it.week, it.source),
+    )
+    sources = [one for one in parts if not one.week]
+    sources.sort(key=lambda it: (-it.figures.plans, -it.figures.episodes, it.source))
+    places = {one.source: at for at, one in enumerate(sources)}
+    both = [one for one in parts if one.week and one.source]
     return Gain(
         since=since.isoformat(timespec="seconds"),
         until=until.isoformat(timespec="seconds"),
         total=figures_of(taken),
-        sources=tuple(by_source),
-        weeks=tuple(
-            Part("", day.isoformat(), figures_of(weeks.get(day, ())))
-            for day in _mondays(min(weeks), monday(until.date()))
-        )
-        if weeks
-        else (),
-        parts=tuple(
-            Part(one.source, day.isoformat(), figures_of(group))
-            for one in by_source
-            for day, group in sorted(_grouped(sources[one.source], week).items())
-        ),
+        sources=tuple(sources),
+        weeks=tuple(one for one in parts if not one.source),
+        parts=tuple(sorted(both, key=lambda it: places[it.source])),
     )
 
 
@@ -191,6 +188,7 @@ def figures_of(works: Sequence[Work]) -> Figures:
     hits = [hit for one, offer in judged for hit in _hits(one, offer.chosen, offer)]
     led = [any(_hits(one, paths, offer)) for one, offer in judged if (paths := _led(offer))]
     tried = [one for one in ended if one.outcome == "success" and one.changed and one.planned]
+    in_one = [any(it.changed <= set(one.chosen) for one in it.planned) for it in tried]
     return Figures(
         episodes=len(works),
         running=len(works) - len(over),
@@ -211,26 +209,13 @@ def figures_of(works: Sequence[Work]) -> Figures:
         fallbacks=fallbacks,
         fallback_rate_ml_unavailable=share(fallbacks, len(asked)),
         affinity_hit_rate=share(sum(led), len(led)),
-        first_pass_success_rate=share(sum(map(_in_one_plan, tried)), len(tried)),
+        first_pass_success_rate=share(sum(in_one), len(tried)),
         causal_trace_completeness=share(sum(one.is_complete for one in ended), len(ended)),
     )
 
 
-def day_in(now: datetime) -> Callable[[datetime], date]:
-    """Return what tells the day of a time where `now` is.
-
-    Where that is this machine's zone its clocks change, as the person's do; any other zone is the
-    one offset that `now` has.
-    """
-    here = now.astimezone()
-    if here.utcoffset() == now.utcoffset():
-        return lambda moment: moment.astimezone().date()
-    return lambda moment: moment.astimezone(now.tzinfo).date()
-
-
-def monday(day: date) -> date:
-    """Return the Monday of a day's week."""
-    return day - timedelta(days=day.weekday())
+def _monday(moment: datetime) -> date:
+    return moment.date() - timedelta(days=moment.weekday())
 
 
 def share(part: float, whole: float) -> float | None:
@@ -248,23 +233,6 @@ def _led(offer: Offer) -> frozenset[str]:
     """Return what stood in a context, and to which earlier work led."""
     spoken_for = (path for path, features in offer.files.items() if features.get(AFFINITY, 0.0) > 0)
     return frozenset(offer.chosen).intersection(spoken_for)
-
-
-def _in_one_plan(work: Work) -> bool:
-    return any(work.changed <= set(offer.chosen) for offer in work.planned)
-
-
-def _mondays(first: date, last: date) -> Iterator[date]:
-    while first <= last:
-        yield first
-        first += timedelta(days=7)
-
-
-def _grouped(works: Iterable[Work], key: Callable[[Work], Key]) -> dict[Key, list[Work]]:
-    groups: dict[Key, list[Work]] = {}
-    for one in works:
-        groups.setdefault(key(one), []).append(one)
-    return groups
 
 
 def _percentile(ordered: Sequence[float], part: float) -> float | None:

@@ -17,9 +17,6 @@ from vaultmind.vault.paths import VaultPaths
 
 MAX_EVENTS, MAX_ROUTINE = 2_000, 1_800
 """Events that a note holds; the last are left for decisions, commits and what the person says."""
-MAX_BYTES, LINE_BYTES = 4_500_000, 150
-"""Of the events of a note, about; of a line beside its path and its words, which it has twice:
-in its comment, letters beyond ASCII take three times as much."""
 MAX_TEXT, MAX_TASK, MAX_PATH, MAX_WORD = 1_000, 4_000, 500, 200
 """Maximum numbers of characters."""
 REPEAT_SECONDS = 300
@@ -101,29 +98,21 @@ def can_keep(event: Event) -> bool:
 
 def news(known: Iterable[Event], events: Iterable[Event]) -> list[Event]:
     """Return the events that a note takes which holds the known ones."""
-    count = size = 0
-    last: dict[tuple[str, str, str], int] = {}
-    kept: list[Event] = []
-
-    def take(event: Event) -> None:
-        nonlocal count, size
-        words = f"{event.path}{event.symbol}{event.text}"
-        count += 1
-        size += LINE_BYTES + len(words.encode()) * (2 if words.isascii() else 4)
-        if event.kind in ("read", "hit"):
-            last[event.kind, event.path, event.symbol] = seconds_of(event.time)
-
-    for event in known:
-        take(event)
+    known, kept = [*known], list[Event]()
+    last = {_place(one): seconds_of(one.time) for one in known}
     for event in events:
         most = MAX_EVENTS if event.kind in ("decision", "commit") else MAX_ROUTINE
-        is_full = event.kind != "feedback" and (count >= most or size >= MAX_BYTES)
-        before = last.get((event.kind, event.path, event.symbol))
-        is_old = before is not None and abs(seconds_of(event.time) - before) < REPEAT_SECONDS
-        if not is_full and not is_old:
-            take(event)
+        is_full = event.kind != "feedback" and len(known) + len(kept) >= most
+        at, before = seconds_of(event.time), last.get(_place(event))
+        is_repeat = event.kind in ("read", "hit") and before is not None
+        if not is_full and not (is_repeat and abs(at - (before or 0)) < REPEAT_SECONDS):
+            last[_place(event)] = at
             kept.append(event)
     return kept
+
+
+def _place(event: Event) -> tuple[str, str, str]:
+    return event.kind, event.path, event.symbol
 
 
 def may_name(paths: VaultPaths, agent: str) -> MayName:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from vaultmind.config import Config
 from vaultmind.episodes.files import EpisodeFiles
 from vaultmind.episodes.note import parsed, shrunk
-from vaultmind.episodes.recorder import OTHERS_DAYS, Recorder, RecorderSettings
+from vaultmind.episodes.recorder import OTHERS_DAYS, Recorder
 from vaultmind.episodes.store import FILE, Tables
 from vaultmind.episodes.types import time_of
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
@@ -23,8 +23,6 @@ from vaultmind.vault.files import FileText, VaultReader
 if TYPE_CHECKING:
     from vaultmind.memory.gate import Gate
 
-VAULT = "vault"
-"""Stands for the vault as a source, whatever its folder is called."""
 LOOK_SECONDS = 60.0
 """How often it is looked for what others did to the notes: a hand, a sync."""
 LONGEST_DAYS = 36_500
@@ -79,17 +77,12 @@ class Episodes:
     def __init__(
         self, config: Config, gate: Gate, reader: VaultReader, clock: Clock, device: str
     ) -> None:
-        own = (VAULT, reader.paths.root.name.casefold())
         self._config = config
         self._clock = clock
         self._device = device
         self._gate = gate
         self.files = EpisodeFiles(reader.paths, reader)
-        settings = RecorderSettings(
-            device, config.agent, config.episodes.idle_minutes, config.episodes.keep,
-            lambda source: source.casefold() in own,
-        )  # fmt: skip
-        self.recorder = Recorder(gate, reader.paths, self.files, self.followed, clock, settings)
+        self.recorder = Recorder(gate, self.files, self.followed, clock, config, device)
         self._lock, self._purging = threading.Lock(), threading.Lock()
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None

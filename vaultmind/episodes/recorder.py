@@ -9,11 +9,12 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
+from vaultmind.config import Config
 from vaultmind.episodes.files import EpisodeFiles, is_name, line_of_offer, split_name
 from vaultmind.episodes.keep import (
     kept_event,
@@ -33,7 +34,7 @@ from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.files import FileText
-from vaultmind.vault.paths import VaultPaths, agent_name
+from vaultmind.vault.paths import agent_name
 
 if TYPE_CHECKING:
     from vaultmind.memory.gate import Gate
@@ -42,42 +43,31 @@ MAX_OFFERS, MAX_OFFERED = 200, 40
 """Offers of an episode, and files of one offer."""
 TRIES = 50
 """Names that are tried for a new note: a sync may bring others meanwhile."""
+VAULT = "vault"
+"""Stands for the vault as a source, whatever its folder is called."""
 OTHERS_DAYS = 7
 """So much later what another device left running is ended: it may do so itself."""
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class RecorderSettings:
-    """What a recorder needs to know about this device and its configuration."""
-
-    device: str
-    agent: str = "main"
-    """In whose memory the person's own episodes are kept."""
-    idle_minutes: float = 120.0
-    keep: bool = True
-    """Whether episodes are kept at all: `episodes.keep`."""
-    in_vault: Callable[[str], bool] = lambda source: False
-    """Tells whether a source's files are ones that Obsidian can open."""
-
-
 class Recorder:
     """Starts, goes on with and ends episodes. One per vault; any thread."""
 
     def __init__(
-        self, gate: Gate, paths: VaultPaths, files: EpisodeFiles, tables: Callable[[], Tables],
-        clock: Clock, settings: RecorderSettings,
+        self, gate: Gate, files: EpisodeFiles, tables: Callable[[], Tables], clock: Clock,
+        config: Config, device: str,
     ) -> None:  # fmt: skip
         """`tables` gives them up to date with the notes."""
         self._gate = gate
-        self.paths = paths
         self.files = files
+        self.paths = files.paths
         self._tables = tables
         self._clock = clock
-        self._settings = settings
+        self._config = config
+        self._device = device
         self._lock = threading.RLock()
-        self._tombstones = Tombstones(paths)
+        self._tombstones = Tombstones(self.paths)
 
     def start(
         self, task: TaskMark, source: str, caller: Caller, *, session: str = "", client: str = "",
@@ -100,7 +90,7 @@ class Recorder:
                     return one
             new = Episode(
                 "", agent, source, task, self._now(), session, kept_word(client or caller.client),
-                self._settings.device, token_budget=max(0, token_budget),
+                self._device, token_budget=max(0, token_budget),
             )  # fmt: skip
             for _ in range(TRIES):
                 new = replace(new, id=self.files.free_id(agent, new.started[:10]))
@@ -162,7 +152,7 @@ class Recorder:
         found = []
         with self._lock:
             tables = self._tables()
-            for name in tables.names(state="running", agent=agent, device=self._settings.device):
+            for name in tables.names(state="running", agent=agent, device=self._device):
                 try:
                     one = self.files.read(name)
                 except NotFound:  # its note was deleted
@@ -180,14 +170,14 @@ class Recorder:
         What another device left running a week later: it may do so itself.
         """
         closed = 0
-        idle = timedelta(minutes=self._settings.idle_minutes)
+        idle = timedelta(minutes=self._config.episodes.idle_minutes)
         with self._lock:
             now = self._clock()  # not before: whoever held the lock may have begun one since
             for name in self._tables().names(state="running"):
                 try:
                     one = self.files.read(name)
                     last = one.events[-1].time if one.events else one.started
-                    own = one.device == self._settings.device
+                    own = one.device == self._device
                     silent = idle if own else idle + timedelta(days=OTHERS_DAYS)
                     then = time_of(last) or datetime.min.replace(year=2, tzinfo=now.tzinfo)
                     if abs(now - then) >= silent:  # ahead: a clock was wrong
@@ -222,7 +212,7 @@ class Recorder:
             return one
         file = self.files.file(one.name)
         named = numbered(kept, file.text, self._hider(one.name))
-        links = self._settings.in_vault(one.source)
+        links = one.source.casefold() in (VAULT, self.paths.root.name.casefold())
         lines = "".join(f"{line_of(event, links=links)}{file.newline}" for event in named)
         self._gate.append(self.files.path(one.name), lines)
         return self._took(one.name)
@@ -256,11 +246,11 @@ class Recorder:
 
     def _may(self, caller: Caller, name: str = "") -> str:
         """Return whose episodes a caller means. Raises NotAllowed, for another agent's too."""
-        own = agent_name(caller.agent or self._settings.agent)
+        own = agent_name(caller.agent or self._config.agent)
         agent = split_name(name)[0] if is_name(name) else own
         if caller.kind == "agent" and agent != own:
             raise NotAllowed(f"{name} is an episode of {agent}: {own} may write its own only.")
-        if not self._settings.keep:
+        if not self._config.episodes.keep:
             raise NotAllowed("No episode was kept: `episodes.keep` is false in the configuration.")
         if not self._gate.keeps_records(agent):
             raise NotAllowed(

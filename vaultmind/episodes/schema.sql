@@ -5,7 +5,6 @@ CREATE TABLE episodes (
     fault TEXT NOT NULL,       -- why it cannot be read, or not be relied on
     agent TEXT, source TEXT, session_id TEXT, device TEXT, state TEXT, outcome TEXT,
     task_text TEXT, query_type TEXT, task_fingerprint TEXT, started_at INTEGER, ended_at INTEGER,
-    event_count INTEGER,
     issues_json TEXT,          -- those that the task or a commit names
     episode_json TEXT,         -- all of the note
     links_json TEXT, offers_json TEXT

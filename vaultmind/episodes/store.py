@@ -11,7 +11,7 @@ import logging
 import sqlite3
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib.resources import files as resources
 from pathlib import Path
@@ -57,19 +57,6 @@ class TaskRow:
     outcome: Result
     started: int
     """In seconds since 1970."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stats:
-    """How much the table holds."""
-
-    episodes: int = 0
-    shrunk: int = 0
-    outcomes: Mapping[str, int] = field(default_factory=dict)
-    """Of those that are not running."""
-    events: int = 0
-    unreadable: Mapping[str, str] = field(default_factory=dict)
-    """Notes that cannot be read or not relied on, and why."""
 
 
 class Tables:
@@ -134,7 +121,7 @@ class Tables:
             "session_id": one.session, "device": one.device, "state": one.state,
             "outcome": one.outcome, "task_text": task.text, "query_type": task.kind,
             "task_fingerprint": task.fingerprint, "started_at": seconds_of(one.started),
-            "ended_at": seconds_of(one.ended), "event_count": len(one.events),
+            "ended_at": seconds_of(one.ended),
             "issues_json": json.dumps(sorted({link.issue for link in links} - {""})),
             "episode_json": _dumped(Episode, one), "links_json": _dumped(_LINKS, links),
             "offers_json": _dumped(_OFFERS, tuple(lean)),
@@ -247,18 +234,13 @@ class Tables:
         query = "SELECT 1 FROM episodes WHERE episode = ? AND stamp = ?"
         return bool(self._rows(query, listed.name, listed.stamp))
 
-    def stats(self) -> Stats:
-        """Return how much there is."""
-        ((episodes, shrunk, events),) = self._rows(
-            "SELECT count(*), coalesce(sum(state = 'shrunk'), 0), coalesce(sum(event_count), 0) "
-            "FROM episodes WHERE state != ?",
-            UNREADABLE,
-        )
-        outcomes = self._rows(
+    def outcomes(self) -> dict[str, int]:
+        """Return how many episodes that are over had each outcome."""
+        rows = self._rows(
             "SELECT outcome, count(*) FROM episodes WHERE state IN ('ended', 'shrunk') "
             "GROUP BY 1 ORDER BY 1"
         )
-        return Stats(episodes, shrunk, dict(outcomes), events, self.faulty())
+        return dict(rows)
 
     # --- the file --------------------------------------------------------------------------
 

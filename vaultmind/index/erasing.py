@@ -19,11 +19,10 @@ import numpy as np
 from vaultmind.errors import VaultMindError
 from vaultmind.index.columns import Columns
 from vaultmind.index.db import chunks_of
-from vaultmind.index.embedders.embed import EmbedderAway
-from vaultmind.index.embedders.scale import scale_of
+from vaultmind.index.embed import EmbedderAway, scale_of
 from vaultmind.index.search import Finder
 from vaultmind.index.sync import Sync
-from vaultmind.index.vectors.embedding import Embedding
+from vaultmind.index.vectors import Vectors
 from vaultmind.index.where import Where
 from vaultmind.types import Chunk, Scrubbed
 
@@ -43,7 +42,7 @@ log = logging.getLogger(__name__)
 class Erasing:
     """Implements ports.IndexErasing. One erasure at a time."""
 
-    def __init__(self, finder: Finder, sync: Sync, embedding: Embedding) -> None:
+    def __init__(self, finder: Finder, sync: Sync, embedding: Vectors) -> None:
         self._finder = finder
         self._columns: Columns = finder.columns
         self._database = finder.columns.database

@@ -18,6 +18,7 @@ from typing import Any
 
 from vaultmind.config import Config
 from vaultmind.errors import IndexUnavailable, VaultMindError
+from vaultmind.index.chroma import ChromaStore
 from vaultmind.index.columns import Columns
 from vaultmind.index.db import (
     EMBEDDED,
@@ -28,7 +29,7 @@ from vaultmind.index.db import (
     file_rows,
     is_damage,
 )
-from vaultmind.index.embedders.embed import open_embedder
+from vaultmind.index.embed import open_embedder
 from vaultmind.index.erasing import Erasing
 from vaultmind.index.fetch import Fetch, Fetched
 from vaultmind.index.ground.ground import Ground, VaultGround
@@ -38,10 +39,7 @@ from vaultmind.index.raw import Raw
 from vaultmind.index.related import Relations
 from vaultmind.index.search import Finder, Search
 from vaultmind.index.sync import Changes, Sync
-from vaultmind.index.vectors.embedding import Embedding
-from vaultmind.index.vectors.message_vectors import MessageVectors
-from vaultmind.index.vectors.store import ChromaStore, OwnedStore
-from vaultmind.index.vectors.trust import why
+from vaultmind.index.vectors import MessageVectors, Vectors, why
 from vaultmind.ports import Clock, Embedder, Report, silent
 from vaultmind.types import (
     Caller,
@@ -96,7 +94,7 @@ class Index:
         *,
         clock: Clock,
         embedder: Callable[[], Embedder | None] | None = None,
-        store: OwnedStore | None = None,
+        store: ChromaStore | None = None,
     ) -> None:
         """Take as `ground` a vault's names, or another folder to be the index of.
 
@@ -112,7 +110,7 @@ class Index:
         self._stepped = threading.Condition()
         self._counts = _Counts(-1)
         self._database = Database(config.state_dir / "index.db")
-        if isinstance(ground, VaultPaths):
+        if is_vault := isinstance(ground, VaultPaths):
             ground = VaultGround(ground, config.index.exclude)
         reader = VaultReader(ground.paths, config.index.max_file_bytes)
         self._columns = Columns(self._database)
@@ -121,8 +119,9 @@ class Index:
         self._sync.min_message_tokens = config.auto_rag.min_message_tokens
         named = config.index
         opening = embedder or (lambda: open_embedder(named.embedder, named.embedder_key_env))
-        store = store or ChromaStore(config.state_dir / "chroma")
-        self._embedding = Embedding(self._database, store, opening, self._embedded)
+        store = store or ChromaStore(config.state_dir / "chroma", url=named.chroma_url)
+        self._embedding = Vectors(self._database, store, opening, self._embedded)
+        self._embedding.owns_embedder = is_vault
         self.outlet = Outlet(reader, lambda: self._sync.rules, withheld, ground)
         """The filter of every way out, for those that show vault text without searching."""
         self._finder = Finder(

@@ -23,7 +23,7 @@ from vaultmind.errors import ConfigError
 from vaultmind.index import asking
 from vaultmind.index.asking import NamedTime, asks_for
 from vaultmind.index.columns import Columns, Flags, Floats, Ints
-from vaultmind.index.embedders.scale import scale_of
+from vaultmind.index.embed import scale_of
 from vaultmind.index.matching import APART, WHOLE, Match, Matcher, Wanted
 from vaultmind.index.models import FEATURES, Model
 from vaultmind.index.words.language import detect

@@ -32,7 +32,7 @@ from vaultmind.index.db import (
     chunks_with_ids,
     hit_of,
 )
-from vaultmind.index.embedders.scale import STRONG, scale_of
+from vaultmind.index.embed import STRONG, scale_of
 from vaultmind.index.outlet import Outlet
 from vaultmind.index.search import Finder
 from vaultmind.index.ties import Lead, leads_of

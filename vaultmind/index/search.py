@@ -20,6 +20,7 @@ import numpy as np
 
 from vaultmind.errors import VaultMindError
 from vaultmind.index.asking import IDLE_WORDS, NamedTime, named_time
+from vaultmind.index.chroma import collection_of
 from vaultmind.index.columns import Columns, Flags, Floats, Ints
 from vaultmind.index.db import (
     Database,
@@ -27,13 +28,12 @@ from vaultmind.index.db import (
     chunks_beside,
     chunks_of,
 )
-from vaultmind.index.embedders.scale import STRONG, scale_of
+from vaultmind.index.embed import STRONG, scale_of
 from vaultmind.index.matching import WHOLE, Match, Matcher
 from vaultmind.index.models import Model, Registry, Stamp, registry_of, stamp_of
 from vaultmind.index.outlet import Outlet, Shown
 from vaultmind.index.rank import Found, Scene, order_of, scene_of, scored, why
 from vaultmind.index.results import Answered, Ranked, answer
-from vaultmind.index.vectors.store import collection_of
 from vaultmind.index.where import Where, where_of
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.terms import shortened, words

@@ -21,13 +21,13 @@ from pathlib import PurePosixPath
 from vaultmind import tokens
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote, VaultMindError, VaultNotFound
 from vaultmind.index.asking import flags_of
+from vaultmind.index.chroma import collection_of
 from vaultmind.index.columns import packed
 from vaultmind.index.db import CHUNK_COLUMNS, NOT_EMBEDDED, WAITING, Database
-from vaultmind.index.embedders.embed import embedded_text
+from vaultmind.index.embed import embedded_text
 from vaultmind.index.ground.ground import Ground, walked
 from vaultmind.index.notes import Chunked, Place
 from vaultmind.index.ties import store_ties
-from vaultmind.index.vectors.store import collection_of
 from vaultmind.ports import Clock, Report, silent
 from vaultmind.types import Chunk, Fault, Freshness, Progress
 from vaultmind.vault.exclude import Rules

@@ -115,19 +115,6 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
-    """What a verdict that somebody stated came to."""
-
-    agent: str
-    query: str
-    path: str
-    anchor: str
-    verdict: Verdict
-    new: bool
-    """Whether it was not known already."""
-
-
-@dataclass(frozen=True, slots=True)
 class Shown:
     """A hit as it was shown."""
 
@@ -365,8 +352,10 @@ class SearchFeedback:
 
     def judge(
         self, caller: Caller, query: str, hit: Shown, verdict: Verdict, agent: str = ""
-    ) -> Judgement:
+    ) -> tuple[str, Line, bool]:
         """Take a stated verdict down, in an agent's memory or the caller's own.
+
+        Returns whose memory, the line, and whether it was not known already.
 
         Raises NotAllowed, BadArgument, what the gate raises.
         """
@@ -396,7 +385,7 @@ class SearchFeedback:
         new = not said or max(said, key=lambda one: one.moment).signal != verdict
         if new:
             self._write(agent, [line])
-        return Judgement(agent, words, hit.path, hit.anchor, verdict, new)
+        return agent, line, new
 
     def shown(self, caller: Caller, query: str, name: str) -> tuple[str, Shown] | None:
         """Return the hit that a caller means by an id or a path, if it was shown lately.

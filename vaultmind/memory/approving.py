@@ -23,9 +23,9 @@ from vaultmind.errors import (
 from vaultmind.memory.audit import FOUND, AuditLine, AuditLog, newest_first
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.doubts import quoted
-from vaultmind.memory.suggestions.file import EXPIRE_DAYS, ID_START, Listed, Suggestion
-from vaultmind.memory.suggestions.queue import Queue
-from vaultmind.memory.suggestions.words import WORDS, Failure
+from vaultmind.memory.queue import Queue
+from vaultmind.memory.suggestion_words import WORDS, Failure
+from vaultmind.memory.suggestions import EXPIRE_DAYS, ID_START, Listed, Suggestion
 from vaultmind.memory.words import saying
 from vaultmind.redact import mask
 from vaultmind.types import Caller, MemoryWrite, Outcome

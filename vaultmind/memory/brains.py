@@ -19,7 +19,7 @@ from vaultmind.memory.brain import (
     remove_fact,
 )
 from vaultmind.memory.changes import Ask, Step
-from vaultmind.memory.suggestions.file import warn
+from vaultmind.memory.suggestions import warn
 from vaultmind.redact import mask
 from vaultmind.types import Fact
 from vaultmind.vault.files import Change, FileText, VaultReader

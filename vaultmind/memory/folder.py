@@ -5,6 +5,7 @@ from __future__ import annotations
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.rights.identity import default_identity
 from vaultmind.memory.rights.policy import AUTO
+from vaultmind.memory.suggestion_words import words_of
 from vaultmind.types import Caller
 from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import VaultPaths
@@ -62,18 +63,14 @@ Indeks wyszukiwania leży poza vaultem i można go w każdej chwili usunąć; od
 Поисковый индекс лежит вне хранилища, его можно удалить в любой момент: он восстановится отсюда.
 """,
 }
-SUGGESTIONS = {
-    "en": "# Suggestions\n\nNothing waits for you here.\n",
-    "pl": "# Sugestie\n\nNic tu na ciebie nie czeka.\n",
-    "ru": "# Предложения\n\nЗдесь ничего вас не ждёт.\n",
-}
 
 
 def folder_files(paths: VaultPaths, agent: str, language: str, level: int = AUTO) -> dict[str, str]:
     """Return the files a new memory folder holds, with their first texts."""
+    words = words_of(language)
     return {
         paths.readme: README[language],
-        paths.suggestions: SUGGESTIONS[language],
+        paths.suggestions: f"# {words.title}\n\n{words.intro}\n",
         paths.identity(agent): default_identity(agent, language, level),
     }
 

@@ -25,8 +25,8 @@ from vaultmind.memory.forget.kinds import RecordKind, Ref
 from vaultmind.memory.forget.planning import Planning
 from vaultmind.memory.forget.verifying import Verifying
 from vaultmind.memory.held import Witness
+from vaultmind.memory.queue import Queue
 from vaultmind.memory.rights.authority import Authority
-from vaultmind.memory.suggestions.queue import Queue
 from vaultmind.memory.writing import Dropped, FactStores, FactWriter, GateSettings
 from vaultmind.plural import counted
 from vaultmind.ports import Clock, FileIndexer, IndexErasing, Report, silent

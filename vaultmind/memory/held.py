@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from vaultmind.memory.audit import FOUND
 from vaultmind.memory.changes import Ask, Step
 from vaultmind.memory.doubts import quoted
+from vaultmind.memory.queue import Queue
 from vaultmind.memory.rights.policy import Decision
-from vaultmind.memory.suggestions.queue import Queue
 from vaultmind.redact import mask
 from vaultmind.types import MemoryWrite, MessageRef, Outcome, OutcomeName
 

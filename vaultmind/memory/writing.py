@@ -41,9 +41,9 @@ from vaultmind.memory.forget.kinds import Edit, Ref
 from vaultmind.memory.held import Held, Witness, suggest, would_be
 from vaultmind.memory.late import FORGOTTEN, Late
 from vaultmind.memory.limits import Sizes, Use, Weighing
+from vaultmind.memory.queue import Queue
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.policy import AUTO, VERDICTS, Decision, cautious, inferred
-from vaultmind.memory.suggestions.queue import Queue
 from vaultmind.memory.undo import Conflict, check_undoable, take_back
 from vaultmind.plural import counted
 from vaultmind.ports import Clock

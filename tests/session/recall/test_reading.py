@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vaultmind.index.embedders.scale import STRONG, scale_of
+from vaultmind.index.embed import STRONG, scale_of
 
 
 def test_half_is_where_a_match_is_no_longer_a_weak_one() -> None:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from vaultmind.memory import suggestions
 from vaultmind.memory.audit import DROP, AuditLine, erase, parse_line, ref_of, refs_of
 from vaultmind.memory.brain import PlacedFact, parse_brain, remove_fact, removed_text
 from vaultmind.memory.forget.kinds import Ref
 from vaultmind.memory.forget.sentences import without_lines, without_properties, without_sentences
 from vaultmind.memory.forget.taken import Taken, Target, Without, line_name
 from vaultmind.memory.forget.wanted import Wanted
-from vaultmind.memory.suggestions import file as suggestions
 from vaultmind.types import Fact, MessageRef
 from vaultmind.vault.edits import line_span
 from vaultmind.vault.nesting import erased_line

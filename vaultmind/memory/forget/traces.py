@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,7 +98,7 @@ def blank_logs(folder: Path, wanted: Wanted) -> int:
 def _files(root: Path) -> Iterator[Path]:
     for folder, _, names in os.walk(root):
         for path in (Path(folder, name) for name in names):
-            if stat.S_ISREG(path.lstat().st_mode if path.exists() else 0):
+            if path.is_file() and not path.is_symlink():
                 yield path
 
 

@@ -49,10 +49,11 @@ def brief(app: App, caller: Caller) -> Brief:
         return Brief(names, len(notes), last, words=words)
     words = _words(app, running, last, len(notes))
     try:
-        stats = app.episodes.tables.stats()
+        tables = app.episodes.tables
+        outcomes, shrunk = tables.outcomes(), len(tables.names(state="shrunk"))
     except VaultMindError as error:  # the notes are all there; only what is counted is not
         return Brief(names, len(notes), last, words=f"{words} · not counted: {error}")
-    return Brief(names, len(notes), last, dict(stats.outcomes), stats.shrunk, words)
+    return Brief(names, len(notes), last, outcomes, shrunk, words)
 
 
 def seen(app: App, episode: Episode) -> tuple[Episode, int]:

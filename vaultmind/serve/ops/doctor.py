@@ -271,8 +271,7 @@ def _episodes(app: App, caller: Caller) -> Iterator[Check]:
     agents = app.index.outlet.readable_agents(caller)
     faults = 0
     app.episodes.settle()
-    stats = app.episodes.tables.stats()
-    for name, fault in stats.unreadable.items():
+    for name, fault in app.episodes.tables.faulty().items():
         if name.partition("/")[0] in agents:
             faults += 1
             mend = "Mend the note, or delete it; until then it is never shrunk."

@@ -308,14 +308,14 @@ def judge(
         there = app.index.fetch(name, call.caller, max_tokens=1)
         shown = Shown("" if "/" in name or "." in name else name, there.path, there.anchor)
         asked = query
-    kept = heard.judge(call.caller, asked, shown, verdict, agent)
-    told = f"{kept.path}{kept.anchor} is {kept.verdict} for “{kept.query}”."
-    if kept.new:
-        told = f"Kept in {kept.agent}'s memory, for the ranker to learn from: {told}"
+    whose, kept, new = heard.judge(call.caller, asked, shown, verdict, agent)
+    told = f"{kept.path}{kept.anchor} is {verdict} for “{kept.query}”."
+    if new:
+        told = f"Kept in {whose}'s memory, for the ranker to learn from: {told}"
     else:
         told = f"Known already: {told}"
     names = Name(kept.query), Name(kept.path), Name(kept.anchor)
-    return Judged(kept.agent, *names, kept.verdict, kept.new, Name(told))
+    return Judged(whose, *names, verdict, new, Name(told))
 
 
 @words(Judged)
@@ -530,7 +530,7 @@ _MATCHES = ("strong match", "fair match", "weak match")
 
 def match_words(score: float) -> str:
     """Return how much of a question a hit answers: a number would invite to compare it."""
-    from vaultmind.index.embedders.scale import STRONG
+    from vaultmind.index.embed import STRONG
 
     return _MATCHES[0 if score >= 0.75 else 1 if score >= STRONG else 2]  # noqa: PLR2004
 

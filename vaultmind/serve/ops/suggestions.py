@@ -15,7 +15,7 @@ from vaultmind.types import Caller, Outcome, OutcomeName
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.memory.suggestions.item import Listed
+    from vaultmind.memory.suggestions import Listed
 
 WAITING_TOKENS = 60
 """What telling an agent of waiting suggestions costs at most."""
@@ -117,7 +117,7 @@ def waiting_words(found: Waiting) -> str:
     return f"{said} you: tick in {found.path}, or see `vaultmind suggestions list`."
 
 
-@dumps("memory.suggestions.item.Listed")
+@dumps("memory.suggestions.Listed")
 def _suggestion_json(one: Listed, to: Reader) -> dict[str, Any]:
     suggestion = one.suggestion
     names = ("id", "agent", "op", "text", "old", "reason", "time", "evidence")

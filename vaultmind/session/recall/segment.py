@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vaultmind.heavy import importing
-from vaultmind.index.embedders.scale import scale_of
+from vaultmind.index.embed import scale_of
 from vaultmind.index.words.terms import fold
 from vaultmind.session.recall.asking import (
     GIVEN_ON,

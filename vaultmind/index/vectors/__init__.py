@@ -1,1 +1,0 @@
-"""What is found by meaning: the vectors of chunks, cached, filled in, kept, asked."""

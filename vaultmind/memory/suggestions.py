@@ -1,0 +1,459 @@
+"""Suggestions.md: what waits for the person's approval, as tasks to tick.
+
+    - [ ] **main** wants to remember: Prefers short answers %%{"op":"remember",…}%% ^s-k3f9
+        - nothing → the text above, for **main**, under *Preferences*
+        - why: said twice
+        - 2026-02-20 10:00, [[VaultMind/…/2026-02-20_001#^m7|the message]]
+
+`[x]` accepts, `[-]` rejects. What counts is the text after the colon as it stands when it is
+ticked: the person may have changed it; all else stands in the comment, and a task without one is
+the person's own. A settled one moves to the end of the file, dated; a rejected one is not made
+again. Every line that is not ours stays where it is, newlines and byte order mark too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any, Literal
+
+from vaultmind.errors import DamagedMemory, NotFound
+from vaultmind.memory.brain import PlacedFact, block_ids, new_block, parse_brain
+from vaultmind.memory.sections import heading
+from vaultmind.memory.suggestion_words import (
+    OPS,
+    OUTCOMES,
+    WORDS,
+    Failure,
+    Op,
+    SettledAs,
+    Words,
+    words_of,
+)
+from vaultmind.memory.words import saying, tokens
+from vaultmind.redact import mask
+from vaultmind.types import SECTIONS, Caller, MemoryWrite, MessageRef, Section
+from vaultmind.vault.bullets import COMMENT, HEADING, MARKER, plain, prose
+from vaultmind.vault.edits import newline_of, with_newlines
+from vaultmind.vault.oneline import escape, one_line, unescape
+from vaultmind.vault.paths import AGENT_NAME, VaultPaths
+
+EXPIRE_DAYS = 30
+ID_START = "s-"
+
+State = Literal["waiting", "accepted", "rejected", "settled"]
+
+_META = re.compile(r"%%(\{.*?\})%%")
+_TRIED = re.compile(r'%%\{"tried":"([0-9a-f]+)"\}%%')
+_BOX = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(.)\]")
+_BLANK = "\ufeff \t\r\n"
+_SHORT = 16
+_HIDDEN = "Suggestions.md holds an open comment or code that hides every line."
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A change that an agent would like to make, and all that is needed to make it."""
+
+    id: str
+    """Its block id: `s-k3f9`."""
+    op: Op
+    agent: str
+    """Whose memory."""
+    caller: Caller
+    text: str
+    old: str = ""
+    """For `replace`: the words of the fact that goes."""
+    section: Section | None = None
+    evidence: MessageRef | None = None
+    how: str = "said"
+    reason: str = ""
+    time: str = ""
+    """ISO 8601 with an offset."""
+
+    def write(self, caller: Caller | None = None) -> MemoryWrite:
+        """Return the change as a write: by the one who suggested it, or by another caller."""
+        return MemoryWrite(
+            self.op,
+            self.agent,
+            caller or self.caller,
+            self.text,
+            self.old,
+            self.section,
+            self.evidence,
+            self.how,
+            self.reason,
+        )
+
+    @property
+    def digest(self) -> str:
+        """Return what tells its change from any other, the words as they stand."""
+        said = (self.op, self.agent, self.text, self.old, self.section or "")
+        return _hash("\0".join(said))
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A suggestion as it stands in the file, in the person's words where they changed it."""
+
+    suggestion: Suggestion
+    state: State
+    start: int
+    """Of its first line, in the text."""
+    end: int
+    """Of the last line under it, without the newline."""
+    meta: dict[str, Any]
+    """What its comment says."""
+    tried: str = ""
+    """What of it could not be applied, as a digest: a line under it says why."""
+
+    @property
+    def outcome(self) -> SettledAs | None:
+        """Return what it was settled as."""
+        return next((one for one in OUTCOMES if one == self.meta.get("settled")), None)
+
+    @property
+    def fault(self) -> Failure | None:
+        """Return why it cannot be applied as it stands."""
+        return None if self.outcome or tokens(self.suggestion.text) else "empty"
+
+    @property
+    def is_due(self) -> bool:
+        """Tell whether the person settled it, and nobody acted on these words yet."""
+        if self.state == "accepted":
+            return self.tried != self.suggestion.digest
+        return self.state == "rejected"
+
+    def means(self, other: Suggestion) -> bool:
+        """Tell whether it is, or was before a person changed its words, the same suggestion."""
+        mine = self.suggestion
+        if (mine.op, mine.agent) != (other.op, other.agent):
+            return False
+        if self.meta.get("was") == _said(mine.id, other):
+            return True
+        same_old = not mine.old or saying(mine.old) == saying(other.old)
+        return same_old and saying(mine.text) == saying(other.text)
+
+
+# --- reading ------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=8)
+def parse(text: str) -> tuple[Listed, ...]:
+    """Return every suggestion of the file, settled ones too. Lenient; never raises."""
+    found = (_listed(placed, text) for placed in parse_brain(text).facts)
+    return tuple(one for one in found if one)
+
+
+def suggestion_of(write: MemoryWrite, suggestion_id: str, time: str) -> Suggestion:
+    """Return the suggestion that asks for a write. The texts must be safe to store."""
+    return Suggestion(
+        suggestion_id,
+        write.op,
+        write.agent,
+        write.caller,
+        one_line(write.text),
+        one_line(write.old),
+        write.section,
+        write.evidence,
+        write.how,
+        one_line(write.reason),
+        time,
+    )
+
+
+def known(text: str, suggestion: Suggestion) -> Listed | None:
+    """Return the one that makes this suggestion needless: it waits, or was rejected.
+
+    What was accepted or has expired may be suggested again.
+    """
+    listed = (one for one in parse(text) if one.outcome in (None, "rejected"))
+    return next((one for one in listed if one.means(suggestion)), None)
+
+
+def _listed(placed: PlacedFact, text: str) -> Listed | None:
+    """Return a task as a suggestion; None for a line of the person's own."""
+    first, *below = text[placed.start : placed.tree_end].split("\n")
+    meta = _meta(first)
+    op = next((one for one in OPS if one == meta.get("op")), None)
+    agent, by = _agent(meta.get("agent")), _agent(meta.get("by"))
+    if op is None or not agent or not by:
+        return None
+    shown = unescape(plain(MARKER.sub("", first, count=1))[0])
+    label, colon, said = shown.partition(": ")
+    ref = meta.get("evidence")
+    is_ref = isinstance(ref, list) and [type(one) for one in ref] == [str] * 4
+    suggestion = Suggestion(
+        placed.fact.block or str(meta.get("id", "")),
+        op,
+        agent,
+        Caller("agent", by, str(meta.get("client", ""))),
+        one_line(said if colon else "" if label.endswith(":") else shown),
+        one_line(str(meta.get("old", ""))),
+        next((one for one in SECTIONS if one == meta.get("section")), None),
+        MessageRef(*ref) if is_ref and isinstance(ref, list) else None,
+        str(meta.get("how", "said")),
+        one_line(str(meta.get("why", ""))),
+        str(meta.get("time", "")),
+    )
+    tried = next((match[1] for line in below if (match := _TRIED.search(line))), "")
+    box = _BOX.match(first)
+    mark = box[1].lower() if box else " "
+    state: State = "accepted" if mark == "x" else "rejected" if mark == "-" else "waiting"
+    state = "settled" if meta.get("settled") in OUTCOMES else state
+    return Listed(suggestion, state, placed.start, placed.tree_end, meta, tried)
+
+
+def _meta(line: str) -> dict[str, Any]:
+    match = _META.search(line)
+    try:
+        value = json.loads(match[1]) if match else {}
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+# --- changing -----------------------------------------------------------------------------
+
+
+def new_id(text: str, rng: random.Random) -> str:
+    """Return a fresh id for a suggestion in this text."""
+    return ID_START + new_block({one.removeprefix(ID_START) for one in block_ids(text)}, rng)
+
+
+def add(text: str, suggestion: Suggestion, paths: VaultPaths, language: str = "en") -> str:
+    """Return the text with a suggestion at the end of those that wait.
+
+    The text itself where the same one waits or was rejected. Raises DamagedMemory where a
+    person's open comment or code would hide it.
+    """
+    if known(text, suggestion):
+        return text
+    words = _words_in(text, language)
+    start = _introduced(text, words)
+    item = "\n".join(_task(suggestion, paths, words))
+    return _placed(start, words.waiting, item, before={one.settled for one in WORDS.values()})
+
+
+def settle(text: str, suggestion_id: str, outcome: SettledAs, on: str) -> str:
+    """Return the text with a suggestion moved to the settled ones, dated `on` (an ISO date).
+
+    Our lines under it go; where a person changed or added any, all move along. Raises NotFound
+    for an id that does not wait, DamagedMemory as `add` does.
+    """
+    waits = [
+        one for one in parse(text) if one.state != "settled" and one.suggestion.id == suggestion_id
+    ]
+    if not waits:
+        raise NotFound(f"No suggestion {suggestion_id!r} waits in Suggestions.md.")
+    one = next((one for one in waits if one.state == outcome), waits[0])  # a hand may double one
+    return _settled(text, (one,), outcome, on)
+
+
+def tell(text: str, one: Listed, failure: Failure | None) -> str:
+    """Return the text with a line under a suggestion that says why it could not be applied.
+
+    Without a failure, without that line.
+    """
+    first, *below = text[one.start : one.end].split("\n")
+    lines = [first.rstrip("\r"), *(line for line in below if not _TRIED.search(line))]
+    if failure:
+        words = _words_in(text, "en")
+        indent = first[: len(first) - len(first.lstrip(" \t"))]
+        note = _comment({"tried": one.suggestion.digest})
+        why = f"{words.failed}: {words.failures[failure]}. {words.again}"
+        lines.append(f"{indent}    - {why} {note}")
+    item = with_newlines("\n".join(line.rstrip("\r") for line in lines), newline_of(text))
+    return text[: one.start] + item + text[one.end :]
+
+
+def expire(text: str, now: datetime, days: int = EXPIRE_DAYS) -> tuple[str, tuple[Suggestion, ...]]:
+    """Return the text with what waited longer than `days` settled as expired, and which these are.
+
+    What is ticked is left to be applied.
+    """
+    gone = []
+    for one in parse(text):
+        time = _time(one.suggestion.time)
+        if one.state == "waiting" and time and now - time > timedelta(days=days):
+            gone.append(one)
+    if not gone:
+        return text, ()
+    new = _settled(text, gone, "expired", now.date().isoformat())
+    return new, tuple(one.suggestion for one in gone)
+
+
+def erase(text: str, says: Callable[[str], bool]) -> str:
+    """Return the text without each suggestion, settled or not, of which any line says so.
+
+    `says` gets each line of an item as a reader sees it, and its texts. Lines that a person
+    put under it go too.
+    """
+    for one in reversed(parse(text)):
+        lines = text[one.start : one.end].split("\n")
+        shown = [unescape(plain(MARKER.sub("", line, count=1))[0]) for line in lines]
+        texts = (one.suggestion.text, one.suggestion.old, one.suggestion.reason)
+        if any(says(line) for line in (*shown, *texts) if line):
+            text = _without(text, one)
+    return text
+
+
+def warn(text: str, note: str, language: str = "en") -> str:
+    """Return the text with a note for the person at its end."""
+    newline = newline_of(text)
+    start = _introduced(text, _words_in(text, language)).rstrip("\r\n")
+    return f"{start}{newline}{newline}{with_newlines(note, newline)}{newline}"
+
+
+def _task(one: Suggestion, paths: VaultPaths, words: Words) -> list[str]:
+    """Return a suggestion's lines: the task, and below it what, for whom, why and from where."""
+    before, after = words.nothing, words.above
+    if one.op == "forget":
+        before, after = after, before
+    elif one.op == "replace":
+        before = f"“{escape(one.old)}”"
+    diff = f"{before} → {after}, {words.whose} **{one.agent}**"
+    if one.section:
+        language = next(code for code, each in WORDS.items() if each is words)
+        diff += f", {words.under} *{heading(one.section, language)}*"
+    below = [diff]
+    if one.reason:
+        below.append(f"{words.why}: {escape(one.reason)}")
+    ref, source = one.evidence, []
+    if ref:
+        path = paths.session(ref.agent, ref.session).removesuffix(".md")
+        source = [f"[[{path}{f'#^{ref.block}' if ref.block else ''}|{words.message}]]"]
+    when = [one.time[:16].replace("T", " ")] if one.time else []
+    below += [", ".join((*when, *source))] if when or source else []
+    below = [f"    - {line}" for line in below]
+    meta = {
+        "op": one.op,
+        "agent": one.agent,
+        "by": one.caller.agent,
+        "client": one_line(one.caller.client),
+        "section": one.section,
+        "how": one.how,
+        "time": one.time,
+        "evidence": [ref.agent, ref.session, ref.block, ref.id] if ref else None,
+        "old": one.old,
+        "why": one.reason,
+        "was": _said(one.id, one),
+        "own": _hash("\n".join(line.strip() for line in below)),
+    }
+    label = words.label(one.op, one.caller.name, one.agent)
+    return [f"- [ ] {label}: {escape(one.text)} {_comment(meta)} ^{one.id}", *below]
+
+
+def _settled(text: str, ones: Sequence[Listed], outcome: SettledAs, on: str) -> str:
+    words = _words_in(text, "en")
+    items = []
+    for one in reversed(ones):
+        first, *below = [line.rstrip("\r") for line in text[one.start : one.end].split("\n")]
+        text = _without(text, one)
+        suggestion = one.suggestion
+        kept = {"settled": outcome, "on": on}
+        kept |= {key: str(one.meta.get(key, "")) for key in ("op", "agent", "by", "was")}
+        shown = mask(" ".join(plain(MARKER.sub("", COMMENT.sub("", first), count=1))[0].split()))
+        mark = "x" if outcome == "accepted" else "-"
+        task = f"- [{mark}] {on} {words.outcome(outcome)} · {shown.text} {_comment(kept)}"
+        below = [line for line in below if not _TRIED.search(line)]
+        if one.meta.get("own") == _hash("\n".join(line.strip() for line in below)):
+            below = []
+        items.append("\n".join((f"{task} ^{suggestion.id}", *below)))
+    return _placed(text, words.settled, "\n".join(items[::-1]), before=set())
+
+
+def _without(text: str, one: Listed) -> str:
+    stop = text.find("\n", one.end)
+    return text[: one.start] + (text[stop + 1 :] if stop >= 0 else "")
+
+
+def _placed(text: str, title: str, item: str, *, before: set[str]) -> str:
+    """Return the text with an item at the end of its part: under a heading of that title.
+
+    A part that is missing is made, before the headings named. Raises DamagedMemory where the
+    item could not be read again.
+    """
+    heads = _headings(text)
+    own = {words.waiting if before else words.settled for words in WORDS.values()}
+    at = next((i for i, (_, name) in enumerate(heads) if name in own), None)
+    if at is not None:
+        new = _insert(text, heads[at + 1][0] if at + 1 < len(heads) else len(text), item)
+    else:
+        place = next((start for start, name in heads if name in before), len(text))
+        new = _insert(text, place, f"## {title}\n\n{item}")
+    if len(parse(new)) != len(parse(text)) + len(parse(item)):
+        raise DamagedMemory(_HIDDEN)
+    return new
+
+
+def _insert(text: str, at: int, item: str) -> str:
+    """Return the text with an item after the last line before `at`, a heading's or the end."""
+    newline = newline_of(text)
+    last_end = len(text[:at].rstrip("\r\n \t"))
+    stop = text.find("\n", last_end, at)
+    head, tail = (text[:at], text[at:]) if stop < 0 else (text[: stop + 1], text[stop + 1 :])
+    if head.strip(_BLANK):
+        head += "" if head.endswith("\n") else newline
+        last = text[text.rfind("\n", 0, last_end) + 1 : last_end]
+        head += "" if MARKER.match(last) and MARKER.match(item) else newline
+    gap = newline if tail and not tail.startswith(("\n", "\r\n")) else ""
+    return head + with_newlines(item, newline) + newline + gap + tail
+
+
+def _introduced(text: str, words: Words) -> str:
+    """Return the text with the first words of a file that holds none yet."""
+    if text.strip(_BLANK):
+        return text
+    return text.rstrip(" \t\r\n") + f"# {words.title}\n\n{words.intro}\n"
+
+
+def _headings(text: str) -> list[tuple[int, str]]:
+    return [
+        (start, plain(match.group(1))[0])
+        for start, _, line in prose(text)
+        if (match := HEADING.match(line))
+    ]
+
+
+def _words_in(text: str, language: str) -> Words:
+    """Return the words in the language of a file's headings, else in one."""
+    titles = {title for _, title in _headings(text)}
+    for words in WORDS.values():
+        if {words.title, words.waiting, words.settled} & titles:
+            return words
+    return words_of(language)
+
+
+def _comment(values: dict[str, Any]) -> str:
+    kept = {key: value for key, value in values.items() if value}
+    raw = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+    return "%%" + raw.replace("%", "\\u0025") + "%%"
+
+
+def _agent(value: object) -> str:
+    return value if isinstance(value, str) and AGENT_NAME.fullmatch(value) else ""
+
+
+def _said(salt: str, suggestion: Suggestion) -> str:
+    """Return a salted digest of a suggestion's words, which outlives an erasure of them."""
+    said = (*saying(suggestion.text), "\0", *saying(suggestion.old))
+    return _hash("\0".join((salt, suggestion.op, suggestion.agent, *said)))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:_SHORT]
+
+
+def _time(text: str) -> datetime | None:
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -1,1 +1,0 @@
-"""Suggestions.md: what waits for the person, and how they settle it."""

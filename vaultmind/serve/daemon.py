@@ -1,0 +1,484 @@
+"""The process that owns a vault's index: `python -m vaultmind.serve.daemon --vault DIR`.
+
+It takes the lock, opens its socket, answers at once and loads the rest behind that. It stops on
+SIGTERM, when asked to, when it has had no client for long enough, and when its state folder is
+gone, since then nobody can reach it any more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import re
+import resource
+import signal
+import socket
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib import import_module
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, cast
+
+import anyio
+
+from vaultmind import __version__
+from vaultmind.client import wire
+from vaultmind.client.launch import LOG
+from vaultmind.config import Config, Flags, load_config
+from vaultmind.errors import BadArgument, DaemonUnavailable, VaultLocked, VaultMindError
+from vaultmind.ports import Report
+from vaultmind.serve.calls.lines import Lines, LineTooLong
+from vaultmind.serve.calls.problems import problem
+from vaultmind.serve.calls.workers import run_in_thread
+from vaultmind.serve.lock import LOCK, VaultLock
+from vaultmind.types import Caller, Progress
+from vaultmind.vault.paths import VaultPaths, agent_name, named_like
+
+if TYPE_CHECKING:
+    from vaultmind.app import App
+    from vaultmind.session.lifecycle.windows import Pipe
+
+log = logging.getLogger(__name__)
+
+LOCK_SECONDS, LOCK_POLL_SECONDS = 20.0, 0.02
+"""How long to wait for a daemon that is just leaving."""
+OPEN_SECONDS = 60.0
+HEARTBEAT_SECONDS = 1.0
+CLOSE_SECONDS = 20.0
+"""After this long a daemon that was told to stop is ended, whatever hangs."""
+HANG_UP_SECONDS = 2.0
+HELLO_SECONDS = 10.0
+"""A peer that says nothing for this long is no client."""
+HANDSHAKE_FIRST_SECONDS = 0.3
+"""Lead of the waiting client's handshake before the app, index and embedder load beside it."""
+FAILED_LINGER_SECONDS = 1.0
+"""How long a daemon that could not open its app stays to tell why."""
+EXIT_FAILED, EXIT_LOCKED = 1, 3
+CLIENT_NAME_LENGTH = 60
+WANTED_FILES = 4096
+"""Open files that the daemon allows itself, where the system lets it."""
+LOG_BYTES, LOGS_KEPT = 1_000_000, 2
+FOREIGN = ("mcp", "uvicorn", "chromadb", "httpx2", "asyncio", "watchdog")
+"""Libraries whose log is kept from WARNING upward."""
+_PIPE_NAME = re.compile(r"[A-Za-z0-9-]{1,64}")
+
+
+class Daemon:
+    """One vault's app, and the clients it serves."""
+
+    def __init__(self, config: Config, listener: socket.socket, first: str) -> None:
+        self._config = config
+        self._listener = listener
+        self._first = first
+        self._lock = config.state_dir / LOCK
+        self._lock_inode = _inode(self._lock)
+        self._started = datetime.now(UTC)
+        self._clients = 0
+        self._alone_since = time.monotonic()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._witnesses: list[socket.socket] = []
+        self._stopping = asyncio.Event()
+        self._opened: Future[App] = Future()
+        self._mcp: asyncio.Task[None] | None = None
+        self._http_port = 0
+        self._server: asyncio.Server | None = None
+
+    async def run(self) -> None:
+        """Serve until it is time to stop, then finish what was begun."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.stop)
+        self._server = await asyncio.start_unix_server(
+            self._receive, sock=self._listener, limit=wire.MAX_LINE_BYTES
+        )
+        loading = asyncio.create_task(self._load())
+        heart = asyncio.create_task(self._beat())
+        await self._stopping.wait()
+        heart.cancel()
+        await self._leave(loading)
+
+    def stop(self) -> None:
+        """Take no more clients and leave."""
+        if self._stopping.is_set():
+            return
+        log.info("stopping")
+        if self._server is not None:
+            self._server.close()
+        if _inode(self._lock) == self._lock_inode:  # else the socket is another daemon's
+            wire.remove(wire.socket_path(os.fspath(self._config.state_dir)))
+        self._stopping.set()
+
+    # --- its clients ------------------------------------------------------------------------
+
+    async def _receive(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one connection; whatever goes wrong in it stays in it."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        lines, is_client = Lines(reader, writer), False
+        try:
+            if not wire.same_user(writer.get_extra_info("socket")):
+                log.warning("refused a connection of another user")
+            elif hello := wire.decode(await asyncio.wait_for(anext(lines), HELLO_SECONDS)):
+                caller = caller_of(hello)
+                self._clients, is_client = self._clients + 1, True
+                greeting = {"vaultmind": wire.PROTOCOL, "version": __version__, "pid": os.getpid()}
+                if hello["mode"] == "mcp":
+                    await self._imported()
+                await lines.send(greeting)
+                await (self._operate if hello["mode"] == "ops" else self._talk)(
+                    caller, lines, hello
+                )
+        except (StopAsyncIteration, TimeoutError):
+            pass
+        except VaultMindError as error:
+            await lines.send({"error": problem(error, "hello")})
+        except LineTooLong as error:
+            await lines.send({"id": None, "error": problem(_too_long(error), "line")})
+        except asyncio.CancelledError:
+            log.debug("hung up on a client")
+        except Exception:  # a surface: one client's fault must not end the others
+            log.exception("a connection failed")
+        finally:
+            if is_client:
+                self._clients -= 1
+                self._alone_since = time.monotonic()
+            self._tasks.discard(task)
+            await lines.close()
+
+    async def _talk(self, caller: Caller, lines: Lines, hello: dict[str, Any]) -> None:
+        """Serve one MCP session; the app may still be opening, and the index loading.
+
+        A client for which nobody `named` an agent is the one that it is called like, if there is.
+        """
+        from vaultmind.serve.surfaces.mcp import serve_connection
+
+        def called(client: str) -> Caller:
+            name = " ".join(client.split())[:CLIENT_NAME_LENGTH]
+            paths = VaultPaths(self._config.vault, self._config.memory_dir)
+            agent = "" if hello.get("named", True) else agent_of(name, paths.agent_names())
+            return replace(caller, agent=agent or caller.agent, client=name or caller.client)
+
+        late = cast("App", _Late(self._opened))
+        await serve_connection(late, called, lines, _pipe(hello))
+
+    async def _operate(self, caller: Caller, lines: Lines, hello: dict[str, Any]) -> None:
+        """Run one connection's operations, one after the other, each in a worker thread."""
+        limiter = anyio.CapacityLimiter(1)
+        async for line in lines:
+            request = wire.decode(line)
+            number, op = request.get("id"), str(request.get("op", ""))
+
+            async def tell(step: Progress, number: Any = number) -> None:  # noqa: ANN401
+                progress = {"done": step.done, "total": step.total, "what": step.what}
+                await lines.send({"id": number, "progress": progress})
+
+            try:
+                if op in ("daemon_status", "daemon_stop"):
+                    result = self._status()
+                    if op == "daemon_stop":  # hung up on by the process's very end
+                        self._witnesses.append(lines.duplicate())
+                        self.stop()
+                else:
+                    app = await asyncio.shield(asyncio.wrap_future(self._opened))
+                    from vaultmind.serve.operations import Call, run_operation
+
+                    def work(report: Report, app: App = app, op: str = op,
+                             args: object = request.get("args", {})) -> dict[str, Any]:  # fmt: skip
+                        return run_operation(app, Call(caller, report), op, args)
+
+                    result = await run_in_thread(work, limiter, tell)
+            except Exception as error:  # a surface: the client reads it in words
+                await lines.send({"id": number, "error": problem(error, op[:80])})
+            else:
+                await lines.send({"id": number, "ok": result})
+
+    def _status(self) -> dict[str, Any]:
+        """Return what `vaultmind daemon status` shows; who asks is no client."""
+        return {
+            "running": True,
+            "pid": os.getpid(),
+            "version": __version__,
+            "started": self._started.isoformat(timespec="seconds"),
+            "vault": os.fspath(self._config.vault),
+            "clients": self._clients - 1,
+            "memory_mb": round(_memory_bytes() / 1e6, 1),
+            "http_port": self._http_port or None,
+        }
+
+    # --- its life ---------------------------------------------------------------------------
+
+    async def _imported(self) -> None:
+        """Return once the MCP library is loaded; raises DaemonUnavailable when it cannot be."""
+
+        async def load() -> None:
+            name = "vaultmind.serve.surfaces.mcp"
+            await anyio.to_thread.run_sync(import_module, name, abandon_on_cancel=True)
+
+        self._mcp = self._mcp or asyncio.create_task(load())
+        try:
+            await asyncio.shield(self._mcp)
+        except Exception as error:  # whatever a library does: the rest of the daemon must go on
+            log.exception("MCP could not be loaded")
+            raise DaemonUnavailable(f"MCP could not be loaded: {error}.") from error
+
+    async def _load(self) -> None:
+        """Open the app and let it load; a handshake that waits goes before both."""
+        if self._first == "mcp":
+            with suppress(DaemonUnavailable):  # it is logged, and told to whoever needs it
+                await self._imported()
+            await asyncio.sleep(HANDSHAKE_FIRST_SECONDS)
+        try:
+            app = await asyncio.to_thread(_open, self._config)
+        except Exception as error:  # told to every client, in words
+            log.exception("the vault could not be opened")
+            if not isinstance(error, VaultMindError):
+                kind = type(error).__name__
+                error = DaemonUnavailable(f"The vault could not be opened: {kind}, see daemon.log.")
+            self._opened.set_exception(error)
+            asyncio.get_running_loop().call_later(FAILED_LINGER_SECONDS, self.stop)
+            return
+        self._opened.set_result(app)
+        for work in (app.start, app.sessions.end_idle, lambda: _run_errands(app)):
+            if self._stopping.is_set():
+                return
+            await asyncio.to_thread(work)
+        with suppress(DaemonUnavailable):
+            await self._imported()
+        gc.freeze()
+        gc.enable()
+        if self._config.daemon.http:
+            self._tasks.add(asyncio.create_task(self._serve_http(app)))
+        await asyncio.to_thread(app.ears.warm)
+
+    async def _serve_http(self, app: App) -> None:
+        from vaultmind.serve.surfaces.http import serve_http
+
+        def started(port: int) -> None:
+            self._http_port = port
+            log.info("HTTP on port %d", port)
+
+        try:
+            await serve_http(app, started)
+        except OSError as error:
+            log.error("no HTTP on port %d: %s", self._config.daemon.http_port, error.strerror)
+
+    async def _beat(self) -> None:
+        """Stop when nobody needs this daemon, or nobody can reach it."""
+        idle_seconds = self._config.daemon.idle_exit_minutes * 60
+        while True:
+            await asyncio.sleep(min(HEARTBEAT_SECONDS, idle_seconds / 4))
+            if _inode(self._lock) != self._lock_inode:
+                log.warning("the state folder was removed")
+                self.stop()
+            alone = self._clients == 0 and not self._config.daemon.http
+            if alone and time.monotonic() - self._alone_since >= idle_seconds:
+                log.info("no client for %.1f minutes", idle_seconds / 60)
+                self.stop()
+
+    async def _leave(self, loading: asyncio.Task[None]) -> None:
+        deadline = threading.Timer(CLOSE_SECONDS, os._exit, (EXIT_FAILED,))
+        deadline.daemon = True
+        deadline.start()
+        ending = {*self._tasks, *filter(None, [self._mcp])}
+        for task in ending:
+            task.cancel()
+        if ending:
+            await asyncio.wait(ending, timeout=HANG_UP_SECONDS)
+        await asyncio.wait([loading])
+        if self._opened.done() and self._opened.exception() is None:
+            await asyncio.to_thread(self._opened.result().close)
+        log.info("stopped")
+
+
+class _Late:
+    """Stands in for an app that may still be opening: a handshake needs none of it."""
+
+    def __init__(self, opened: Future[App]) -> None:
+        self._opened = opened
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        try:
+            return getattr(self._opened.result(OPEN_SECONDS), name)
+        except TimeoutError:
+            raise DaemonUnavailable(f"The vault is not open after {OPEN_SECONDS:.0f} s.") from None
+
+
+class FramesOnly(logging.Formatter):
+    """Shows where an exception arose, not what it says: that may quote a message."""
+
+    def formatException(
+        self,
+        ei: tuple[type[BaseException], BaseException, TracebackType | None]
+        | tuple[None, None, None],
+    ) -> str:
+        """Return the type of an exception and the lines it came through."""
+        kind, _, trace = ei
+        frames = "".join(traceback.format_tb(trace)).rstrip()
+        return f"{kind.__name__ if kind else 'no exception'}\n{frames}"
+
+
+def caller_of(hello: dict[str, Any]) -> Caller:
+    """Return who calls, as the hello says; raise BadArgument for one we cannot serve."""
+    if hello.get("vaultmind") != wire.PROTOCOL:
+        raise BadArgument("vaultmind", hello.get("vaultmind"), f"wire protocol {wire.PROTOCOL}")
+    mode, kind = hello.get("mode"), hello.get("kind")
+    if mode not in ("mcp", "ops"):
+        raise BadArgument("mode", mode, "mcp, ops")
+    client = str(hello.get("client", ""))[:CLIENT_NAME_LENGTH]
+    if kind == "agent":
+        return Caller("agent", agent_name(str(hello.get("agent", ""))), client)
+    if kind != "person" or mode == "mcp":
+        raise BadArgument("kind", kind, "agent" if mode == "mcp" else "agent, person")
+    return Caller("person", "", client)
+
+
+def agent_of(client: str, agents: tuple[str, ...]) -> str:
+    """Return the agent that a client's own name stands for: `Claude Code` for `claude-code`.
+
+    Empty where there is no agent of that name: a client makes none by calling itself something.
+    """
+    name = named_like(client)
+    return name if name in agents else ""
+
+
+def _pipe(hello: dict[str, Any]) -> Pipe | None:
+    """Return what a pipe says of itself; None for one that names none."""
+    from vaultmind.session.lifecycle.windows import Pipe
+
+    said = {name: str(hello.get(name) or "") for name in ("pipe", "parent", "folder", "host_id")}
+    if not _PIPE_NAME.fullmatch(said["pipe"]):
+        return None
+    parent = int(said["parent"]) if said["parent"].isdecimal() else 0
+    return Pipe(said["pipe"], parent, said["folder"], said["host_id"])
+
+
+def _too_long(error: LineTooLong) -> BadArgument:
+    return BadArgument("line", "", "less at once", said=str(error))
+
+
+def run(config: Config, first: str = "ops") -> None:
+    """Be the vault's daemon until it is time to stop.
+
+    `first` is the mode of the client that waits: for `mcp` that library is loaded before the
+    index. Raises VaultLocked when another process owns the vault.
+    """
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = WANTED_FILES if most == resource.RLIM_INFINITY else min(WANTED_FILES, most)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+    gc.disable()  # until everything is imported: a tenth of the start-up
+    lock = VaultLock(config, "daemon")
+    _own(config, lock)
+    _write_log(config.state_dir)
+    try:
+        with wire.listen(os.fspath(config.state_dir)) as listener:
+            log.info("daemon %s for %s, pid %d", __version__, config.vault, os.getpid())
+            asyncio.run(_serve(config, listener, first))
+    finally:
+        lock.release()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run as a process of its own; a daemon that finds another at work leaves politely."""
+    values = dict(zip(*[iter(sys.argv[1:] if argv is None else argv)] * 2, strict=True))
+    flags = Flags(vault=values.get("--vault", ""), state_dir=values.get("--state-dir", ""))
+    try:
+        config = load_config(flags)
+        run(config, values.get("--first", "ops"))
+    except VaultLocked as error:
+        if not _answers(config.state_dir):
+            sys.stderr.write(f"{error}\n")
+            return EXIT_LOCKED
+    except VaultMindError as error:
+        sys.stderr.write(f"{error}\n")
+        return EXIT_FAILED
+    return 0
+
+
+async def _serve(config: Config, listener: socket.socket, first: str) -> None:
+    await Daemon(config, listener, first).run()
+
+
+def _own(config: Config, lock: VaultLock) -> None:
+    """Take the lock, waiting for a daemon that is leaving; raise VaultLocked for one that stays.
+
+    One that lost its state folder soon notices, too.
+    """
+    began = time.monotonic()
+    while True:
+        try:
+            return lock.acquire()
+        except VaultLocked:
+            stays = lock.holder().get("what") == "in-process" or _answers(config.state_dir)
+            if stays or time.monotonic() - began > LOCK_SECONDS:
+                raise
+        time.sleep(LOCK_POLL_SECONDS)
+
+
+def _answers(state_dir: Path) -> bool:
+    try:
+        wire.dial(os.fspath(state_dir)).close()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _open(config: Config) -> App:
+    from vaultmind.app import open_app
+
+    return open_app(config)
+
+
+def _run_errands(app: App) -> None:
+    """Do what hooks left to be done; starts are given with the next hook of each conversation."""
+    from vaultmind.serve.ops.hooks import run_errands
+
+    try:
+        run_errands(app, starts=False)
+    except Exception:  # they wait on; the daemon must come up all the same
+        log.exception("errands could not be run")
+
+
+def _write_log(state_dir: Path) -> None:
+    """Send what is logged to the state folder's daemon.log."""
+    path = state_dir / LOG
+    path.touch(mode=0o600)
+    handler = RotatingFileHandler(path, maxBytes=LOG_BYTES, backupCount=LOGS_KEPT, encoding="utf-8")
+    handler.setFormatter(FramesOnly("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+    for name in FOREIGN:
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def _inode(path: Path) -> int:
+    """Return what tells one file at a path from the next; 0 when there is none."""
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return 0
+
+
+def _memory_bytes() -> int:
+    """Return the resident memory of this process; on macOS its peak."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+if __name__ == "__main__":
+    code = main()
+    logging.shutdown()
+    os._exit(code)  # all is written; a thread in the middle of an import must not delay the end

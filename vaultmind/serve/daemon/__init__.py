@@ -1,1 +1,0 @@
-"""The process: one owner a vault, its socket, its connections, its log."""
