@@ -16,7 +16,7 @@ from replay_rows import Planned, Room, Then
 from vaultmind.episodes.store import Tables
 from vaultmind.episodes.types import Episode, Event, Offer, TaskMark
 from vaultmind.planner.earlier import Earlier
-from vaultmind.planner.planning import Means
+from vaultmind.planner.plan import Means
 from vaultmind.planner.task import understand
 from vaultmind.planner.types import Plan
 from vaultmind.types import Caller

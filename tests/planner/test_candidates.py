@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.planner.planned import MAIN, Planned
-from vaultmind.planner.candidates.candidates import Asked, candidates, seeds_of
-from vaultmind.planner.candidates.known import Known
-from vaultmind.planner.candidates.pool import Candidate, Pool, Spot
+from vaultmind.planner.candidates import Asked, Candidate, Pool, Spot, candidates, seeds_of
+from vaultmind.planner.names import Known
 from vaultmind.planner.task import understand
 from vaultmind.planner.types import PlanRequest
 from vaultmind.types import PERSON, Caller

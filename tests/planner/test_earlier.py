@@ -15,8 +15,8 @@ from vaultmind.episodes.store import Tables
 from vaultmind.episodes.types import Offer
 from vaultmind.errors import IndexUnavailable
 from vaultmind.planner.earlier import HEAD, SHARE, Earlier, Recalled, fair, told_within
-from vaultmind.planner.episodes.leaving import leave
-from vaultmind.planner.episodes.tasks import task_mark
+from vaultmind.planner.episodes import leave
+from vaultmind.planner.prompts import task_mark
 from vaultmind.planner.task import understand
 from vaultmind.planner.types import EarlierWork, Plan, PlanRequest
 from vaultmind.types import PERSON, Caller

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmind.planner.candidates.pool import Candidate
-from vaultmind.planner.ranking.features import (
+from vaultmind.planner.candidates import Candidate
+from vaultmind.planner.features import (
     About,
     f_structural_relevance,
     features_of,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vaultmind.planner.candidates.named import Names
+from vaultmind.planner.names import Names
 from vaultmind.planner.types import Definition, FileRecord, Shape
 from vaultmind.planner.words import stems_of
 

@@ -11,10 +11,10 @@ from tests.planner.planned import MAIN, Planned
 from vaultmind import tokens
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.planner import code
-from vaultmind.planner.candidates.known import Known
-from vaultmind.planner.packing.assembling import _fitting
-from vaultmind.planner.packing.pieces import rendered
-from vaultmind.planner.telling.noting import FEW, NOTHING, READING
+from vaultmind.planner.names import Known
+from vaultmind.planner.pack import _fitting
+from vaultmind.planner.pieces import rendered
+from vaultmind.planner.telling import FEW, NOTHING, READING
 from vaultmind.planner.types import Plan
 
 REFRESH = "bug: the access token is not refreshed on 401"

@@ -16,7 +16,7 @@ from tests.waiting import until
 from vaultmind.config import MinionConfig
 from vaultmind.errors import MinionFailed
 from vaultmind.minion.choice import Minion
-from vaultmind.planner.ranking.rerank import (
+from vaultmind.planner.rerank import (
     Reranker,
     Shown,
     blended,

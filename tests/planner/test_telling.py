@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from vaultmind.planner.ranking.scorer import Weights
-from vaultmind.planner.telling.telling import TaskWords, is_told, texts_of, told_reasons
+from vaultmind.planner.scorer import Weights
+from vaultmind.planner.telling import TaskWords, is_told, texts_of, told_reasons
 from vaultmind.planner.types import Definition, FileRecord
 from vaultmind.planner.words import written_in
 from vaultmind.types import Reason

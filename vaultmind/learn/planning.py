@@ -36,7 +36,7 @@ from vaultmind.index.training import train as fitted
 from vaultmind.learn.learned import Learned, text_of
 from vaultmind.learn.models import PASSED, STUFFS, id_of, stuff_of
 from vaultmind.learn.trial import Marks, Trained, Training, Verdict, marks_of, tried
-from vaultmind.planner.ranking.scorer import Stuff, Weights, built_in
+from vaultmind.planner.scorer import Stuff, Weights, built_in
 from vaultmind.plural import counted
 
 if TYPE_CHECKING:

@@ -319,7 +319,11 @@ class _File:
         self.exported = {_place(each["wrapped"][0]) for each in wraps if "exporting" in each}
         self.docs = {_place(m["doc_of"][0]): m["doc"][0] for m in matches if "doc_of" in m}
         self.found = [
-            (kind, node, each) for each in matches for kind in _KINDS for node in each.get(kind, ())
+            (kind, node, each)
+            for each in matches
+            if "import" not in each
+            for kind in _KINDS
+            for node in each.get(kind, ())
         ]
         self.around: list[tuple[Place, Definition]] = []
 

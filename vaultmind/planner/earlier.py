@@ -18,7 +18,7 @@ from vaultmind import tokens
 from vaultmind.episodes.causal import changed_files, used
 from vaultmind.episodes.types import TASK, Episode, Event, Used, seconds_of
 from vaultmind.errors import VaultMindError
-from vaultmind.planner.candidates.pool import Candidate
+from vaultmind.planner.candidates import Candidate
 from vaultmind.planner.task import Comparable, alike, comparable, comparable_of
 from vaultmind.planner.types import EarlierWork, Understood
 from vaultmind.plural import counted
@@ -29,7 +29,7 @@ from vaultmind.vault.paths import VaultPaths
 
 if TYPE_CHECKING:
     from vaultmind.episodes.store import Tables, TaskRow
-    from vaultmind.planner.sources.sources import Source
+    from vaultmind.planner.sources import Source
 
 MOST_ALIKE, OTHERS = 12, 3
 """Episodes that count for one task; no agent but one's own has more than one in `OTHERS`."""

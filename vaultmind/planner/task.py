@@ -33,6 +33,8 @@ RISKS: tuple[Risk, ...] = ("low", "medium", "high")
 MAX_CHARS, END_CHARS = 8_000, 2_000
 """Characters of a task that are looked at; of a longer one its start and its end."""
 MAX_WORDS, MAX_TERMS, MAX_NAMED = 120, 64, 24
+LEAST = 0.36
+"""Below so likely a kind nothing is known of a task."""
 VAGUE_TERMS = 2
 """A task of more telling words names something."""
 TERMS, NAMED, KIND, CONTAINED = 0.65, 0.25, 0.10, 0.5
@@ -98,6 +100,8 @@ def understand(task: str, source: str, kind: TaskKind | Literal[""] = "") -> Und
     predicted: TaskKind = kind or TASK_KINDS[_best(kinds)]
     if not (kind or terms or entities.paths):
         predicted, why = "unknown", "it names no subject"
+    elif not kind and max(kinds) < LEAST:
+        predicted, why = "unknown", "no words that tell the kind of work"
     risk = RISKS[_best(risks)]
     parts = [source, predicted, *sorted(_levelled(terms, language)), "#", *entities.references]
     parts += [task] if len(task) > MAX_CHARS else []

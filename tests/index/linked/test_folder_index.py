@@ -17,7 +17,7 @@ from vaultmind.errors import VaultNotFound
 from vaultmind.index.index import Index
 from vaultmind.index.linked import FolderGround
 from vaultmind.index.outlet import Withheld
-from vaultmind.planner.sources.opening import cut_by_definitions
+from vaultmind.planner.sources import cut_by_definitions
 from vaultmind.types import PERSON, Caller, SearchRequest
 
 AGENT = Caller("agent", "claude")

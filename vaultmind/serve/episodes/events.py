@@ -18,7 +18,7 @@ from vaultmind.vault.paths import checked_parts
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.planner.sources.sources import Source
+    from vaultmind.planner.sources import Source
 
 CLOCKS_DIFFER = timedelta(minutes=1)
 NEEDS: dict[HappenedKind, tuple[str, ...]] = {

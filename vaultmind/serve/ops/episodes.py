@@ -151,7 +151,7 @@ def episode_start(
     agent: Agent = "",
 ) -> Kept:
     """Begin to keep what is done for a task; the same task goes on with its episode."""
-    from vaultmind.planner.episodes.tasks import task_mark  # its patterns cost a start 20 ms
+    from vaultmind.planner.prompts import task_mark  # its patterns cost a start 20 ms
     from vaultmind.serve.episodes.which_episode import writer
 
     source = app.sources.find(project_root)

@@ -19,7 +19,7 @@ from vaultmind.types import Fault
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.planner.layers import Explored
-    from vaultmind.planner.sources.sources import Source, SourceState
+    from vaultmind.planner.sources import Source, SourceState
     from vaultmind.planner.structure import Structure
 
 SLICE_SECONDS = 0.5

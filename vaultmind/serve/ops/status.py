@@ -21,7 +21,7 @@ from vaultmind.types import Caller, IndexState
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.episodes.gains import Figures
-    from vaultmind.planner.figures import PlanFigures
+    from vaultmind.planner.ready import PlanFigures
     from vaultmind.serve.episodes.worked import Brief as EpisodesBrief
     from vaultmind.serve.ops.doctor import Examination
 

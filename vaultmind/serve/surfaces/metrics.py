@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vaultmind import __version__
-from vaultmind.planner.figures import PlanFigures
+from vaultmind.planner.ready import PlanFigures
 from vaultmind.serve.episodes import gaining
 from vaultmind.serve.ops.sources import source_statuses
 from vaultmind.tally import DONE

@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING
 
 from vaultmind import tokens
 from vaultmind.errors import BadArgument
-from vaultmind.planner.candidates.candidates import Asked
-from vaultmind.planner.candidates.known import Known
-from vaultmind.planner.candidates.pool import Candidate
+from vaultmind.planner.candidates import Asked, Candidate
 from vaultmind.planner.earlier import SLACK, Earlier, Recalled, told_within
-from vaultmind.planner.episodes.offering import is_ready, offer_of
-from vaultmind.planner.packing.assembling import CONSIDERED, Assembled, Ranked, assemble, look_again
-from vaultmind.planner.packing.running import running_last
-from vaultmind.planner.ranking.measuring import measured
-from vaultmind.planner.ranking.rerank import (
+from vaultmind.planner.episodes import is_ready, offer_of
+from vaultmind.planner.features import measured
+from vaultmind.planner.names import Known
+from vaultmind.planner.pack import CONSIDERED, Assembled, Ranked, assemble, look_again, running_last
+from vaultmind.planner.rerank import (
     DEPTHS,
     Reranked,
     Reranker,
@@ -27,15 +25,15 @@ from vaultmind.planner.ranking.rerank import (
     blended,
     seconds_left,
 )
-from vaultmind.planner.ranking.scorer import Stuff, Weights, built_in
+from vaultmind.planner.scorer import Stuff, Weights, built_in
 from vaultmind.planner.task import understand
-from vaultmind.planner.telling.noting import is_little, notes_of
+from vaultmind.planner.telling import is_little, notes_of
 from vaultmind.planner.types import TASK_KINDS, CacheStatus, Plan, PlanRequest, Understood
 from vaultmind.ports import Clock
 from vaultmind.types import Caller
 
 if TYPE_CHECKING:
-    from vaultmind.planner.sources.sources import Source, Sources
+    from vaultmind.planner.sources import Source, Sources
 
 MOST_TASK = 20_000
 """Characters of a task that are looked at."""

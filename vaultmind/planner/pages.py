@@ -13,7 +13,7 @@ from vaultmind.vault.files import FileStat
 
 if TYPE_CHECKING:
     from vaultmind.index.db import FileRow
-    from vaultmind.planner.sources.sources import Source
+    from vaultmind.planner.sources import Source
     from vaultmind.planner.types import FileRecord
 
 MOST_SHAS = 400

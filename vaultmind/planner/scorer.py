@@ -15,7 +15,7 @@ from vaultmind.types import Reason
 
 VERSION = 1
 """Of the features: weights that were learnt on others are refused."""
-FOLDER = Path(__file__).parent.parent / "weights"
+FOLDER = Path(__file__).parent / "weights"
 Stuff = Literal["code", "notes"]
 """What a source mostly is: each has weights of its own."""
 MAX_WEIGHT = 1_000.0

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from vaultmind.errors import IndexUnavailable
-from vaultmind.planner.candidates.known import Known
-from vaultmind.planner.candidates.pool import Candidate, Pool, Spot
-from vaultmind.planner.candidates.saying import said_of
+from vaultmind.index.words.stopwords import BY_LANGUAGE
+from vaultmind.index.words.terms import fold
+from vaultmind.planner.names import Known
 from vaultmind.planner.types import PlanRequest, Understood
 from vaultmind.planner.words import stems_of
 from vaultmind.types import Caller
@@ -20,7 +21,129 @@ if TYPE_CHECKING:
     from vaultmind.index.outlet import Shown
     from vaultmind.index.raw import Strong
     from vaultmind.planner.graph import Graph
-    from vaultmind.planner.sources.sources import Source
+    from vaultmind.planner.sources import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place in a file that speaks for it: offsets as a chunk has them."""
+
+    start: int
+    end: int
+    part: str
+    """The anchor of a note's section or the name of a definition; empty at the top."""
+    score: float
+    """From 0 to 1, among the spots of one plan."""
+    text: str = ""
+    """What may be shown of it, where that is not what the file says there: of an agent's memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A file and its signals. Paths are relative to the source."""
+
+    path: str
+    signals: Mapping[str, float] = field(default_factory=dict)
+    """What was measured, by the name of the signal (`candidates.SIGNALS`); most from 0 to 1."""
+    spots: tuple[Spot, ...] = ()
+    because: tuple[str, ...] = ()
+    """In words, what found it: `linked from src/auth.py`."""
+    causal: float = 0.0
+    """How sure it is that earlier work of this kind changed it, from 0 to 1."""
+    parts: tuple[str, ...] = ()
+    """Definitions or headings that such work told to have changed."""
+
+
+class Pool:
+    """Collects what speaks for files, each file once."""
+
+    def __init__(self) -> None:
+        self._signals: dict[str, dict[str, float]] = {}
+        self._spots: dict[str, tuple[Spot, ...]] = {}
+        self._because: dict[str, dict[str, None]] = {}
+        self._causal: dict[str, float] = {}
+        self._parts: dict[str, tuple[str, ...]] = {}
+
+    def add(self, path: str, signal: str, value: float, because: str = "") -> None:
+        """Add a signal of a file; of two with one name the stronger counts."""
+        known = self._signals.setdefault(path, {})
+        known[signal] = max(known.get(signal, value), value)
+        if because:
+            self._because.setdefault(path, {})[because] = None
+
+    def take(self, one: Candidate) -> None:
+        """Add a whole candidate."""
+        for name, value in one.signals.items():
+            self.add(one.path, name, value)
+        if one.spots:
+            self._spots[one.path] = tuple(
+                dict.fromkeys((*self._spots.get(one.path, ()), *one.spots))
+            )
+        for words in one.because:
+            self._because.setdefault(one.path, {})[words] = None
+        self._causal[one.path] = max(self._causal.get(one.path, 0.0), one.causal)
+        if one.parts:
+            known = self._parts.get(one.path, ())
+            self._parts[one.path] = tuple(dict.fromkeys((*known, *one.parts)))
+
+    def signals(self) -> Mapping[str, Mapping[str, float]]:
+        """Return the signals of each file."""
+        return self._signals
+
+    def has_spots(self, path: str) -> bool:
+        """Tell whether a place in a file was found."""
+        return path in self._spots
+
+    def drop(self, path: str) -> None:
+        """Forget a file."""
+        for table in (self._signals, self._spots, self._because, self._causal, self._parts):
+            table.pop(path, None)
+
+    def candidates(self) -> dict[str, Candidate]:
+        """Return the candidates by path."""
+        return {
+            path: Candidate(
+                path,
+                signals,
+                self._spots.get(path, ()),
+                tuple(self._because.get(path, ())),
+                self._causal.get(path, 0.0),
+                self._parts.get(path, ()),
+            )
+            for path, signals in self._signals.items()
+        }
+
+
+_ASKING = """
+    write prepare draft describe explain summarize summarise tell give help please
+    napisz przygotuj opisz wyjasnij podsumuj streszcz opracuj sporzadz pomoz prosze
+    напиши подготовь опиши объясни составь резюмируи помоги пожалуиста"""
+ASKING = frozenset(_ASKING.split())
+"""Folded words with which a task asks for a text. Of code some are names, of notes none is."""
+_WORD = re.compile(r"[^\W_]+")
+_STEADY = ("en", "")
+"""Languages whose small words are left out wherever words are counted."""
+
+
+def said_of(task: str, language: str, stuff: Literal["code", "notes"]) -> str:
+    """Return a task without the small words of its language, and over notes without what asks.
+
+    The task itself where nothing would be left. A word in an identifier or path stays.
+    """
+    small = frozenset() if language in _STEADY else frozenset(BY_LANGUAGE.get(language, ()))
+    asking = ASKING if stuff == "notes" else frozenset()
+    if not (small or asking):
+        return task
+    kept, begins = [], True
+    for one in task.split(" "):
+        word = fold(one.strip(",.:;!?()\"'„”«»"))
+        idle = word in small or (begins and word in asking)
+        if not idle:
+            kept.append(one)
+        begins = (idle and begins) or one.endswith((".", "!", "?", "\n"))
+    said = " ".join(kept)
+    return said if _WORD.search(said) else task
+
 
 FOUND_CHUNKS = 200
 """Chunks of a search that are looked at."""

@@ -1,36 +1,162 @@
-"""Assembling: from ranked files to a context that fits, with every piece checked on the disk."""
+"""Packing: which form of which file stands in a context of so many tokens, checked on the disk."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 from vaultmind import tokens
 from vaultmind.errors import VaultMindError
-from vaultmind.planner.candidates.candidates import Asked
-from vaultmind.planner.candidates.places import EarlierUse
-from vaultmind.planner.candidates.pool import Candidate
-from vaultmind.planner.packing.packer import Offer, Packed, bound, pack
-from vaultmind.planner.packing.pieces import Form, Worth, forms_of, rendered
-from vaultmind.planner.ranking.scorer import relevances
-from vaultmind.planner.sources.freshness import Page, indexed_shas, read_page, state_of
-from vaultmind.planner.telling.telling import TaskWords, is_told, texts_of, told_reasons
-from vaultmind.planner.telling.trace import (
+from vaultmind.planner.candidates import Asked, Candidate
+from vaultmind.planner.pages import Page, indexed_shas, read_page, state_of
+from vaultmind.planner.pieces import EarlierUse, Form, Offer, Worth, forms_of, rendered
+from vaultmind.planner.scorer import relevances
+from vaultmind.planner.telling import (
     CHANGED,
     EMPTY,
     GONE,
     NO_ROOM,
     TOO_FAR,
     TOO_LITTLE,
+    TaskWords,
+    is_told,
+    texts_of,
     told_dropped,
     told_files,
     told_intent,
+    told_reasons,
 )
 from vaultmind.planner.types import BudgetReport, Dropped, Piece, PlannedContext
 from vaultmind.planner.words import stems_of, written_in
 from vaultmind.types import Freshness, Reason
+
+MOST_STEPS = 8_000
+"""Steps a budget is cut into: up to so many tokens the answer is exact."""
+CAUSAL_TIE, FRESH_TIE, ORDER_TIE = 1e-6, 1e-7, 1e-9
+"""What decides between equal values: earlier work that changed a file, then freshness, then rank.
+Values differ by more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """What was chosen."""
+
+    chosen: tuple[int | None, ...]
+    """Of each file the number of its form, or None."""
+    tokens: int
+    value: float
+
+
+def pack(files: Sequence[Sequence[Offer]], budget: int) -> Packed:
+    """Return the choice of the most value within a budget, the same for the same offers."""
+    import numpy as np  # loads with the first search; a plan without one is rare
+
+    steps = min(max(budget, 0), MOST_STEPS)
+    unit = max(1, -(-max(budget, 0) // max(1, steps)))
+    steps = max(budget, 0) // unit
+    best = np.zeros(steps + 1)
+    picks = np.full((len(files), steps + 1), -1, dtype=np.int16)
+    for at, offers in enumerate(files):
+        before = best.copy()
+        for number, offer in enumerate(offers):
+            cost = -(-offer.tokens // unit)
+            if cost > steps or offer.value <= 0:
+                continue
+            worth = before[: steps + 1 - cost] + _tied(offer, at)
+            better = worth > best[cost:]
+            best[cost:][better] = worth[better]
+            picks[at, cost:][better] = number
+    return _walked_back(files, picks.tolist(), steps, unit)
+
+
+def bound(files: Sequence[Sequence[Offer]], budget: int) -> float:
+    """Return a value that no choice within a budget can exceed: as if forms could be cut.
+
+    The fractional optimum (Sinha and Zoltners, 1979): each file's forms on their upper hull,
+    the steps between them taken by value per token.
+    """
+    gains = [step for offers in files for step in _hull(offers)]
+    total, left = 0.0, float(budget)
+    for value, cost in sorted(gains, key=lambda one: (-one[0] / max(one[1], 1e-9), one)):
+        if cost >= left:
+            return total + (value * left / cost if cost else value)
+        total, left = total + value, left - cost
+    return total
+
+
+def _tied(offer: Offer, at: int) -> float:
+    tie = CAUSAL_TIE * offer.causal + FRESH_TIE * offer.fresh - ORDER_TIE * min(at, 90)
+    return offer.value + tie
+
+
+def _walked_back(
+    files: Sequence[Sequence[Offer]], picks: list[list[int]], steps: int, unit: int
+) -> Packed:
+    chosen: list[int | None] = [None] * len(files)
+    left = steps
+    for at in range(len(files) - 1, -1, -1):
+        number = picks[at][left]
+        if number >= 0:
+            chosen[at] = number
+            left -= -(-files[at][number].tokens // unit)
+    taken = [files[at][one] for at, one in enumerate(chosen) if one is not None]
+    return Packed(tuple(chosen), sum(one.tokens for one in taken), sum(one.value for one in taken))
+
+
+def _hull(offers: Sequence[Offer]) -> list[tuple[float, int]]:
+    """Return the steps (value, tokens) from one useful form of a file to the next."""
+    points: list[tuple[float, int]] = [(0.0, 0)]
+    useful = sorted({(one.tokens, -one.value) for one in offers if one.value > 0})
+    for cost, negative in useful:
+        value = -negative
+        if value <= points[-1][0]:
+            continue
+        while len(points) > 1 and _steeper(points[-2], points[-1], (value, cost)):
+            points.pop()
+        points.append((value, cost))
+    return [(after[0] - before[0], after[1] - before[1]) for before, after in pairwise(points)]
+
+
+def _steeper(first: tuple[float, int], middle: tuple[float, int], last: tuple[float, int]) -> bool:
+    """Tell whether the middle of three points lies on or below the line between the others."""
+    left = (middle[0] - first[0]) * (last[1] - first[1])
+    return left <= (last[0] - first[0]) * (middle[1] - first[1])
+
+
+BEHIND = 1.0
+"""How far below the best of the other files a running summary stands at most."""
+_RUNNING = re.compile(r"/agents/([^/]+)/memory/(?:active_context\.md$|summaries/rolling/)")
+
+
+def running_last(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Return candidates with of each agent one running summary, below what it is about.
+
+    An active context and the sliding summaries beside it hold the same sentences: of them the best
+    stays. Where there is nothing else, it stays as it is.
+    """
+    own = {one.candidate.path: _agent(one.candidate.path) for one in ranked}
+    others = [one.score for one in ranked if not own[one.candidate.path]]
+    most = max(others) - BEHIND if others else float("inf")
+    kept: list[Ranked] = []
+    seen: set[str] = set()
+    for one in sorted(ranked, key=lambda it: (-it.score, it.candidate.path)):
+        agent = own[one.candidate.path]
+        if agent and agent in seen:
+            continue
+        seen.add(agent)
+        kept.append(replace(one, score=min(one.score, most)) if agent else one)
+    return kept
+
+
+def _agent(path: str) -> str:
+    """Return whose running summary a file is; empty for any other file."""
+    found = _RUNNING.search(f"/{path}")
+    return found[1] if found else ""
+
 
 CONSIDERED = 12
 """Files, the best, of which forms are made: more is a list, and no reading for a task."""

@@ -7,16 +7,20 @@ import logging
 import os
 import shutil
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from vaultmind.config import Config
 from vaultmind.config.links import Link, link_name, links_file, name_for, read_links, write_links
 from vaultmind.errors import BadArgument, ConfigError, NotFound, VaultMindError
 from vaultmind.index.index import Index
-from vaultmind.planner.sources.linkable import linkable
-from vaultmind.types import IndexState
+from vaultmind.index.linked import MAX_BYTES, FolderGround, NamedLines
+from vaultmind.index.outlet import Withheld
+from vaultmind.planner.linkable import linkable
+from vaultmind.ports import Clock, Embedder, IndexErasing
+from vaultmind.types import Chunk, IndexState, Scrubbed
 from vaultmind.vault.files import VaultReader
 
 if TYPE_CHECKING:
@@ -351,3 +355,104 @@ def _is_path_of(wanted: str, root: Path) -> bool:
         return named == root or named.resolve() == root
     except (OSError, RuntimeError, ValueError):
         return False
+
+
+def open_sources(
+    config: Config,
+    index: Index,
+    reader: VaultReader,
+    withheld: Withheld,
+    *,
+    lend: Callable[[], Embedder | None],
+    clock: Clock,
+) -> Sources:
+    """Return the vault, by its index and reader, and the folders linked to it, not yet started.
+
+    `lend` gives the vault's embedder to their indexes.
+    """
+    means = SourcesMeans(
+        config.vault,
+        index,
+        reader,
+        config.state_dir,
+        config.config_folder,
+        folder_indexes(config, withheld, lend, clock),
+        structures(clock),
+    )
+    return Sources(means)
+
+
+def folder_indexes(
+    config: Config, withheld: Withheld, lend: Callable[[], Embedder | None], clock: Clock
+) -> OpenIndex:
+    """Return what opens the index of a linked folder, with an embedder that is lent to it."""
+    megabytes = min(config.index.max_file_mb, MAX_BYTES / 1_000_000)
+    settings = replace(config.index, max_file_mb=megabytes)
+
+    def opens(root: Path, state_dir: Path) -> tuple[Index, VaultReader]:
+        own = replace(config, vault=root, state_dir=state_dir, index=settings)
+        ground = FolderGround(root, config.index.exclude, cut_by_definitions, _cutter_format())
+        index = Index(own, ground, withheld, clock=clock, embedder=lend)
+        return index, index.outlet.reader
+
+    return opens
+
+
+def structures(clock: Clock) -> OpenStructure:
+    """Return what opens the structure of a source; nothing is read before it is asked for."""
+
+    def opens(name: str, database: Path, index: Index, reader: VaultReader) -> Structure:
+        from vaultmind.planner.structure import Structure
+
+        return Structure(name, database, index, reader, clock=clock)
+
+    return opens
+
+
+def cut_by_definitions(path: str, text: str) -> Sequence[NamedLines]:
+    """Return where code is cut: whole definitions where the language's grammar is installed."""
+    from vaultmind.planner.spans import code_spans
+
+    return code_spans(path, text)
+
+
+def _cutter_format() -> str:
+    """Return which grammars there are: with others, code is cut elsewhere."""
+    from vaultmind.planner.code import grammars
+
+    return ",".join(grammars())
+
+
+SETTLE_SECONDS = 60.0
+
+
+class SourcesErasing:
+    """Takes erased texts out of the vault's index, and out of the records made of its files."""
+
+    def __init__(self, index: IndexErasing, sources: Sources) -> None:
+        self._index = index
+        self._sources = sources
+
+    def begin(self) -> None:
+        """Note that files are about to change."""
+        self._index.begin()
+
+    def scrub(self, paths: Iterable[str]) -> Scrubbed:
+        """Index the paths as they stand, and clean all that was made of what they said."""
+        scrubbed = self._index.scrub(paths)
+        for source in self._sources.all():
+            if source.kind == "vault" and source.structure is not None:
+                try:
+                    source.structure.settle(SETTLE_SECONDS)
+                except VaultMindError as error:
+                    fault = f"what planning keeps could not be cleaned ({error})"
+                    return Scrubbed(scrubbed.traces, (*scrubbed.faults, fault))
+        return scrubbed
+
+    def saying(self, text: str, limit: int) -> list[Chunk]:
+        """Return the chunks that hold words of a text, likeliest first."""
+        return self._index.saying(text, limit)
+
+    def nearest_to(self, texts: Sequence[str], limit: int) -> list[tuple[Chunk, float]] | None:
+        """Return the chunks that mean nearly the same as a text."""
+        return self._index.nearest_to(texts, limit)

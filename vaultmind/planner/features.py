@@ -1,11 +1,4 @@
-"""Features: what is known of a candidate, each as a number from 0 to 1. Pure.
-
-Seven are the seed's (`f_…`). The others are measures of the search and its ranker (`words`,
-`words_sum`, `rank`), of names (`path`, `definitions`, `whole_name`, `named`, `defined`, `scope`),
-of links (`used`, `user`, `test`, `tested`) and of the past (`similar`, `together`, `frequent`).
-What sort of file it is (`is_…`) says what a project's habits are: whether the documentation or the
-changelog is changed along with the code differs from one to the next, and counts only once learnt.
-"""
+"""Features: what is known of a candidate of a task, each as a number from 0 to 1."""
 
 from __future__ import annotations
 
@@ -15,8 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from vaultmind.planner.candidates.pool import Candidate
-from vaultmind.planner.ranking.scorer import Stuff
+from vaultmind.planner.candidates import Asked, Candidate, candidates
+from vaultmind.planner.pages import indexed_rows
+from vaultmind.planner.scorer import Stuff
+from vaultmind.planner.task import risk_of_path
 from vaultmind.planner.types import FileRecord, Risk, TaskKind
 from vaultmind.planner.words import stems_of
 
@@ -186,3 +181,33 @@ def features_of(one: Candidate, about: About) -> Mapping[str, float]:
         "scope": scope(one, about),
         "is_test": float(role == "test"),
     }
+
+
+SECONDS_A_DAY = 86_400.0
+
+
+def measured(asked: Asked) -> list[tuple[Candidate, Mapping[str, float]]]:
+    """Return every candidate with its features. Ages are whole days: a plan lasts a day."""
+    pool = candidates(asked)
+    structure, understood = asked.source.structure, asked.understood
+    graph = structure.graph if structure else None
+    scope = scope_of(asked.request.task)
+    now = asked.now.timestamp()
+    rows = indexed_rows(asked.source, [*pool])
+    ages = {row.path: (now - row.stat.mtime_ns / 1e9) // SECONDS_A_DAY for row in rows}
+    done = []
+    for path, one in pool.items():
+        record = structure.record(path) if structure else None
+        is_code = record is not None and record.shape == "code"
+        about = About(
+            understood.predicted,
+            understood.risk,
+            record,
+            scope,
+            ages.get(path, math.inf),
+            risk_of_path(path),
+            bool(is_code and graph and any(edge.kind == "tests" for edge in graph.into(path))),
+            asked.known.names.stuff,
+        )
+        done.append((one, features_of(one, about)))
+    return done
