@@ -82,7 +82,9 @@ def test_a_time_is_read(text: str, language: str, start: str, end: str) -> None:
     assert days(spans(text, language, BASE)) == [(start, end)]
 
 
-@pytest.mark.parametrize("text", ["31 February 2023", "2023-13-45", "03/04/2023", "99.99.2023"])
+@pytest.mark.parametrize(
+    "text", ["31 February 2023", "2023-13-45", "03/04/2023", "99.99.2023", "x_last_night of y"]
+)
 def test_what_is_no_day_or_may_be_two_is_no_time(text: str) -> None:
     assert spans(text, "en", BASE) == ()
 

@@ -21,7 +21,7 @@ from vaultmind.config import EpisodesConfig
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, PathRefused, VaultMindError
 from vaultmind.serve.calls.call import Call
 from vaultmind.serve.operations import answer, find, run_operation
-from vaultmind.serve.surfaces import tokens_file
+from vaultmind.serve.surfaces import guard
 from vaultmind.types import PERSON, Caller
 
 SCHEMAS = Path(__file__).parent.parent.parent / "docs/schemas"
@@ -65,7 +65,7 @@ def post(machine: Machine) -> Post:
     port = machine.run("status")["daemon"]["http_port"]
 
     def ask_as(route: str, body: Any, agent: str = "main") -> tuple[int, Any]:
-        token = tokens_file.token_of(machine.config.state_dir, agent)
+        token = guard.token_of(machine.config.state_dir, agent)
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         return ask(port, f"/v1/{route}", body, headers)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import stat
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from vaultmind.errors import BadArgument, ConfigError
-from vaultmind.serve.surfaces import tokens_file
+from vaultmind.serve.surfaces import guard
 from vaultmind.serve.surfaces.guard import CALLER, MAX_BODY_BYTES, Guard
 
 TOKEN = "a-token-that-is-long-enough"
@@ -39,8 +40,11 @@ def ask(headers: Iterable[tuple[str, str]], body: Iterable[bytes] = (b"",)) -> t
 
     raw = [(name.encode(), value.encode()) for name, value in headers]
     scope = {"type": "http", "method": "POST", "path": "/", "headers": raw}
-    guard = Guard(_echo, lambda token: "main" if token == TOKEN else "")
-    asyncio.run(guard(scope, receive, send))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, guard.TOKENS)
+        path.touch(mode=0o600)
+        path.write_text(json.dumps({"main": TOKEN}), "utf-8")
+        asyncio.run(Guard(_echo, Path(folder))(scope, receive, send))
     return sent[0]["status"], json.loads(sent[1]["body"])
 
 
@@ -95,41 +99,41 @@ def test_a_body_over_the_limit_is_refused_though_its_length_was_not_told() -> No
 
 
 def test_a_token_is_made_once_and_names_its_agent(tmp_path: Path) -> None:
-    token = tokens_file.token_of(tmp_path, "jaskier")
-    assert tokens_file.token_of(tmp_path, "Jaskier") == token
-    assert tokens_file.token_of(tmp_path, "main") != token
-    assert tokens_file.agent_of(tmp_path, token) == "jaskier"
-    assert tokens_file.agent_of(tmp_path, token + "x") == ""
-    assert tokens_file.agent_of(tmp_path, "ż\ud800") == ""
+    token = guard.token_of(tmp_path, "jaskier")
+    assert guard.token_of(tmp_path, "Jaskier") == token
+    assert guard.token_of(tmp_path, "main") != token
+    assert guard.agent_of(tmp_path, token) == "jaskier"
+    assert guard.agent_of(tmp_path, token + "x") == ""
+    assert guard.agent_of(tmp_path, "ż\ud800") == ""
 
 
 def test_only_the_owner_can_read_the_tokens(tmp_path: Path) -> None:
-    tokens_file.token_of(tmp_path, "main")
-    path = tokens_file.tokens_path(tmp_path)
+    guard.token_of(tmp_path, "main")
+    path = tmp_path / guard.TOKENS
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     path.chmod(0o644)
     with pytest.raises(ConfigError, match="chmod 600"):
-        tokens_file.agent_of(tmp_path, "x")
+        guard.agent_of(tmp_path, "x")
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"main": 5}', '{"main": "short"}', '{"../x": "y"}'])
 def test_a_broken_token_file_lets_nobody_in(tmp_path: Path, text: str) -> None:
-    path = tokens_file.tokens_path(tmp_path)
+    path = tmp_path / guard.TOKENS
     path.write_text(text)
     path.chmod(0o600)
     with pytest.raises(ConfigError):
-        tokens_file.agent_of(tmp_path, "")
+        guard.agent_of(tmp_path, "")
 
 
 def test_a_token_is_made_for_proper_names_only(tmp_path: Path) -> None:
     with pytest.raises(BadArgument):
-        tokens_file.token_of(tmp_path, "../main")
+        guard.token_of(tmp_path, "../main")
 
 
 def test_a_token_in_the_persons_name_is_nobodys(tmp_path: Path) -> None:
     token = "t" * 64
-    path = tokens_file.tokens_path(tmp_path)
+    path = tmp_path / guard.TOKENS
     path.write_text(json.dumps({"person": token, "main": "m" * 64}), "utf-8")
     path.chmod(0o600)
-    assert tokens_file.agent_of(tmp_path, token) == ""
-    assert tokens_file.agent_of(tmp_path, "m" * 64) == "main"
+    assert guard.agent_of(tmp_path, token) == ""
+    assert guard.agent_of(tmp_path, "m" * 64) == "main"

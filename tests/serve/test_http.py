@@ -20,7 +20,7 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.serve.operations import of
-from vaultmind.serve.surfaces import tokens_file
+from vaultmind.serve.surfaces import guard
 from vaultmind.serve.surfaces.http import serve_http
 
 
@@ -60,7 +60,7 @@ def port(app: App) -> Iterator[int]:
 
 
 def headers_of(app: App, agent: str = "main") -> dict[str, str]:
-    token = tokens_file.token_of(app.config.state_dir, agent)
+    token = guard.token_of(app.config.state_dir, agent)
     return {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
 
 

@@ -36,7 +36,7 @@ from vaultmind.serve.operations import find
 from vaultmind.serve.ops import plans as planning
 from vaultmind.serve.ops.plans import Planned, context_plan
 from vaultmind.serve.show import Reader, dump, show
-from vaultmind.serve.surfaces import tokens_file
+from vaultmind.serve.surfaces import guard
 from vaultmind.types import PERSON, Caller, Generated, MemoryWrite, Prompt, Reason
 
 SCHEMAS = Path(__file__).parent.parent.parent / "docs/schemas"
@@ -86,7 +86,7 @@ def by_http(
     machine: Machine, body: Any, route: str = "plan-context", agent: str = "main"
 ) -> tuple[int, Any]:
     port = machine.run("status")["daemon"]["http_port"]
-    token = tokens_file.token_of(machine.config.state_dir, agent)
+    token = guard.token_of(machine.config.state_dir, agent)
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     return ask(port, f"/v1/{route}", body, headers)
 

@@ -188,7 +188,9 @@ def read_words(text: str, language: str) -> tuple[Lexicon, list[Node]]:
         at[place] = number
     nodes, done = [], 0
     for phrase in lexicon.phrases.finditer(joined):
-        first, last = at[phrase.start()], at[phrase.end() + 1]
+        first, last = at.get(phrase.start()), at.get(phrase.end() + 1)
+        if first is None or last is None:  # inside a name like `x_last_night`
+            continue
         nodes += [_node(*token, text, lexicon) for token in tokens[done:first]]
         ends = tokens[first][0].start(), tokens[last - 1][0].end()
         nodes.append(Node(*ends, lexicon.kinds(phrase[0])))

@@ -7,7 +7,6 @@ import contextlib
 import json
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -34,8 +33,8 @@ from vaultmind.serve.calls.call import Call
 from vaultmind.serve.calls.problems import problem
 from vaultmind.serve.calls.workers import THREADS, run_in_thread
 from vaultmind.serve.op import Operation
-from vaultmind.serve.surfaces import metrics, tokens_file
-from vaultmind.serve.surfaces.guard import CALLER, Guard
+from vaultmind.serve.surfaces import metrics
+from vaultmind.serve.surfaces.guard import CALLER, Guard, token_of
 from vaultmind.serve.surfaces.mcp import http_manager
 
 if TYPE_CHECKING:
@@ -78,9 +77,8 @@ def http_app(app: App) -> ASGIApp:
         lifespan=lifespan,
         exception_handlers={404: _no_route, 405: _no_method},
     )
-    state_dir = app.config.state_dir
-    tokens_file.token_of(state_dir, app.config.agent)
-    return Guard(site, partial(tokens_file.agent_of, state_dir))
+    token_of(app.config.state_dir, app.config.agent)
+    return Guard(site, app.config.state_dir)
 
 
 async def serve_http(app: App, started: Callable[[int], None]) -> None:

@@ -185,34 +185,17 @@ class _Handlers:
     ) -> types.ListResourcesResult:
         caller = self.caller_of(context)
         offered = await self._or_refuse(lambda report: resources.offered(self.app, caller), {})
-        return types.ListResourcesResult(
-            resources=[
-                types.Resource(
-                    uri=one.uri,
-                    name=one.name,
-                    title=one.title,
-                    description=one.description,
-                    mime_type=MARKDOWN,
-                )
-                for one in offered
-            ]
-        )
+        told = [types.Resource(uri=one.uri, **_told(one)) for one in offered]
+        return types.ListResourcesResult(resources=told)
 
     async def list_templates(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(
-            resource_templates=[
-                types.ResourceTemplate(
-                    uri_template=one.uri,
-                    name=one.name,
-                    title=one.title,
-                    description=one.description,
-                    mime_type=MARKDOWN,
-                )
-                for one in resources.TEMPLATES
-            ]
-        )
+        told = [
+            types.ResourceTemplate(uri_template=one.uri, **_told(one))
+            for one in resources.TEMPLATES
+        ]
+        return types.ListResourceTemplatesResult(resource_templates=told)
 
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
@@ -227,20 +210,12 @@ class _Handlers:
     async def list_prompts(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
-        language = await self._language(context)
-        return types.ListPromptsResult(
-            prompts=[
-                types.Prompt(
-                    name=one.name,
-                    title=one.title(language),
-                    description=one.description,
-                    arguments=[types.PromptArgument(name=one.argument, required=True)]
-                    if one.argument
-                    else [],
-                )
-                for one in prompts.PROMPTS
-            ]
-        )
+        language, told = await self._language(context), []
+        for one in prompts.PROMPTS:
+            takes = [types.PromptArgument(name=one.argument, required=True)] if one.argument else []
+            named: dict[str, Any] = {"name": one.name, "title": one.title(language)}
+            told.append(types.Prompt(**named, description=one.description, arguments=takes))
+        return types.ListPromptsResult(prompts=told)
 
     async def get_prompt(
         self, context: Context, params: types.GetPromptRequestParams
@@ -250,10 +225,8 @@ class _Handlers:
             lambda report: prompts.find(params.name).text(language, params.arguments or {}),
             {"prompt": params.name},
         )
-        message = types.PromptMessage(
-            role="user", content=types.TextContent(type="text", text=text)
-        )
-        return types.GetPromptResult(messages=[message])
+        content = types.TextContent(type="text", text=text)
+        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
     async def _language(self, context: Context) -> str:
         agent = self.caller_of(context).agent
@@ -264,11 +237,15 @@ class _Handlers:
         try:
             return await run_in_thread(work, self.limiter)
         except Exception as error:  # a surface: every failure is said in words
-            code = (
-                types.INVALID_PARAMS if isinstance(error, VaultMindError) else types.INTERNAL_ERROR
-            )
+            ours = isinstance(error, VaultMindError)
+            code = types.INVALID_PARAMS if ours else types.INTERNAL_ERROR
             words = problem_words(problem(error, "The request"))
             raise MCPError(code=code, message=words, data=data) from error
+
+
+def _told(one: resources.Offered) -> dict[str, Any]:
+    named = {"name": one.name, "title": one.title, "description": one.description}
+    return named | {"mime_type": MARKDOWN}
 
 
 def _result(

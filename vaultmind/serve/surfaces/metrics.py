@@ -5,8 +5,7 @@ Built at each request from what is known; the library is loaded by the first one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from vaultmind import __version__
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 ROUTE = "/v1/metrics"
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-SEARCHES = ("memory_search", "search_many", "source_search")
+SEARCHES = tuple((name, DONE) for name in ("memory_search", "search_many", "source_search"))
 PLANNING: dict[str, str] = {
     "plan_context_p50_ms": "Milliseconds that half of the plans took at most.",
     "plan_context_p95_ms": "Milliseconds that 95 in 100 plans took at most.",
@@ -47,82 +46,67 @@ SHARES: dict[str, str] = {
 """Of episodes. One of which there is nothing to tell yet is left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """A number, with the labels that tell it from others of its name."""
-
-    value: float
-    labels: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Numbers of one name."""
-
-    name: str
-    help: str
-    samples: tuple[Sample, ...]
-    labels: tuple[str, ...] = ()
-    counts: bool = False
-    """Whether it only ever grows, from 0 at the daemon's start."""
+Rows = Iterable[tuple[tuple[str, ...], float]]
+"""Numbers by the values of their labels."""
 
 
 def exposition(app: App, caller: Caller) -> bytes:
-    """Return every metric that a caller may see, in Prometheus' text format."""
+    """Return every metric that a caller may see, in Prometheus' text format.
+
+    Episodes are those of agents that the caller may read.
+    """
     from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+
+    class Collector:
+        def collect(self) -> Iterator[Metric]:
+            yield _family("info", "Which version runs.", [((__version__,), 1)], ["version"])
+            kept = gaining.recent(app, caller)
+            yield from _plans(app.planner.figures, kept)
+            yield from _episodes(kept)
+            yield from _operations(app)
+            yield from _sources(app)
 
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
-    registry.register(_Collector(tuple(families(app, caller))))
+    registry.register(Collector())
     return bytes(generate_latest(registry))
 
 
-def families(app: App, caller: Caller) -> Iterator[Family]:
-    """Yield what is measured; episodes are those of agents that the caller may read."""
-    yield Family("info", "Which version runs.", (Sample(1, (__version__,)),), ("version",))
-    kept = gaining.recent(app, caller)
-    yield from _plans(app.planner.figures, kept)
-    yield from _episodes(kept)
-    yield from _operations(app)
-    yield from _sources(app)
-
-
-def _plans(now: PlanFigures, kept: Figures) -> Iterator[Family]:
+def _plans(now: PlanFigures, kept: Figures) -> Iterator[Metric]:
     """Yield how planning goes since the start; before its first plan, as it went before."""
-    yield _one("plans_total", "Plans since the start.", now.plans, counts=True)
+    yield _family("plans_total", "Plans since the start.", _one(now.plans))
     for name, words in PLANNING.items():
-        yield _one(name, words, getattr(now if now.plans else kept, name))
+        yield _family(name, words, _one(getattr(now if now.plans else kept, name)))
 
 
-def _episodes(kept: Figures) -> Iterator[Family]:
+def _episodes(kept: Figures) -> Iterator[Metric]:
     for name, words in SHARES.items():
-        yield _one(name, words, getattr(kept, name))
-    states = (*kept.outcomes.items(), ("running", kept.running))
-    samples = tuple(Sample(number, (name,)) for name, number in states)
+        yield _family(name, words, _one(getattr(kept, name)))
+    states = [((name,), number) for name, number in kept.outcomes.items()]
     words = "Episodes of the last 30 days by outcome; those that are under way."
-    yield Family("episodes", words, samples, ("outcome",))
-    yield _one("offered_tokens", "Tokens that plans of the last 30 days took.", kept.offered_tokens)
+    yield _family("episodes", words, [*states, (("running",), kept.running)], ["outcome"])
+    words = "Tokens that plans of the last 30 days took."
+    yield _family("offered_tokens", words, _one(kept.offered_tokens))
     words = "Tokens that their files would have taken as a whole."
-    yield _one("whole_tokens", words, kept.whole_tokens)
+    yield _family("whole_tokens", words, _one(kept.whole_tokens))
 
 
-def _operations(app: App) -> Iterator[Family]:
+def _operations(app: App) -> Iterator[Metric]:
     counts = app.operated.counts()
-    searches = sum(one.times for (name, how), one in counts.items()
-                   if name in SEARCHES and how == DONE)  # fmt: skip
-    yield _one("searches_total", "Searches since the start.", searches, counts=True)
+    searches = sum(one.times for key, one in counts.items() if key in SEARCHES)
+    yield _family("searches_total", "Searches since the start.", _one(searches))
     words = "Writes of facts since the start, by what came of them."
-    wrote = tuple(Sample(one.times, key) for key, one in app.wrote.counts().items())
-    yield Family("writes_total", words, wrote, ("op", "outcome"), counts=True)
-    times = tuple(Sample(one.times, key) for key, one in counts.items())
-    words = "Operations since the start, by name and by whether they were refused or failed."
-    yield Family("operations_total", words, times, ("operation", "outcome"), counts=True)
-    spent = tuple(Sample(one.seconds, key) for key, one in counts.items())
+    wrote = [(key, one.times) for key, one in app.wrote.counts().items()]
+    yield _family("writes_total", words, wrote, ["op", "outcome"])
+    words, labels = "Operations since the start, by name and outcome.", ["operation", "outcome"]
+    times = [(key, one.times) for key, one in counts.items()]
+    yield _family("operations_total", words, times, labels)
+    spent = [(key, one.seconds) for key, one in counts.items()]
     words = "Seconds that these took, all together."
-    yield Family("operation_seconds_total", words, spent, ("operation", "outcome"), counts=True)
+    yield _family("operation_seconds_total", words, spent, labels)
 
 
-def _sources(app: App) -> Iterator[Family]:
+def _sources(app: App) -> Iterator[Metric]:
     """Yield how the index of each source is: what every agent may be told of them."""
     found = source_statuses(app)
     for name, words, values in (
@@ -133,28 +117,21 @@ def _sources(app: App) -> Iterator[Family]:
         ("index_ready", "Whether it is up to date.", [one.phase == "ready" for one in found]),
         ("source_there", "Whether its folder is there.", [one.there for one in found]),
     ):  # fmt: skip
-        samples = zip(found, values, strict=True)
-        labelled = tuple(Sample(float(value), (one.name, one.kind)) for one, value in samples)
-        yield Family(name, words, labelled, ("source", "kind"))
+        labels = [(one.name, one.kind) for one in found]
+        yield _family(name, words, zip(labels, values, strict=True), ["source", "kind"])
 
 
-def _one(name: str, words: str, value: float | None, *, counts: bool = False) -> Family:
-    """Return the metric of a single number; of none, without a sample."""
-    return Family(name, words, () if value is None else (Sample(value),), counts=counts)
+def _one(value: float | None) -> Rows:
+    """Return the row of a number without labels; of none, none."""
+    return [] if value is None else [((), value)]
 
 
-class _Collector:
-    """Hands families to the library, in its own types."""
+def _family(name: str, words: str, rows: Rows, labels: Sequence[str] = ()) -> Metric:
+    """Return a metric; one that ends in `_total` only ever grows, from the daemon's start."""
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
-    def __init__(self, families: Iterable[Family]) -> None:
-        self._families = families
-
-    def collect(self) -> Iterator[Metric]:
-        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
-
-        for one in self._families:
-            kind = CounterMetricFamily if one.counts else GaugeMetricFamily
-            family = kind(f"vaultmind_{one.name}", one.help, labels=one.labels)
-            for sample in one.samples:
-                family.add_metric(sample.labels, sample.value)
-            yield family
+    kind = CounterMetricFamily if name.endswith("_total") else GaugeMetricFamily
+    family: Metric = kind(f"vaultmind_{name}", words, labels=labels)
+    for values, value in rows:
+        family.add_metric(values, float(value))  # type: ignore[attr-defined]
+    return family
