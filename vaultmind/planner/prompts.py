@@ -14,7 +14,7 @@ from vaultmind.vault.oneline import one_line
 
 OTHER = 0.2
 """Tasks less alike than this are not the same."""
-LEAST_TERMS = 3
+LEAST_TERMS = 4
 """Telling words of a prompt that names a task of its own; fewer go on with what is done."""
 MAX_CHARS = 4000
 """Of a prompt that are kept of it as a task."""

@@ -84,6 +84,8 @@ _NOISE = re.compile(
     r"|\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?Z?\b|\bline \d+\b|(?<=\w):\d+(?::\d+)?\b"
 )
 _BLOB = re.compile(r"(\S{200})\S+")
+_LABEL = re.compile(r"\s*\[?(?:bug|fix|feat|feature|docs|chore|refactor|perf|style)\b(?=[](:])")
+_SHORTENED = re.compile(r"(?:n)?['’ʼ](?:t|s|re|ve|ll|d|m)\b", re.IGNORECASE)
 _PREFIX = re.compile(r"\s*(?:[-*>#]+\s*)?\[?([\w-]{2,20})\]?(?:\([^()\n]{0,60}\))?!?:\s")
 
 
@@ -223,6 +225,7 @@ def _language_of(text: str) -> str:
 def _terms(text: str, language: str) -> tuple[str, ...]:
     """Return the stems of a text's telling words, sorted; identifiers and paths by their parts."""
     told: dict[str, None] = {}
+    text = _SHORTENED.sub("", _LABEL.sub("", text))
     for piece in _PIECE.findall(_NOISE.sub(" ", text)):
         folded = fold(piece)[:40]
         if folded.isdecimal():
