@@ -220,7 +220,7 @@ def import_(settings: Settings, args: Args) -> int:
     FILE is JSON Lines of {session, time, role, speaker?, content, id?}, or the export of Claude or
     ChatGPT (conversations.json or the zip). The same file twice changes nothing.
     """
-    known, agent = settings.call("memory_status")["agents"], settings.config.agent
+    known, agent = settings.call("memory_status")["agents"], settings.where.agent
     answer = settings.ask("import_file", args | {"path": str(args["path"].absolute())})
     answer.json["new_agent"] = agent not in known and answer.json["messages"] > 0
     settings.tell(answer)

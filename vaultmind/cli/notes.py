@@ -370,7 +370,7 @@ def status(settings: Settings, args: Args) -> int:
     answer = settings.ask("memory_status")
     if not settings.in_process:
         settings.close()  # so as not to count ourselves among the clients
-    answer.json["daemon"] = launch.status(settings.config)
+    answer.json["daemon"] = launch.status(settings.where)
     settings.tell(answer)
     if not settings.json:
         say(f"Daemon: {daemon_words(answer.json['daemon'])}.")

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import click
 
 from vaultmind.cli.terminal import OUTCOME_MARKS, print_json, progress, show
+from vaultmind.locate import locate
 from vaultmind.ports import Report, silent
 
 if TYPE_CHECKING:
     from vaultmind.config import Config
+    from vaultmind.locate import Where
 
 NEED_A_LOOK = frozenset(("suggestions_list",))
 """Operations that only read, and what they read is what was left to do."""
@@ -113,9 +115,15 @@ class Settings:
         return self._config
 
     @property
+    def where(self) -> Config | Where:
+        """Return vault, state folder and agent, which cost less than the whole configuration."""
+        return self._config or locate(*self.named.values())
+
+    @property
     def target(self) -> dict[str, Any]:
         """Return the argument that names the agent who was named anywhere; else none."""
-        return {"agent": self.config.agent} if self.config.agent_named else {}
+        where = self.where
+        return {"agent": where.agent} if where.agent_named else {}
 
     @property
     def backend(self) -> Backend:
@@ -125,7 +133,7 @@ class Settings:
         elif self._backend is None:
             from vaultmind.client.client import Client
 
-            self._backend = Client.connect(self.config)
+            self._backend = Client.connect(self.where)
         return self._backend
 
     def call(self, op: str, args: dict[str, Any] | None = None) -> dict[str, Any]:

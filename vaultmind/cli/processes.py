@@ -42,7 +42,7 @@ def start(settings: Settings) -> int:
     """Start the daemon in the background, if none runs."""
     from vaultmind.client.client import Client
 
-    Client.connect(settings.config).close()
+    Client.connect(settings.where).close()
     return _tell(settings)
 
 
@@ -52,7 +52,7 @@ def stop(settings: Settings) -> int:
     """Ask the daemon to finish what it does and stop."""
     from vaultmind.client import launch
 
-    stopped = launch.stop(settings.config)
+    stopped = launch.stop(settings.where)
     if settings.json:
         print_json({"running": False, "stopped": stopped})
     else:
@@ -70,7 +70,7 @@ def status(settings: Settings) -> int:
 def _tell(settings: Settings) -> int:
     from vaultmind.client import launch
 
-    found = launch.status(settings.config)
+    found = launch.status(settings.where)
     if settings.json:
         print_json(found)
     else:

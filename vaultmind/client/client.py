@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vaultmind import errors
 from vaultmind.client import launch
 from vaultmind.client.wire import MAX_LINE_BYTES, Wire, encode
-from vaultmind.config import Config
 from vaultmind.errors import BadArgument, DaemonUnavailable, VaultMindError
 from vaultmind.ports import Report, silent
 from vaultmind.types import PERSON, Caller, Progress
+
+if TYPE_CHECKING:
+    from vaultmind.config import Config
+    from vaultmind.locate import Where
 
 
 class Client:
     """A connection to the vault's daemon, made anew when the daemon was replaced meanwhile."""
 
-    def __init__(self, config: Config, caller: Caller, wire: Wire) -> None:
-        self._config = config
+    def __init__(self, where: Config | Where, caller: Caller, wire: Wire) -> None:
+        self._where = where
         self._caller = caller
         self._wire: Wire | None = wire
         self._number = 0
 
     @classmethod
-    def connect(cls, config: Config, caller: Caller = PERSON, *, start: bool = True) -> Client:
+    def connect(
+        cls, where: Config | Where, caller: Caller = PERSON, *, start: bool = True
+    ) -> Client:
         """Return a connected client, starting the daemon when none runs.
 
         Raises DaemonUnavailable, in words, when there is none and none can be started.
         """
-        return cls(config, caller, launch.connect(config, _greeting(caller), start=start))
+        return cls(where, caller, launch.connect(where, _greeting(caller), start=start))
 
     def call(self, op: str, args: dict[str, Any], report: Report = silent) -> dict[str, Any]:
         """Run an operation and return its response as JSON, reporting progress on the way.
@@ -71,7 +76,7 @@ class Client:
         if self._wire is not None and self._wire.gone():
             self.close()
         if self._wire is None:
-            self._wire = launch.connect(self._config, _greeting(self._caller))
+            self._wire = launch.connect(self._where, _greeting(self._caller))
         return self._wire
 
 

@@ -8,7 +8,6 @@ up.
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
@@ -89,7 +88,7 @@ def device_name(state_dir: Path) -> str:
     """Return this device's name, made on first use: of its audit files, and its sessions."""
     path = state_dir / DEVICE_FILE
     if not path.exists():
-        path.write_text(f"{secrets.token_hex(4)}\n", "ascii")
+        path.write_text(f"{os.urandom(4).hex()}\n", "ascii")
     return path.read_text("ascii").strip()
 
 

@@ -17,9 +17,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from vaultmind.index.words.kin import roots
 from vaultmind.index.words.stopwords import BY_LANGUAGE
-from vaultmind.index.words.terms import fold, stems
+from vaultmind.index.words.terms import fold, roots, stems
 from vaultmind.planner.types import TASK_KINDS, Entities, Risk, TaskKind, Understood
 
 if TYPE_CHECKING:

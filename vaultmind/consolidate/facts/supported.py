@@ -16,9 +16,9 @@ from vaultmind.consolidate.facts.figures import PARTS, numbers, plain
 from vaultmind.consolidate.facts.ground import FRAME
 from vaultmind.consolidate.facts.types import Reason
 from vaultmind.index.when import Span, mentioned
-from vaultmind.index.words.kin import roots
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.stopwords import BY_LANGUAGE
+from vaultmind.index.words.terms import roots
 from vaultmind.memory.contradictions.alike import alike, begin_alike
 from vaultmind.memory.contradictions.claims import denies, read
 from vaultmind.memory.contradictions.lexicon import entry

@@ -75,6 +75,14 @@ _UNUSUAL = re.compile(
     f"[^\\x00-\\x7f{''.join(f'{chr(first)}-{chr(last)}' for first, last in _USUAL)}]"
 )
 _NAMED = {"c++": "cplusplus", "c#": "csharp", "f#": "fsharp", "f++": "fplusplus"}
+MIN_ROOTED, MIN_ROOT = 4, 3
+"""Letters of a word that has a root, and of the root."""
+_VOWELS = re.compile("[aeiouyаеиоуыэюяьъ]")
+_HARD = {
+    "rz": "r", "cz": "k", "c": "k", "sz": "s", "ch": "s", "dz": "d", "j": "",
+    "ц": "к", "ч": "к", "щ": "т", "ш": "с", "х": "с", "ж": "з", "г": "з",
+}  # fmt: skip
+_SOFT = re.compile("(?:" + "|".join(_HARD) + ")$")
 _ELIDED = 2
 """Letters before an apostrophe that are an article of their own (l'eau, d'Arc, o'Neill)."""
 _WHOLE_WORD = re.compile(r"(?<![\w'’-])[^\W\d_]{2,}(?![\w'’-])")
@@ -186,6 +194,19 @@ def stems(word: str, lang: str) -> tuple[str, ...]:
     if bases is None:
         return _stems(lowered, algorithm)
     return tuple(dict.fromkeys(stem for base in bases for stem in _stems(base, algorithm)))
+
+
+def roots(token: str) -> tuple[str, ...]:
+    """Return the consonants of a folded word's stems in Polish or Russian, softened ones as hard.
+
+    `zamówić` and `zamawiać`, `молоток` and `молотка` have one root: these languages change the
+    vowels and the last consonant inside a word, where a stemmer leaves forms apart.
+    """
+    if len(token) < MIN_ROOTED or not token.isalpha():
+        return ()
+    found = (_VOWELS.sub("", stem) for stem in stems(token, "pl" if token.isascii() else "ru"))
+    hard = dict.fromkeys(_SOFT.sub(lambda soft: _HARD[soft[0]], one) for one in found)
+    return tuple(one for one in hard if len(one) >= MIN_ROOT)
 
 
 def _add_chain(terms: dict[tuple[str, ...], Term], chain: list[str], parts: int) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from vaultmind.index.words.kin import roots
 from vaultmind.index.words.language import detect
+from vaultmind.index.words.terms import roots
 from vaultmind.memory.contradictions.alike import alike, begin_alike
 from vaultmind.memory.contradictions.axes import AXES
 from vaultmind.memory.contradictions.claims import denies
