@@ -16,7 +16,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from vaultmind.consolidate.facts.extract import extract
+from vaultmind.consolidate.extract import extract
 from vaultmind.index.embed import open_embedder
 from vaultmind.memory.words import content
 from vaultmind.types import Fact, Message

@@ -31,7 +31,7 @@ from typing import Any
 
 from vaultmind.app import App, open_app
 from vaultmind.config import Flags, load_config
-from vaultmind.consolidate.facts.extract import extract
+from vaultmind.consolidate.extract import extract
 from vaultmind.consolidate.summarise import (
     ExtractiveSummariser,
     Piece,

@@ -46,8 +46,8 @@ from vaultmind.index.index import Index
 from vaultmind.index.linked import FolderGround
 from vaultmind.index.outlet import Withheld
 from vaultmind.memory.forget.tombstones import Tombstones
-from vaultmind.planner.structure.layers import ROUTES, explore
-from vaultmind.planner.structure.structure import FILE, Structure
+from vaultmind.planner.layers import ROUTES, explore
+from vaultmind.planner.structure import FILE, Structure
 from vaultmind.planner.types import Detail, TaskKind
 from vaultmind.types import Caller
 from vaultmind.vault.files import VaultReader

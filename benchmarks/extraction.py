@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vaultmind.consolidate.facts.extract import extract
-from vaultmind.consolidate.facts.types import Candidate, Extraction
+from vaultmind.consolidate.extract import extract
+from vaultmind.consolidate.types import Candidate, Extraction
 from vaultmind.index.embed import open_embedder
 from vaultmind.memory.words import fold
 from vaultmind.ports import Embedder

@@ -48,9 +48,9 @@ from vaultmind import tokens
 from vaultmind.app import App, open_app
 from vaultmind.config import Flags, load_config
 from vaultmind.index.embed import open_embedder
-from vaultmind.planner import planning
-from vaultmind.planner.sources.sources import Source
-from vaultmind.planner.structure.layers import explore
+from vaultmind.planner import plan as planning
+from vaultmind.planner.layers import explore
+from vaultmind.planner.sources import Source
 from vaultmind.planner.types import TASK_KINDS, Mode, Plan, PlanRequest
 from vaultmind.types import PERSON
 

@@ -28,8 +28,8 @@ from storm_writer import MARK, STOP, TOPICS, Written, laid_out
 
 from vaultmind.app import App, open_app
 from vaultmind.config import Flags, load_config
-from vaultmind.planner.sources.sources import Source
-from vaultmind.planner.structure.layers import explore
+from vaultmind.planner.layers import explore
+from vaultmind.planner.sources import Source
 from vaultmind.planner.types import TASK_KINDS, PlanRequest
 from vaultmind.types import PERSON
 

@@ -15,16 +15,15 @@ from replay_rows import Planned, Room, Then
 
 from vaultmind.episodes.store import Tables
 from vaultmind.episodes.types import Episode, Event, Offer, TaskMark
-from vaultmind.planner.earlier.earlier import Earlier
-from vaultmind.planner.intent import understand
-from vaultmind.planner.planning import Means
+from vaultmind.planner.earlier import Earlier
+from vaultmind.planner.plan import Means
+from vaultmind.planner.task import understand
 from vaultmind.planner.types import Plan
 from vaultmind.types import Caller
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
 
 AGENT, SOURCE = "past", "past"
-_WAIT_SECONDS = 3600.0
 
 
 class All:
@@ -65,12 +64,9 @@ class Memory:
                 episode_of(commit, self._known), offers=(offer,) if offer is not None else ()
             )
             self._known += 1
-        if not self.earlier.settle(SOURCE, _WAIT_SECONDS):
-            raise SystemExit("The earlier tasks were not understood.")
 
     def close(self) -> None:
         """Let go of the tables."""
-        self.earlier.close()
         self.tables.close()
 
 

@@ -32,11 +32,10 @@ from vaultmind.index.notes import Chunked, Place
 from vaultmind.index.outlet import Withheld
 from vaultmind.index.sync import Prepared, store
 from vaultmind.index.where import Where
-from vaultmind.planner.intent import understand
-from vaultmind.planner.planning import Means, Planner
-from vaultmind.planner.sources.opening import folder_indexes, structures
-from vaultmind.planner.sources.sources import Source, Sources
-from vaultmind.planner.structure.layers import explore, routed_files
+from vaultmind.planner.layers import explore, routed_files
+from vaultmind.planner.plan import Means, Planner
+from vaultmind.planner.sources import Source, Sources, folder_indexes, structures
+from vaultmind.planner.task import understand
 from vaultmind.planner.types import Plan, PlanRequest
 from vaultmind.ports import Embedder
 from vaultmind.types import PERSON, Chunk, SearchRequest

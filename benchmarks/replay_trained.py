@@ -15,8 +15,8 @@ from replay_earlier import Memory, Recalling, episode_of
 from replay_rows import Room, Then
 
 from vaultmind.learn.planning import Heard, plan_lessons, proposed
-from vaultmind.planner.planning import Means
-from vaultmind.planner.ranking.scorer import Stuff, Weights, built_in
+from vaultmind.planner.plan import Means
+from vaultmind.planner.scorer import Stuff, Weights, built_in
 from vaultmind.planner.types import Plan
 
 LEAST_LESSONS = 20

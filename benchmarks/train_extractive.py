@@ -1,4 +1,4 @@
-"""Train the linear models that ship in vaultmind/consolidate/facts/weights, and measure them.
+"""Train the linear models that ship in vaultmind/consolidate/weights, and measure them.
 
     python benchmarks/train_extractive.py              # trains on everything, and writes
     python benchmarks/train_extractive.py --dialogues  # measures, whole dialogues held out
@@ -26,14 +26,22 @@ from extraction import PARTS, Result, judged, table
 from extraction import load as dialogues
 from softmax import Floats, Rows, packed, train
 
-from vaultmind.consolidate.facts import extractive, linear
-from vaultmind.consolidate.facts.extract import settle
-from vaultmind.consolidate.facts.extractive import heard, open_to, stated
-from vaultmind.consolidate.facts.features import PLACES, features, leading
-from vaultmind.consolidate.facts.linear import CLASSES, FOLDER, LED, VECTORS, WORDS, surroundings
-from vaultmind.consolidate.facts.talk import Talk, read_talk
-from vaultmind.consolidate.facts.types import Category, Extraction
+from vaultmind.consolidate import extract
+from vaultmind.consolidate.extract import (
+    CLASSES,
+    LED,
+    PLACES,
+    leading_places,
+    open_to,
+    sentence_places,
+    stated,
+    surroundings,
+)
+from vaultmind.consolidate.extract import WEIGHTS as FOLDER
+from vaultmind.consolidate.talk import Talk, read_talk
+from vaultmind.consolidate.types import Category
 from vaultmind.index.embed import open_embedder
+from vaultmind.memory.weights import VECTORS, WORDS
 from vaultmind.memory.words import fold
 from vaultmind.ports import Embedder
 from vaultmind.types import Fact, Message
@@ -116,7 +124,7 @@ def load(spoken: Sequence[Spoken], embedder: Embedder) -> list[Row]:
 def said_in(spoken: Spoken, embedder: Embedder) -> Iterator[Row]:
     """Yield what the user of a dialogue says, labelled by its facts; the unclear is left out."""
     dialogue, said = spoken.dialogue, list(spoken.talk.by_user())
-    around = surroundings(heard(said), embedder)
+    around = surroundings(said, embedder)
     for one in open_to(said):
         text = stated(one)
         label = _label(one.key, fold(text), dialogue)
@@ -142,8 +150,8 @@ def seen(rows: Sequence[Row]) -> Rows:
     """Return the features of sentences as the models weigh them."""
     found = []
     for row in rows:
-        led = leading(row.whole)
-        places = features(row.text)
+        led = leading_places(row.whole)
+        places = sentence_places(row.text)
         own = [(place, 1 / np.sqrt(len(places))) for place in places]
         begun = [(place, LED / np.sqrt(len(led))) for place in led]
         found.append([*own, *begun, (PLACES, IN_A_TALK if row.dialogue else 0.0)])
@@ -197,13 +205,13 @@ def held_out(
     for group in groups:
         held = {one.dialogue["id"] for one in group}
         data = trained([row for row in rows if row.dialogue not in held], embedder)
-        models.append(linear.read(data, "held out"))
+        models.append(extract.read_model(data, "held out"))
     name = WORDS if embedder is None else VECTORS
     for threshold in THRESHOLDS:
-        extractive.KEEPS = extractive.KEEPS_BY_WORDS = threshold
+        extract.KEEPS = extract.KEEPS_BY_WORDS = threshold
         found = []
         for group, model in zip(groups, models, strict=True):
-            setattr(linear, "model", lambda _, model=model: model)  # noqa: B010
+            setattr(extract, "model", lambda _, model=model: model)  # noqa: B010
             found += [(one.part, measured(one, embedder)) for one in group]
         print(f"\n{name}, from {threshold}, held out by {by}")
         for part in TAUGHT:
@@ -214,9 +222,9 @@ def held_out(
 def measured(one: Spoken, embedder: Embedder | None) -> Result:
     """Return what is extracted from a dialogue, judged."""
     brain = [Fact(text, "user", block=f"k{at}") for at, text in enumerate(one.dialogue["brain"])]
-    found, dropped = extractive.extract(one.talk, embedder)
-    kept = settle(found, one.talk, brain)
-    return judged(one.dialogue, Extraction(kept.facts, (*dropped, *kept.dropped)), 0.0)
+    said = [Message(m["role"], m["text"], "", id=m["id"]) for m in one.dialogue["messages"]]
+    kept = extract.extract(said, brain, embedder=embedder)
+    return judged(one.dialogue, kept, 0.0)
 
 
 def write(name: str, data: bytes) -> None:

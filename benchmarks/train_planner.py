@@ -26,11 +26,11 @@ from history import copied, read_history, replayed
 from replay_earlier import Memory
 from replay_rows import One, Room, embedder_named
 
-from vaultmind.planner.candidates.candidates import Asked
-from vaultmind.planner.intent import understand
-from vaultmind.planner.planning import Means, Planner
-from vaultmind.planner.ranking.measuring import measured
-from vaultmind.planner.ranking.scorer import FOLDER, Weights, built_in
+from vaultmind.planner.candidates import Asked
+from vaultmind.planner.features import measured
+from vaultmind.planner.plan import Means, Planner
+from vaultmind.planner.scorer import FOLDER, Weights, built_in
+from vaultmind.planner.task import understand
 from vaultmind.planner.types import PlanRequest
 from vaultmind.types import PERSON
 

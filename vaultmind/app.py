@@ -38,11 +38,10 @@ from vaultmind.memory.rights.granted import Grants, grants_file
 from vaultmind.memory.rights.noticing import Noticing
 from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
-from vaultmind.planner.episodes.changes import open_watching
+from vaultmind.planner.episodes import open_watching
 from vaultmind.planner.ready import ReadyPlanner
-from vaultmind.planner.sources.erasing import SourcesErasing
-from vaultmind.planner.sources.opening import open_sources
-from vaultmind.planner.telling.saving import PLANS
+from vaultmind.planner.saving import PLANS
+from vaultmind.planner.sources import SourcesErasing, open_sources
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
 from vaultmind.session.capture.capture import Capture

@@ -12,7 +12,7 @@ from tests.learn.made import NOW, many
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / "benchmarks"))
 from replay_trained import Trained
 
-from vaultmind.planner.ranking.scorer import built_in
+from vaultmind.planner.scorer import built_in
 
 
 def step(seconds: int) -> Any:

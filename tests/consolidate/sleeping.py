@@ -13,13 +13,12 @@ from typing import Any
 from tests.memory.conftest import NOW, House
 from vaultmind.config.settings import LevelsConfig
 from vaultmind.consolidate.consolidation import Consolidation
-from vaultmind.consolidate.facts.types import Candidate, Extraction
 from vaultmind.consolidate.levels import Levels
 from vaultmind.consolidate.means import ConsolidationSettings, Engines, Means, Thinks
 from vaultmind.consolidate.model.rules import Rules
 from vaultmind.consolidate.model.understood import Understood
 from vaultmind.consolidate.summarise import ExtractiveSummariser
-from vaultmind.consolidate.types import Resources
+from vaultmind.consolidate.types import Candidate, Extraction, Resources
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.session.lifecycle.ending import Ends

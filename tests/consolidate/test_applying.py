@@ -6,8 +6,7 @@ from typing import Any
 
 from tests.consolidate.sleeping import Bed, fact
 from vaultmind.consolidate.applying import Applying
-from vaultmind.consolidate.facts.types import Candidate
-from vaultmind.consolidate.types import Settled
+from vaultmind.consolidate.types import Candidate, Settled
 from vaultmind.types import Caller
 
 MAIN = Caller("agent", "main")

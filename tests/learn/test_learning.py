@@ -16,7 +16,7 @@ from vaultmind.learn.learning import Job
 from vaultmind.learn.planning import Heard
 from vaultmind.learn.trial import Trained
 from vaultmind.memory.audit import newest_first
-from vaultmind.planner.ranking.scorer import built_in
+from vaultmind.planner.scorer import built_in
 from vaultmind.types import PERSON, Caller, MemoryWrite
 
 

@@ -12,7 +12,7 @@ from vaultmind.app import App
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
 from vaultmind.index.models import ACTIVE
 from vaultmind.learn.models import FOLDERS, Models
-from vaultmind.planner.ranking.scorer import built_in
+from vaultmind.planner.scorer import built_in
 from vaultmind.types import Caller
 
 

@@ -20,7 +20,7 @@ from vaultmind.learn.planning import (
     proposed,
 )
 from vaultmind.learn.trial import LEAST_TRIED, Guard, Marks, verdict
-from vaultmind.planner.ranking.scorer import built_in
+from vaultmind.planner.scorer import built_in
 
 CODE = built_in("code")
 

@@ -6,7 +6,7 @@ import shutil
 
 from tests.planner.planned import MAIN, OTHER, Planned
 from vaultmind.episodes.types import Episode, Event, Result, TaskMark
-from vaultmind.planner.intent import understand
+from vaultmind.planner.task import understand
 from vaultmind.types import Caller
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.planner.shop import make_shop
 from vaultmind.app import App, open_app
 from vaultmind.config import Flags, load_config
-from vaultmind.planner.sources.sources import Source
+from vaultmind.planner.sources import Source
 from vaultmind.planner.types import Plan, PlanRequest
 from vaultmind.types import PERSON, Caller, MemoryWrite
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
 
 from tests.planner.planned import MAIN, Planned
-from vaultmind.planner.candidates.candidates import Asked, candidates, seeds_of
-from vaultmind.planner.candidates.known import Known
-from vaultmind.planner.candidates.pool import Candidate, Pool, Provider, Spot
-from vaultmind.planner.intent import understand
-from vaultmind.planner.sources.sources import Source
-from vaultmind.planner.types import PlanRequest, Understood
+from vaultmind.planner.candidates import Asked, Candidate, Pool, Spot, candidates, seeds_of
+from vaultmind.planner.names import Known
+from vaultmind.planner.task import understand
+from vaultmind.planner.types import PlanRequest
 from vaultmind.types import PERSON, Caller
 
 NOW = datetime(2026, 3, 4, tzinfo=UTC)
@@ -26,21 +24,14 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planned]:
     made.close()
 
 
-class Earlier:
-    """Implements Provider: says of some files that earlier work changed them."""
-
-    def __init__(self, *paths: str) -> None:
-        self.paths = paths
-
-    def candidates(
-        self, understood: Understood, source: Source, caller: Caller
-    ) -> Iterable[Candidate]:
-        for path in self.paths:
-            yield Candidate(path, {"affinity": 0.9}, because=("changed before",), causal=0.8)
+def changed(*paths: str) -> list[Candidate]:
+    """Return files that earlier work changed."""
+    signals = {"affinity": 0.9}
+    return [Candidate(path, signals, because=("changed before",), causal=0.8) for path in paths]
 
 
 def found(
-    planned: Planned, task: str, name: str = "shop", caller: Caller = PERSON, *more: Provider
+    planned: Planned, task: str, name: str = "shop", caller: Caller = PERSON, *more: Candidate
 ) -> dict[str, Candidate]:
     source = planned.source(name)
     known = Known(source)
@@ -55,7 +46,7 @@ def test_linked_notes_come_with_each_other(planned: Planned) -> None:
 
 
 def test_a_provider_adds_what_earlier_work_knows(planned: Planned) -> None:
-    one = found(planned, "a new colour", "shop", PERSON, Earlier("README.md"))["README.md"]
+    one = found(planned, "a new colour", "shop", PERSON, *changed("README.md"))["README.md"]
     assert (one.signals["affinity"], one.causal) == (0.9, 0.8)
 
 
@@ -66,7 +57,7 @@ def test_what_a_provider_names_and_the_caller_may_not_see_is_dropped(planned: Pl
         "../shop/README.md",
         "Not there.md",
     )
-    pool = found(planned, "the bread oven", "vault", MAIN, Earlier(*hidden, "Taxes.md"))
+    pool = found(planned, "the bread oven", "vault", MAIN, *changed(*hidden, "Taxes.md"))
     assert "Taxes.md" in pool
     assert not pool.keys() & set(hidden)
 

@@ -14,13 +14,11 @@ from vaultmind import tokens
 from vaultmind.episodes.store import Tables
 from vaultmind.episodes.types import Offer
 from vaultmind.errors import IndexUnavailable
-from vaultmind.planner.earlier.earlier import Earlier, Recalled
-from vaultmind.planner.earlier.recalled import HEAD, SHARE
-from vaultmind.planner.episodes.leaving import leave
-from vaultmind.planner.episodes.tasks import task_mark
-from vaultmind.planner.intent import understand
-from vaultmind.planner.planning import Means, Planner
-from vaultmind.planner.types import Plan, PlanRequest
+from vaultmind.planner.earlier import HEAD, SHARE, Earlier, Recalled, fair, told_within
+from vaultmind.planner.episodes import leave
+from vaultmind.planner.prompts import task_mark
+from vaultmind.planner.task import understand
+from vaultmind.planner.types import EarlierWork, Plan, PlanRequest
 from vaultmind.types import PERSON, Caller
 
 TASK = "bug: the access token is not refreshed on 401"
@@ -104,7 +102,6 @@ def test_tables_that_cannot_be_read_cost_a_plan_nothing_else(planned: Planned) -
     outlet = planned.app.index.outlet
     earlier = Earlier(broken, outlet, outlet.paths, planned.app.clock)
     assert earlier.recall(understand(TASK, "shop"), source, MAIN) == Recalled()
-    assert earlier.settle("shop", 1.0)
 
 
 def test_a_plan_begins_the_episode_of_its_session_and_of_no_other(
@@ -142,39 +139,6 @@ def test_an_agent_that_is_hidden_takes_no_room_of_one_s_own_work(
     assert affinity(plan, UNLIKELY) > 0.5 and not affinity(plan, "README.md")
 
 
-def test_until_every_earlier_task_is_compared_a_plan_says_so(planned: Planned, past: Past) -> None:
-    for number in range(20):
-        past.work(f"{FAR}, {number} loaves", "README.md")
-    done = past.work(ALIKE, UNLIKELY)
-    planned.app.episodes.settle()
-    source, outlet = planned.source(), planned.app.index.outlet
-    earlier = Earlier(lambda: planned.app.episodes.tables, outlet, outlet.paths, planned.app.clock)
-    earlier._closed.set()  # so that nothing is understood aside meanwhile
-    planner = Planner(planned.app.sources, Means(planned.app.clock, earlier=earlier))
-    planner.known_of(source).settle(30)
-    first = planner.plan(PlanRequest("shop", TASK), MAIN)
-    assert first.cache_status == "partial"
-    assert "8 of 21 earlier tasks are compared with this one yet." in first.notes
-    assert [one.episode for one in first.earlier] == [done.name], "the likest is among them"
-    assert earlier.settle("shop", 30)
-    whole = planner.plan(PlanRequest("shop", TASK), MAIN)
-    assert whole.cache_status == "hit" and not any("compared" in one for one in whole.notes)
-    planner.close()
-
-
-def test_tasks_that_another_thread_has_just_learnt_of_are_no_error(
-    planned: Planned, past: Past
-) -> None:
-    past.work(ALIKE, UNLIKELY)
-    past.known()
-    earlier = planned.app.planner.planner._means.earlier
-    assert earlier is not None
-    tables = planned.app.episodes.tables
-    old = replace(earlier._kept(tables, "shop"), rows={})
-    with mock.patch.object(earlier, "_kept", return_value=old):
-        assert earlier.recall(understand(TASK, "shop"), planned.source(), MAIN) == Recalled()
-
-
 def test_a_plan_of_a_source_that_is_still_read_leaves_no_offer(
     planned: Planned, past: Past
 ) -> None:
@@ -205,3 +169,27 @@ def test_a_plan_without_a_session_joins_no_episode_of_another_task(
     assert leave(past.recorder, PlanRequest("shop", TASK), plan, "main", MAIN) == ""
     (running,) = (one for one in past.recorder.running("main") if one.name == begun.name)
     assert not running.events
+
+
+def names(agents: str) -> list[str]:
+    """Return episodes of agents that a letter names, m one's own, the likest first."""
+    return [f"{agent}/{number:02}" for number, agent in enumerate(agents)]
+
+
+def test_one_s_own_episodes_take_all_the_room_that_they_need() -> None:
+    assert fair(names("m" * 15), {"m"}, 12) == names("m" * 12)
+    assert fair(names("b" * 15 + "m"), {"m"}, 12) == ["b/00", "m/15"]
+    assert len(fair(names("b" * 15), {"m"}, 12)) == 4, "nothing else is known"
+    assert len(fair(names("b" * 15 + "m" * 15), {"m"}, 12)) == 12
+
+
+def test_a_work_that_does_not_fit_in_full_is_told_shorter() -> None:
+    work = EarlierWork(
+        "main/1", "2026-03-04", "refresh a token", "success", 0.9,
+        ("a.py", "b.py"), ("once " * 20, "never twice " * 10), "because " * 20,
+    )  # fmt: skip
+    ((full,), _) = told_within([work], 5000)
+    ((short,), _) = told_within([work], 500)
+    assert "never twice" in full.text and "because:" in full.text
+    assert len(short.text) < len(full.text) and "a.py, b.py" in short.text
+    assert told_within([work], 100) == ((), "")

@@ -8,16 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmind.planner.candidates.pool import Candidate
-from vaultmind.planner.ranking.features import (
+from vaultmind.planner.candidates import Candidate
+from vaultmind.planner.features import (
     About,
     f_structural_relevance,
     features_of,
     scope_of,
     sort_of,
 )
-from vaultmind.planner.structure.records import FileRecord, Shape
-from vaultmind.planner.types import TASK_KINDS
+from vaultmind.planner.types import TASK_KINDS, FileRecord, Shape
 
 SEEDS = (
     "f_structural_relevance",

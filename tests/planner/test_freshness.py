@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.planner.planned import Planned
-from vaultmind.planner.candidates.candidates import Asked, candidates
-from vaultmind.planner.candidates.known import Known
-from vaultmind.planner.intent import understand
-from vaultmind.planner.packing.assembling import Ranked, decide, lay
-from vaultmind.planner.sources.freshness import read_page, state_of
+from vaultmind.planner.candidates import Asked, candidates
+from vaultmind.planner.names import Known
+from vaultmind.planner.pack import Ranked, decide, lay
+from vaultmind.planner.pages import read_page, state_of
+from vaultmind.planner.task import understand
 from vaultmind.planner.types import PlanRequest
 from vaultmind.types import PERSON
 

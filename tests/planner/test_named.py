@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from vaultmind.planner.candidates.named import Names
-from vaultmind.planner.candidates.wording import tokens_of
-from vaultmind.planner.structure.records import Definition, FileRecord, Shape
+from vaultmind.planner.names import Names
+from vaultmind.planner.types import Definition, FileRecord, Shape
+from vaultmind.planner.words import stems_of
 
 
 def record(path: str, *names: str, shape: Shape = "code", title: str = "") -> FileRecord:
@@ -33,9 +33,9 @@ def test_a_path_is_found_whole_by_its_end_and_within_a_longer_one() -> None:
 
 
 def test_a_file_whose_whole_name_is_said_has_all_of_it() -> None:
-    words = frozenset(tokens_of("a cart with orders"))
+    words = frozenset(stems_of("a cart with orders"))
     assert NAMES.whole("shop/cart.py", words) == 1.0
-    assert NAMES.whole("web/index.ts", frozenset(tokens_of("index"))) == 0.0
+    assert NAMES.whole("web/index.ts", frozenset(stems_of("index"))) == 0.0
 
 
 def test_tables_follow_the_records_and_are_those_that_would_be_made_anew() -> None:

@@ -7,7 +7,8 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmind.planner.packing.packer import Offer, bound, pack
+from vaultmind.planner.pack import bound, pack
+from vaultmind.planner.pieces import Offer
 
 OFFERS = st.builds(
     Offer,

@@ -7,11 +7,10 @@ from dataclasses import replace
 import pytest
 
 from vaultmind import tokens
-from vaultmind.planner.candidates.places import EarlierUse
-from vaultmind.planner.candidates.pool import Spot
-from vaultmind.planner.packing.pieces import SIZES, Worth, forms_of, rendered
-from vaultmind.planner.sources.freshness import Page
-from vaultmind.planner.structure.records import Definition, FileRecord, Heading
+from vaultmind.planner.candidates import Spot
+from vaultmind.planner.pages import Page
+from vaultmind.planner.pieces import SIZES, EarlierUse, Worth, forms_of, rendered
+from vaultmind.planner.types import Definition, FileRecord, Heading
 from vaultmind.vault.files import FileStat
 
 TEXT = '"""The cart."""\n\n' + "\n\n".join(

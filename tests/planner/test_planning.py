@@ -10,11 +10,11 @@ import pytest
 from tests.planner.planned import MAIN, Planned
 from vaultmind import tokens
 from vaultmind.errors import BadArgument, NotFound
-from vaultmind.planner.candidates.known import Known
-from vaultmind.planner.packing.assembling import _fitting
-from vaultmind.planner.packing.pieces import rendered
-from vaultmind.planner.structure.code import reader
-from vaultmind.planner.telling.noting import FEW, NOTHING, READING
+from vaultmind.planner import code
+from vaultmind.planner.names import Known
+from vaultmind.planner.pack import _fitting
+from vaultmind.planner.pieces import rendered
+from vaultmind.planner.telling import FEW, NOTHING, READING
 from vaultmind.planner.types import Plan
 
 REFRESH = "bug: the access token is not refreshed on 401"
@@ -176,7 +176,7 @@ def test_that_the_structure_is_not_read_yet_is_told(
 def test_that_code_is_text_only_is_told_with_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reader, "installed", lambda _: False)
+    monkeypatch.setattr(code, "is_installed", lambda _: False)
     made = Planned(tmp_path)
     try:
         notes = made.plan(REFRESH).notes

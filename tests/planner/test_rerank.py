@@ -6,7 +6,6 @@ import json
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,7 @@ from tests.waiting import until
 from vaultmind.config import MinionConfig
 from vaultmind.errors import MinionFailed
 from vaultmind.minion.choice import Minion
-from vaultmind.planner.intent import understand
-from vaultmind.planner.ranking.rerank import (
+from vaultmind.planner.rerank import (
     Reranker,
     Shown,
     blended,
@@ -121,32 +119,6 @@ def test_a_window_that_is_too_small_is_said_before_anything_is_sent(tmp_path: Pa
     queue.context_tokens = 200
     told = Reranker(minion_of(queue, tmp_path)).rerank(asked(ml_mode="full"), FILES, 5)
     assert "window of 200 tokens" in told.note and queue.asked == []
-
-
-@pytest.mark.parametrize(
-    ("said", "kind"),
-    [('{"kind": "incident"}', "incident"), ('{"kind": "unknown"}', None), ("?", None)],
-)
-def test_in_full_a_model_may_tell_the_kind(tmp_path: Path, said: str, kind: str | None) -> None:
-    reranker = Reranker(minion_of(QueueGenerator(said, said), tmp_path))
-    assert reranker.kind(asked(ml_mode="full"), 5) == kind
-
-
-def test_a_kind_that_rules_doubt_is_told_by_a_model_in_full_alone(tmp_path: Path) -> None:
-    task = "the thing with the cart"
-    doubted = replace(understand(task, "shop"), confidence=0.3)
-    said = '{"kind": "refactor"}'
-    for values, heard in (
-        ({"ml_mode": "full"}, True),
-        ({"ml_mode": "fast"}, False),
-        ({"ml_mode": "full", "query_type": "bugfix"}, False),
-    ):
-        reranker = Reranker(minion_of(QueueGenerator(said), tmp_path))
-        told = reranker.understood(asked(task=task, **values), doubted, "shop")
-        assert (told.predicted == "refactor") == heard
-        assert (told != doubted) == heard
-    sure = replace(doubted, confidence=0.9)
-    assert reranker.understood(asked(task=task, ml_mode="full"), sure, "shop") == sure
 
 
 def test_the_days_seconds_bind_it(tmp_path: Path) -> None:

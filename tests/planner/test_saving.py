@@ -14,7 +14,7 @@ from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.errors import NotAllowed
 from vaultmind.memory.forget.erasure import Erasure
-from vaultmind.planner.telling.saving import MAX_TOKENS, Kept, Saver, rendered, saved_plans
+from vaultmind.planner.saving import MAX_TOKENS, Kept, Saver, rendered, saved_plans
 from vaultmind.planner.types import (
     BudgetReport,
     Dropped,

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from vaultmind.planner.candidates.pool import Candidate
-from vaultmind.planner.candidates.saying import said_of
-from vaultmind.planner.packing.assembling import Ranked
-from vaultmind.planner.packing.running import running_last
-from vaultmind.planner.telling.noting import is_little
+from vaultmind.planner.candidates import Candidate, said_of
+from vaultmind.planner.pack import Ranked, running_last
+from vaultmind.planner.telling import is_little
 
 MEMORY = "VaultMind/agents/main/memory"
 

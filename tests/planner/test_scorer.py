@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from vaultmind.errors import ConfigError
-from vaultmind.planner.ranking.scorer import read_weights, relevances
+from vaultmind.planner.scorer import read_weights, relevances
 
 
 def test_the_best_is_relevant_and_what_is_behind_less_so() -> None:

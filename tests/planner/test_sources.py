@@ -18,8 +18,7 @@ from vaultmind.errors import BadArgument, ConfigError, NotFound, PathRefused
 from vaultmind.index.embed import Shared
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
-from vaultmind.planner.sources.opening import folder_indexes, structures
-from vaultmind.planner.sources.sources import Sources, SourcesMeans
+from vaultmind.planner.sources import Sources, SourcesMeans, folder_indexes, structures
 from vaultmind.ports import Embedder
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

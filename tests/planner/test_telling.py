@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from vaultmind.planner.candidates.wording import written_in
-from vaultmind.planner.ranking.scorer import Weights
-from vaultmind.planner.structure.records import Definition, FileRecord
-from vaultmind.planner.telling.telling import TaskWords, is_told, texts_of, told_reasons
+from vaultmind.planner.scorer import Weights
+from vaultmind.planner.telling import TaskWords, is_told, texts_of, told_reasons
+from vaultmind.planner.types import Definition, FileRecord
+from vaultmind.planner.words import written_in
 from vaultmind.types import Reason
 
 TASK = TaskWords(written_in("Refreshing the jwt tokens of CartView"), {"jwt": 2.0, "token": 1.0})

@@ -10,8 +10,7 @@ import pytest
 
 from tests.serve.vaults import config_of, write_vault
 from vaultmind.app import App, open_app
-from vaultmind.consolidate.facts.types import Dropped
-from vaultmind.consolidate.types import Consolidated, SessionDone, Settled, SummaryDone
+from vaultmind.consolidate.types import Consolidated, Dropped, SessionDone, Settled, SummaryDone
 from vaultmind.errors import BadArgument, NotAllowed, NotFound
 from vaultmind.serve.operations import Call, answer, run_operation
 from vaultmind.serve.show import dump, show

@@ -22,8 +22,7 @@ from tests.planner.test_rerank import Hanging, minion_of
 from tests.serve.test_http import ask
 from tests.serve.vaults import open_vault, write_vault
 from vaultmind import tokens
-from vaultmind.planner.figures import PlanLog
-from vaultmind.planner.ready import ReadyPlanner
+from vaultmind.planner.ready import PlanLog, ReadyPlanner
 from vaultmind.planner.types import (
     BudgetReport,
     Dropped,

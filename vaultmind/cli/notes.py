@@ -124,12 +124,13 @@ def plan(settings: Settings, args: Args) -> int:
     return 0 if planned["context"]["files"] else EXIT_NOT_FOUND
 
 
-def _any_view(answer: Args) -> int:
-    parts = [part for view in answer["views"] for part in view.values()]
-    return 0 if any(isinstance(part, list) and part for part in parts) else EXIT_NOT_FOUND
+def _any_line(answer: Args) -> int:
+    empty = ("## ", "Nothing.", "No file changed.", "Lately, ", "Since ", "In the last ")
+    lines = (line for line in answer["text"].split("\n") if line)
+    return 0 if any(not line.startswith(empty) for line in lines) else EXIT_NOT_FOUND
 
 
-@made("sources.explore", "[source]", waits=True, code=_any_view)
+@made("sources.explore", "[source]", waits=True, code=_any_line)
 def explore() -> None:
     """Show what the vault or a linked folder is made of.
 
@@ -142,7 +143,7 @@ def explore() -> None:
     """
 
 
-@made("sources.delta", "[source]", waits=True, code=_any_view)
+@made("sources.delta", "[source]", waits=True, code=_any_line)
 def delta() -> None:
     """Show what changed in the vault or a linked folder.
 

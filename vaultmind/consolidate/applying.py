@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
-from vaultmind.consolidate.facts.types import SECTION_OF, Candidate
 from vaultmind.consolidate.means import FactGate
-from vaultmind.consolidate.types import Settled
+from vaultmind.consolidate.types import SECTION_OF, Candidate, Settled
 from vaultmind.errors import VaultMindError, WriteFailed
 from vaultmind.memory.audit import EXTRACTED, REPORTED, settled_words
 from vaultmind.memory.brain import parse_brain

@@ -11,10 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from vaultmind.consolidate.facts.astray import astray, of_the_user
-from vaultmind.consolidate.facts.cues import says
-from vaultmind.consolidate.facts.own import own_words
 from vaultmind.consolidate.facts.supported import unsaid
-from vaultmind.consolidate.facts.talk import Understand
+from vaultmind.consolidate.talk import Understand, own_words, says
 from vaultmind.memory.sensitive import sensitive
 from vaultmind.memory.words import fold
 from vaultmind.redact import blank_private, mask

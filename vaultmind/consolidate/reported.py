@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from vaultmind.consolidate.applying import Applying
-from vaultmind.consolidate.facts.cues import says
-from vaultmind.consolidate.facts.merge import is_known
-from vaultmind.consolidate.facts.own import own_words
 from vaultmind.consolidate.facts.supported import stands, supported
-from vaultmind.consolidate.facts.talk import Understand, key_of
-from vaultmind.consolidate.facts.types import (
+from vaultmind.consolidate.means import MemoryGate
+from vaultmind.consolidate.merge import is_known
+from vaultmind.consolidate.recap import Grounded, LeftOut, grounded, with_recap
+from vaultmind.consolidate.talk import Understand, key_of, own_words, says
+from vaultmind.consolidate.types import (
     MEANS,
     SECTION_OF,
     Candidate,
@@ -25,8 +25,6 @@ from vaultmind.consolidate.facts.types import (
     Dropped,
     Reason,
 )
-from vaultmind.consolidate.means import MemoryGate
-from vaultmind.consolidate.recap import Grounded, LeftOut, grounded, with_recap
 from vaultmind.errors import PathRefused, UnreadableNote
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.sections import pick
@@ -312,4 +310,4 @@ def _quoting(told: Told, heard: _Heard, kept_out: Collection[int]) -> Candidate 
 def _is_pasted(quote: str, text: str) -> bool:
     """Tell whether words of a message are somebody else's, which its writer pasted or quoted."""
     own, others = own_words(text)
-    return not stands(quote, own) and any(stands(quote, one.text) for one in others)
+    return not stands(quote, own) and any(stands(quote, one) for one, _ in others)

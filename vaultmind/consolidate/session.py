@@ -9,14 +9,20 @@ from dataclasses import dataclass, replace
 from vaultmind.consolidate.applying import SETTLED, Applying
 from vaultmind.consolidate.context import ActiveContext
 from vaultmind.consolidate.facts.supported import shared
-from vaultmind.consolidate.facts.talk import key_of
-from vaultmind.consolidate.facts.types import SECTION_OF, Candidate, Dropped, Extraction
 from vaultmind.consolidate.marks import settled as marked
 from vaultmind.consolidate.means import DroppedText, Means
 from vaultmind.consolidate.model.understood import Understood
 from vaultmind.consolidate.state import State
+from vaultmind.consolidate.talk import key_of
 from vaultmind.consolidate.turns import CutOff
-from vaultmind.consolidate.types import SessionDone, Settled
+from vaultmind.consolidate.types import (
+    SECTION_OF,
+    Candidate,
+    Dropped,
+    Extraction,
+    SessionDone,
+    Settled,
+)
 from vaultmind.errors import VaultMindError
 from vaultmind.memory.audit import REPORTED, settled_words
 from vaultmind.memory.brain import parse_brain

@@ -15,11 +15,8 @@ from functools import cache
 from itertools import groupby
 from typing import Protocol
 
-from vaultmind.consolidate.facts.own import GAP
-from vaultmind.consolidate.facts.statement import statement
-from vaultmind.consolidate.facts.talk import Understand, key_of, read_talk
-from vaultmind.consolidate.facts.types import Reason
-from vaultmind.consolidate.types import Level
+from vaultmind.consolidate.talk import GAP, Understand, key_of, read_talk, statement
+from vaultmind.consolidate.types import Level, Reason
 from vaultmind.memory.intents import Intent, recogniser
 from vaultmind.ports import Embedder
 from vaultmind.redact import mask

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from vaultmind.errors import ConfigError
 from vaultmind.learn.models import stuff_of
-from vaultmind.planner.ranking.scorer import MAX_WEIGHT, Stuff, built_in
+from vaultmind.planner.scorer import MAX_WEIGHT, Stuff, built_in
 
 MAX_BYTES, MAX_TEXT, MAX_TEXTS = 100_000, 200, 20
 _Text = Annotated[str, Field(max_length=MAX_TEXT, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]

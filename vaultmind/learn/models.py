@@ -35,7 +35,7 @@ from vaultmind.index.models import (
     parsed,
     read_active,
 )
-from vaultmind.planner.ranking.scorer import Stuff, Weights, built_in
+from vaultmind.planner.scorer import Stuff, Weights, built_in
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.files import FileText

@@ -36,11 +36,11 @@ from vaultmind.index.training import train as fitted
 from vaultmind.learn.learned import Learned, text_of
 from vaultmind.learn.models import PASSED, STUFFS, id_of, stuff_of
 from vaultmind.learn.trial import Marks, Trained, Training, Verdict, marks_of, tried
-from vaultmind.planner.ranking.scorer import Stuff, Weights, built_in
+from vaultmind.planner.scorer import Stuff, Weights, built_in
 from vaultmind.plural import counted
 
 if TYPE_CHECKING:
-    from vaultmind.planner.intent.similarity import Comparable
+    from vaultmind.planner.task import Comparable
 
 PULL = 200.0
 """How many lessons the weights count as that come with the program."""
@@ -148,7 +148,7 @@ def groups_of(lessons: Sequence[PlanLesson]) -> list[int]:
 
 def _nearly_same(lessons: Sequence[PlanLesson]) -> Iterator[tuple[str, str]]:
     """Yield pairs of episodes of one source whose tasks are nearly the same."""
-    from vaultmind.planner.intent.similarity import alike  # its patterns cost a start 20 ms
+    from vaultmind.planner.task import alike  # its patterns cost a start 20 ms
 
     tasks: dict[str, dict[Comparable, str]] = {}
     for one in lessons:
@@ -163,14 +163,12 @@ def _nearly_same(lessons: Sequence[PlanLesson]) -> Iterator[tuple[str, str]]:
 
 def _about(episode: Episode) -> Comparable | None:
     """Return what of an episode's task is compared; None of one without words."""
-    from vaultmind.planner.earlier.alike import EarlierTask, understood_then
-    from vaultmind.planner.intent.similarity import comparable
+    from vaultmind.planner.task import comparable_of
 
     task = episode.task
     if not task.text:
         return None
-    earlier = EarlierTask(episode.name, task.text, task.kind, task.fingerprint)
-    return comparable(understood_then(earlier, episode.source))
+    return comparable_of(task.text, task.kind, task.fingerprint, episode.source)
 
 
 def _of_episode(heard: Heard, balance: Mapping[str, float], now: datetime) -> list[PlanLesson]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vaultmind.errors import VaultMindError
-from vaultmind.planner.figures import PlanFigures, PlanLog
 from vaultmind.planner.types import Plan, PlanRequest
 from vaultmind.ports import Clock
 from vaultmind.types import Caller
@@ -17,10 +19,67 @@ from vaultmind.types import Caller
 if TYPE_CHECKING:
     from vaultmind.episodes.store import Tables
     from vaultmind.minion.choice import Minion
-    from vaultmind.planner.earlier.earlier import Earlier
-    from vaultmind.planner.planning import Planner
-    from vaultmind.planner.ranking.scorer import Stuff, Weights
-    from vaultmind.planner.sources.sources import Source, Sources
+    from vaultmind.planner.earlier import Earlier
+    from vaultmind.planner.plan import Planner
+    from vaultmind.planner.scorer import Stuff, Weights
+    from vaultmind.planner.sources import Source, Sources
+
+KEPT = 1000
+"""Plans that the figures are of: the last ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFigures:
+    """How planning goes since the daemon started. Of no plan all figures are 0."""
+
+    plans: int = 0
+    plan_context_p50_ms: float = 0.0
+    plan_context_p95_ms: float = 0.0
+    context_tokens_median: int = 0
+    rerank_invocation_rate: float = 0.0
+    """Of all plans, those for which a model was asked."""
+    fallback_rate_ml_unavailable: float = 0.0
+    """Of these, those for which it gave nothing to go by."""
+
+
+class PlanLog:
+    """Keeps figures of the last plans. Any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._plans = 0
+        self._last: deque[tuple[float, int, str]] = deque(maxlen=KEPT)
+
+    def add(self, plan: Plan) -> None:
+        """Count a plan."""
+        with self._lock:
+            self._plans += 1
+            self._last.append((plan.took_ms, plan.budget_report.estimated_used, plan.rerank))
+
+    def figures(self) -> PlanFigures:
+        """Return the figures of the last plans."""
+        with self._lock:
+            plans, last = self._plans, tuple(self._last)
+        if not last:
+            return PlanFigures()
+        took = sorted(one[0] for one in last)
+        sizes = sorted(one[1] for one in last)
+        asked = [one[2] for one in last if one[2] != "none"]
+        fallbacks = asked.count("fallback")
+        return PlanFigures(
+            plans=plans,
+            plan_context_p50_ms=round(_percentile(took, 0.50), 1),
+            plan_context_p95_ms=round(_percentile(took, 0.95), 1),
+            context_tokens_median=int(_percentile(sizes, 0.50)),
+            rerank_invocation_rate=round(len(asked) / len(last), 3),
+            fallback_rate_ml_unavailable=round(fallbacks / len(asked), 3) if asked else 0.0,
+        )
+
+
+def _percentile(ordered: Sequence[float], share: float) -> float:
+    """Return the value below or at which so large a share of some sorted values lies."""
+    return ordered[max(0, math.ceil(len(ordered) * share) - 1)]
+
 
 WARM_SECONDS = 5.0
 """After a start nothing is loaded for so long: clients are greeted meanwhile."""
@@ -77,9 +136,9 @@ class ReadyPlanner:
         """Return the planner itself."""
         with self._lock:
             if self._planner is None:
-                from vaultmind.planner.planning import Means, Planner
-                from vaultmind.planner.ranking.rerank import Reranker
-                from vaultmind.planner.ranking.scorer import built_in
+                from vaultmind.planner.plan import Means, Planner
+                from vaultmind.planner.rerank import Reranker
+                from vaultmind.planner.scorer import built_in
 
                 weights = self._weights or built_in
                 means = Means(
@@ -105,7 +164,7 @@ class ReadyPlanner:
         if self._tables is None:
             return None
         from vaultmind.episodes.files import EpisodeFiles
-        from vaultmind.planner.earlier.earlier import Earlier
+        from vaultmind.planner.earlier import Earlier
 
         outlet = self._sources.vault.index.outlet
         files = EpisodeFiles(outlet.paths, outlet.reader)
@@ -118,7 +177,7 @@ class ReadyPlanner:
 
     def _warm(self) -> None:
         if not self._closed.wait(WARM_SECONDS):
-            from vaultmind.planner.intent import understand
+            from vaultmind.planner.task import understand
 
             planner = self.planner
             understand("", "")  # its cues are read once

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from vaultmind.consolidate.facts.ground import ground
-from vaultmind.consolidate.facts.talk import Talk, read_talk
-from vaultmind.consolidate.facts.types import Candidate, Category
+from vaultmind.consolidate.ground import ground
+from vaultmind.consolidate.talk import Talk, read_talk
+from vaultmind.consolidate.types import Candidate, Category
 from vaultmind.types import Message
 
 

@@ -15,10 +15,9 @@ from tests.fakes import HashEmbedder
 from tests.minion.model import config
 from tests.serve.vaults import config_of
 from vaultmind.app import App, open_app
-from vaultmind.consolidate.facts.ground import ground
-from vaultmind.consolidate.facts.talk import read_talk
-from vaultmind.consolidate.facts.types import Candidate
-from vaultmind.consolidate.types import Request
+from vaultmind.consolidate.ground import ground
+from vaultmind.consolidate.talk import read_talk
+from vaultmind.consolidate.types import Candidate, Request
 from vaultmind.memory.brain import parse_brain
 from vaultmind.minion.choice import Minion
 from vaultmind.minion.local import LocalGenerator

@@ -14,7 +14,7 @@ from vaultmind.index.linked import (
     cut_text,
     named_text,
 )
-from vaultmind.planner.sources.opening import cut_by_definitions
+from vaultmind.planner.sources import cut_by_definitions
 
 CODE = '''"""A shop."""
 

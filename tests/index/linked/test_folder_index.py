@@ -17,7 +17,7 @@ from vaultmind.errors import VaultNotFound
 from vaultmind.index.index import Index
 from vaultmind.index.linked import FolderGround
 from vaultmind.index.outlet import Withheld
-from vaultmind.planner.sources.opening import _cutter_format, cut_by_definitions
+from vaultmind.planner.sources import cut_by_definitions
 from vaultmind.types import PERSON, Caller, SearchRequest
 
 AGENT = Caller("agent", "claude")
@@ -173,10 +173,8 @@ def test_no_file_is_lost_where_what_reads_code_fails(
     def fails(*given: object) -> None:
         raise NameError("its author is at it")
 
-    monkeypatch.setattr("vaultmind.planner.structure.code.spans.code_spans", fails)
+    monkeypatch.setattr("vaultmind.planner.spans.code_spans", fails)
     index = shop.ready()
     assert found(index, "put an item into the cart") == {"src/cart.py"}
     (fault,) = index.state().faults
     assert (fault.path, fault.severity) == ("src/cart.py", "partial")
-    monkeypatch.setattr("vaultmind.planner.structure.code.languages.grammars", fails)
-    assert _cutter_format() == ""

@@ -13,8 +13,8 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 
 from vaultmind.consolidate.facts.figures import PARTS, numbers, plain
-from vaultmind.consolidate.facts.ground import FRAME
-from vaultmind.consolidate.facts.types import Reason
+from vaultmind.consolidate.ground import FRAME
+from vaultmind.consolidate.types import Reason
 from vaultmind.index.when import Span, mentioned
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.stopwords import BY_LANGUAGE

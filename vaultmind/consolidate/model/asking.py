@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vaultmind.consolidate.facts.types import CATEGORIES, Category
 from vaultmind.consolidate.model.room import ask, few_enough, room_of
 from vaultmind.consolidate.model.summing import MOST_SENTENCES, SENTENCE_CHARACTERS, condensed
 from vaultmind.consolidate.model.transcript import Line, shares, text_of
+from vaultmind.consolidate.types import CATEGORIES, Category
 from vaultmind.minion import prompts
 from vaultmind.ports import Generator
 

@@ -7,17 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from vaultmind.consolidate.facts.linear import probabilities
-from vaultmind.consolidate.facts.statement import statement
-from vaultmind.consolidate.facts.taken import Found, settled
-from vaultmind.consolidate.facts.talk import Said, Talk
-from vaultmind.consolidate.facts.types import SECTION_OF, Candidate, Category, Dropped
+from vaultmind.consolidate.extract import once, settled, weighed
 from vaultmind.consolidate.model.asking import Named
-from vaultmind.memory.contradictions.alike import covers
-from vaultmind.memory.match import same_fact
-from vaultmind.memory.words import SOFT, content
+from vaultmind.consolidate.talk import Talk, Utterance, statement
+from vaultmind.consolidate.types import SECTION_OF, Candidate, Category, Dropped
+from vaultmind.memory.words import content
 from vaultmind.ports import Embedder
 from vaultmind.types import Fact
 
@@ -61,7 +57,7 @@ def claims_of(
 
     `keys`: those of the messages by their numbers; `brain`: the facts by theirs.
     """
-    found: list[Found] = []
+    found: list[tuple[Candidate, Utterance]] = []
     dropped: list[Dropped] = []
     rest: list[Candidate] = []
     replaces: dict[str, int] = {}
@@ -76,37 +72,13 @@ def claims_of(
         if 0 < one.replaces <= len(brain) and one.category == "UPDATE":
             replaces[candidate.text] = one.replaces - 1
         if said is not None and said.role == "user":
-            found.append(Found(candidate, said))
+            found.append((candidate, said))
         else:
             rest.append(candidate)
     kept, gone = settled(found, list(talk.by_user()))
-    dropped += [
-        Dropped(one.text, "taken back", one.evidence, one.category, key) for one, key in gone
-    ]
-    facts, twins = once([*rest, *(one.candidate for one in kept)])
+    dropped += gone
+    facts, twins = once([*rest, *(one for one, _ in kept)])
     return Claims(tuple(facts), (*dropped, *twins), replaces)
-
-
-def once(facts: Iterable[Candidate]) -> tuple[list[Candidate], list[Dropped]]:
-    """Return facts, each once: what was named again weighs more and has more evidence."""
-    kept: list[Candidate] = []
-    dropped: list[Dropped] = []
-    for fact in facts:
-        at = next((at for at, other in enumerate(kept) if _is_twin(fact, other)), None)
-        if at is None:
-            kept.append(fact)
-            continue
-        other = kept[at]
-        fuller, lesser = _fuller(fact, other)
-        kept[at] = replace(
-            fuller,
-            evidence=tuple(dict.fromkeys((*other.evidence, *fact.evidence))),
-            weight=min(ASKED, max(fact.weight, other.weight) + REPEATED),
-            asked=fact.asked or other.asked,
-            doubt=fact.doubt and other.doubt,
-        )
-        dropped.append(Dropped(lesser.text, "said twice", lesser.evidence, lesser.category))
-    return kept, dropped
 
 
 def _candidate(one: Named, keys: Mapping[int, str], talk: Talk) -> Candidate:
@@ -122,11 +94,11 @@ def _candidate(one: Named, keys: Mapping[int, str], talk: Talk) -> Candidate:
 
 def _usual(text: str) -> Category:
     """Return what a fact would be if nothing like it were known."""
-    told = probabilities([text])[0]
+    told = weighed([(text, "", -1)])[0]
     return max(SECTION_OF, key=lambda name: told[name])
 
 
-def _nearest(text: str, evidence: Sequence[str], talk: Talk) -> Said | None:
+def _nearest(text: str, evidence: Sequence[str], talk: Talk) -> Utterance | None:
     """Return the piece of the talk that says most of a fact, of the user's before others'."""
     words = content(text)
     said = [one for one in talk.said if one.key in evidence]
@@ -134,31 +106,15 @@ def _nearest(text: str, evidence: Sequence[str], talk: Talk) -> Said | None:
     return said[-max(held)[2]] if held else None
 
 
-def _held(words: Sequence[object], one: Said) -> int:
+def _held(words: Sequence[object], one: Utterance) -> int:
     theirs = content(one.text)
     return sum(any(word.same(other) for other in theirs) for word in words)  # type: ignore[attr-defined]
 
 
-def _is_passing(fact: Candidate, said: Said, embedder: Embedder | None) -> bool:
+def _is_passing(fact: Candidate, said: Utterance, embedder: Embedder | None) -> bool:
     """Tell whether rules are sure that nothing of what was said will matter another day."""
     if fact.asked or said.role != "user":
         return False
-    told = probabilities([statement(said.text), statement(said.whole), fact.text], embedder)
+    texts = [statement(said.text), statement(said.whole), fact.text]
+    told = weighed([(text, "", -1) for text in texts], embedder)
     return min(one["SKIP"] for one in told) >= PASSING
-
-
-def _fuller(one: Candidate, other: Candidate) -> tuple[Candidate, Candidate]:
-    """Return two facts that say the same, the one to keep first."""
-    return (one, other) if len(one.text) > len(other.text) else (other, one)
-
-
-def _is_twin(one: Candidate, other: Candidate) -> bool:
-    """Tell whether one fact says no more than another."""
-    if (one.category == "DELETE") != (other.category == "DELETE"):
-        return False
-    if same_fact(one.text, other.text):
-        return True
-    left = tuple(word for word in content(one.text) if word.folded not in SOFT)
-    right = tuple(word for word in content(other.text) if word.folded not in SOFT)
-    less, more = (left, right) if len(left) <= len(right) else (right, left)
-    return len(less) > 1 and covers(less, more)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from vaultmind.consolidate.facts.talk import Understand
 from vaultmind.consolidate.model.rules import Rules
 from vaultmind.consolidate.model.thinking import Thinker
 from vaultmind.consolidate.model.writing import ModelWriter
 from vaultmind.consolidate.summarise import ExtractiveSummariser
+from vaultmind.consolidate.talk import Understand
 from vaultmind.minion.choice import Minion
 from vaultmind.ports import Embedder
 

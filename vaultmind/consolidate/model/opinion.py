@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from vaultmind.consolidate.facts.types import Candidate
 from vaultmind.consolidate.model.asking import numbered
 from vaultmind.consolidate.model.room import ask, room_of
+from vaultmind.consolidate.types import Candidate
 from vaultmind.memory.match import same_fact
 from vaultmind.minion import prompts
 from vaultmind.ports import Generator

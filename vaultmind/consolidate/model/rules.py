@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from vaultmind.consolidate.facts.extract import extract
-from vaultmind.consolidate.facts.talk import Understand
-from vaultmind.consolidate.facts.types import Extraction
+from vaultmind.consolidate.extract import extract
+from vaultmind.consolidate.talk import Understand
+from vaultmind.consolidate.types import Extraction
 from vaultmind.ports import Embedder
 from vaultmind.types import Fact, Message
 

@@ -13,8 +13,6 @@ from functools import partial
 from typing import Any
 
 from vaultmind.consolidate.facts.astray import astray
-from vaultmind.consolidate.facts.talk import key_of, read_talk
-from vaultmind.consolidate.facts.types import Reason
 from vaultmind.consolidate.model.room import ask, few_enough, room_of
 from vaultmind.consolidate.model.transcript import (
     Line,
@@ -24,6 +22,8 @@ from vaultmind.consolidate.model.transcript import (
     transcript,
     without_orders,
 )
+from vaultmind.consolidate.talk import key_of, read_talk
+from vaultmind.consolidate.types import Reason
 from vaultmind.minion import prompts
 from vaultmind.minion.choice import EXTRACTIVE, Done, Minion
 from vaultmind.minion.window import windows

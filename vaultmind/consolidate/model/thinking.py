@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from vaultmind.consolidate.facts.talk import Understand, read_talk
-from vaultmind.consolidate.facts.types import Extraction
 from vaultmind.consolidate.model.sound import Sound, left_out
 from vaultmind.consolidate.model.thought import Job, think
 from vaultmind.consolidate.model.transcript import language_of, transcript
 from vaultmind.consolidate.model.understood import FactFinder, Understood
 from vaultmind.consolidate.summarise import Paragraph, Summariser, Summary
+from vaultmind.consolidate.talk import Understand, read_talk
+from vaultmind.consolidate.types import Extraction
 from vaultmind.memory.match import mentions
 from vaultmind.minion.choice import Minion
 from vaultmind.ports import Embedder

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from vaultmind import tokens
-from vaultmind.consolidate.facts.extract import settle
-from vaultmind.consolidate.facts.talk import Talk
-from vaultmind.consolidate.facts.types import Candidate, Dropped, Extraction, Reason
+from vaultmind.consolidate.extract import once, settle
+from vaultmind.consolidate.ground import ground
 from vaultmind.consolidate.model.asking import ask_about
-from vaultmind.consolidate.model.candidates import Claims, claims_of, once
+from vaultmind.consolidate.model.candidates import Claims, claims_of
 from vaultmind.consolidate.model.opinion import NONE, contested, decided, opinions
 from vaultmind.consolidate.model.room import UNSAID_CONTEXT
 from vaultmind.consolidate.model.sound import Sound, sound
 from vaultmind.consolidate.model.transcript import Line
+from vaultmind.consolidate.talk import Talk
+from vaultmind.consolidate.types import Candidate, Dropped, Extraction, Reason
 from vaultmind.errors import MinionFailed
 from vaultmind.memory.words import SOFT, content
 from vaultmind.ports import Embedder, Generator
@@ -77,7 +78,11 @@ def think(generator: Generator, job: Job) -> Thought:
     keys = {line.number: line.key for line in job.lines}
     claims = claims_of(answer.facts, keys, known, job.talk, job.embedder)
     summary = sound(answer.sentences, [line.text for line in job.lines])
-    found = settle(claims.facts, job.talk, job.brain, job.max_facts)
+    checked = [(one, ground(one, job.talk)) for one in claims.facts]
+    sound_ = [one for one, why in checked if why is None]
+    found = settle(sound_, job.talk, job.brain, job.max_facts)
+    wrong = tuple(why for _, why in checked if why is not None)
+    found = Extraction(found.facts, (*wrong, *found.dropped))
     _make_sense(generator, job, claims, found.dropped, summary)
     facts, surplus = _with_asked(found.facts, job)
     dropped = (*claims.dropped, *found.dropped, *surplus)

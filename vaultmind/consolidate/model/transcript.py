@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from vaultmind.consolidate.facts.cues import says
-from vaultmind.consolidate.facts.own import GAP, own_words, split
-from vaultmind.consolidate.facts.talk import Talk, key_of
-from vaultmind.consolidate.facts.types import Reason
+from vaultmind.consolidate.talk import GAP, Talk, key_of, own_sentences, own_words, says
+from vaultmind.consolidate.types import Reason
 from vaultmind.index.words.language import detect
 from vaultmind.memory.words import fold
 from vaultmind.minion.window import Count, Window, windows
@@ -112,12 +110,8 @@ def language_of(texts: Iterable[str], fallback: str) -> str:
 def _shown(message: Message, hidden: set[str]) -> str:
     """Return a message's own words on one line, without the sentences that are hidden."""
     own, gone = own_words(message.text)
-    kept = [LEFT_OUT if one in hidden else one for one in _sentences(own)]
-    if any(one.text.strip() for one in gone) and not own.strip():
+    kept = [LEFT_OUT if one in hidden else one for one in own_sentences(own)]
+    if any(text.strip() for text, _ in gone) and not own.strip():
         return ""
     text = one_line(" ".join(kept).replace(GAP, LEFT_OUT))
     return _NUMBERED.sub(r"(\1)", text)
-
-
-def _sentences(own: str) -> Iterator[str]:
-    return (one for whole in sentences(own) for one in split(whole))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from vaultmind.consolidate.facts.types import Extraction
+from vaultmind.consolidate.types import Extraction
 from vaultmind.types import Fact, Message
 
 

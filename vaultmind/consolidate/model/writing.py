@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from vaultmind import tokens
-from vaultmind.consolidate.facts.talk import Understand, read_talk
 from vaultmind.consolidate.model.room import ask, few_enough, room_of
 from vaultmind.consolidate.model.sound import Sound, left_out, sound
 from vaultmind.consolidate.model.summing import Summed, summed_up
@@ -22,6 +21,7 @@ from vaultmind.consolidate.model.transcript import (
     transcript,
 )
 from vaultmind.consolidate.summarise import Paragraph, Source, Summariser, Summary
+from vaultmind.consolidate.talk import Understand, read_talk
 from vaultmind.consolidate.types import Level
 from vaultmind.errors import MinionFailed
 from vaultmind.memory.words import content

@@ -22,8 +22,7 @@ from vaultmind.serve.show import Reader, dumps, plain, words
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.consolidate.background import Standing
-    from vaultmind.consolidate.facts.types import Dropped
-    from vaultmind.consolidate.types import Consolidated, SessionDone, Settled, SummaryDone
+    from vaultmind.consolidate.types import Consolidated, Dropped, SessionDone, Settled, SummaryDone
     from vaultmind.types import Caller
 
 SUMMARY_ID = re.compile(r"L[12]_\d{3,}")
@@ -247,7 +246,7 @@ def _fact_json(one: Settled, to: Reader) -> dict[str, Any]:
     return {name: getattr(one, name) for name in names}
 
 
-@dumps("consolidate.facts.types.Dropped")
+@dumps("consolidate.types.Dropped")
 def _dropped_json(one: Dropped, to: Reader) -> dict[str, Any]:
     text = "" if one.reason in UNTOLD else one.text
     return {"fact": text, "reason": one.reason, "evidence": one.evidence}

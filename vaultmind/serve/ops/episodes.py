@@ -29,7 +29,7 @@ from vaultmind.types import Caller
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.planner.sources.sources import Source
+    from vaultmind.planner.sources import Source
 
 MAX_EVENTS = 500
 """Events of one call."""
@@ -153,7 +153,7 @@ def episode_start(
     agent: Agent = "",
 ) -> Kept:
     """Begin to keep what is done for a task; the same task goes on with its episode."""
-    from vaultmind.planner.episodes.tasks import task_mark  # its patterns cost a start 20 ms
+    from vaultmind.planner.prompts import task_mark  # its patterns cost a start 20 ms
 
     source = app.sources.find(project_root)
     caller = _writer(app, call.caller, agent)

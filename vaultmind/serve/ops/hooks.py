@@ -310,7 +310,7 @@ def before_task(
     Nothing where that is switched off, in a folder that is no source, where nothing belongs to the
     task, and where it was planned before: a prompt may be handed on.
     """
-    from vaultmind.planner.intent import names_nothing
+    from vaultmind.planner.task import names_nothing
     from vaultmind.serve.ops.plans import context_plan
 
     folder = Path(cwd)

@@ -21,7 +21,7 @@ from vaultmind.serve.show import Name, Reader, Recalled, dumps, named, plain, wo
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.planner.telling.saving import SavedPlans
+    from vaultmind.planner.saving import SavedPlans
     from vaultmind.planner.types import EarlierWork, Piece, Plan
 
 from vaultmind.planner.types import Detail, Mode, TaskKind
@@ -86,8 +86,8 @@ def context_plan(
     Raises NotFound for a source that is not there. A plan that cannot be saved is answered all the
     same, with a note that says why.
     """
-    from vaultmind.planner.episodes.leaving import leave
-    from vaultmind.planner.telling.saving import Kept
+    from vaultmind.planner.episodes import leave
+    from vaultmind.planner.saving import Kept
     from vaultmind.planner.types import PlanRequest
 
     source = app.sources.find(project_root)
@@ -115,7 +115,7 @@ def context_plan(
 
 def _saved(app: App, call: Call, kept: Any) -> Plan:  # noqa: ANN401
     """Return a plan after it was saved, or with a note on why it was not."""
-    from vaultmind.planner.telling.saving import Saver
+    from vaultmind.planner.saving import Saver
 
     saver = Saver(app.gate, app.paths, app.clock, lambda caller: app.target(caller, ""))
     plan: Plan = kept.plan
@@ -128,7 +128,7 @@ def _saved(app: App, call: Call, kept: Any) -> Plan:  # noqa: ANN401
 @operation("The saved plans", surfaces=LOCAL, persons=True)
 def plans(app: App, call: Call) -> SavedPlans:
     """List the saved plans: when, over which source, for what, how large."""
-    from vaultmind.planner.telling.saving import saved_plans
+    from vaultmind.planner.saving import saved_plans
 
     return saved_plans(app.reader, app.paths, app.index.outlet.readable_agents(call.caller))
 
@@ -308,7 +308,7 @@ def _part_words(piece: Piece) -> str:
     return f"{name} ({lines})" if name and lines else name or (f"lines {lines}" if lines else "")
 
 
-@words("planner.telling.saving.SavedPlans")
+@words("planner.saving.SavedPlans")
 def _plans_words(found: SavedPlans, to: Reader) -> Iterator[str]:
     for one in found.plans:
         made = one.made[:16].replace("T", " ")

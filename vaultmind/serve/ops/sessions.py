@@ -284,7 +284,7 @@ def _report(
 
 
 def _fact(fate: Fate) -> FactReport:
-    from vaultmind.consolidate.facts.types import MEANS
+    from vaultmind.consolidate.types import MEANS
 
     reason = ""
     if fate.outcome not in ("written", "unchanged"):

@@ -18,9 +18,9 @@ from vaultmind.types import Fault
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.planner.sources.sources import Source, SourceState
-    from vaultmind.planner.structure.layers import Explored
-    from vaultmind.planner.structure.structure import Structure
+    from vaultmind.planner.layers import Explored
+    from vaultmind.planner.sources import Source, SourceState
+    from vaultmind.planner.structure import Structure
 
 SLICE_SECONDS = 0.5
 """How long to read at a time before telling how far it is."""
@@ -100,7 +100,7 @@ def explore(
     """The layers of the vault or of a linked folder that a kind of task needs: map, index,
     relations, surface, manifest, tasks and tests, changes.
     """
-    from vaultmind.planner.structure.layers import explore as look
+    from vaultmind.planner.layers import explore as look
 
     where, structure = _found(app, source)
     _wait(where, call, wait_seconds)
@@ -117,7 +117,7 @@ def delta(
     wait_seconds: Wait = 0.0,
 ) -> Explored:
     """What changed in the vault or in a linked folder since a time or a revision."""
-    from vaultmind.planner.structure.layers import explore as look
+    from vaultmind.planner.layers import explore as look
 
     where, structure = _found(app, source)
     _wait(where, call, wait_seconds)
@@ -232,26 +232,25 @@ def _wait(source: Source, call: Call, seconds: float) -> CacheStatus:
 # --- how it is told -----------------------------------------------------------------------
 
 
-@dumps("planner.structure.layers.views.Explored")
+@dumps("planner.layers.Explored")
 def _explored_json(found: Explored, to: Reader) -> dict[str, Any]:
     """Return the layers; for an agent as fenced text alone: every name in them is a file's."""
-    told: dict[str, Any] = {
+    return {
         "source": found.source,
         "query_type": found.query_type,
         "detail": found.detail,
         "cache_status": found.cache_status,
         "freshness": found.freshness,
-        "layers": [one.layer for one in found.layers],
+        "layers": found.layers,
         "cached": found.cached,
         "text": Recalled(found.text, f"{found.source}, structure"),
         "tokens": found.tokens,
         "took_ms": round(found.took_ms, 2),
         "notes": [Name(note) for note in found.notes],
     }
-    return told if to.mark else told | {"views": found.layers}
 
 
-@words("planner.structure.layers.views.Explored")
+@words("planner.layers.Explored")
 def _explored_words(found: Explored, to: Reader) -> Iterator[str]:
     yield DATA if to.mark else ""
     yield Recalled(found.text, f"{found.source}, structure")

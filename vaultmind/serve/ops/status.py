@@ -22,7 +22,7 @@ from vaultmind.types import Caller, IndexState
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.episodes.gains import Figures
-    from vaultmind.planner.figures import PlanFigures
+    from vaultmind.planner.ready import PlanFigures
     from vaultmind.serve.ops.doctor import Examination
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from vaultmind import __version__
-from vaultmind.planner.figures import PlanFigures
+from vaultmind.planner.ready import PlanFigures
 from vaultmind.serve.ops.past_work import recent_gain
 from vaultmind.serve.ops.sources import source_statuses
 from vaultmind.tally import DONE

@@ -1,0 +1,108 @@
+"""A folder with a real index of its texts (no vectors), brought up to date by hand."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tests.fakes import OpenToAll
+from vaultmind.index.db import Database, FileRow, Journal, file_rows
+from vaultmind.index.ground import Ground, VaultGround
+from vaultmind.index.outlet import Outlet, Withheld
+from vaultmind.index.sync import Changes, Sync
+from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.planner.layers import Explored, explore
+from vaultmind.planner.records import record_of
+from vaultmind.planner.structure import Structure
+from vaultmind.planner.types import FileRecord
+from vaultmind.vault.files import FileStat, FileText, VaultReader
+
+NOW = datetime(2026, 11, 22, 15, 0, tzinfo=UTC)
+IDENTITY = ("-c", "user.name=Anna", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+
+
+def record(path: str, text: str, language: str = "") -> FileRecord:
+    """Return the record of a file."""
+    stat = FileStat(0, 0, len(text.encode()))
+    return record_of(FileText(path, text, "sha", stat, False, "\n"), language)
+
+
+class Shelf:
+    """Implements `structure.Followed`. `mark` remembers, `settle` brings all up to date."""
+
+    def __init__(
+        self, folder: Path, ground: Ground | None = None, state: Path | None = None
+    ) -> None:
+        from vaultmind.vault.paths import VaultPaths
+
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.state = state or folder.parent / f"{folder.name}-state"
+        self.ground = ground or VaultGround(VaultPaths(folder))
+        self.reader = VaultReader(self.ground.paths, 0)
+        self.database = Database(self.state / "index.db")
+        self.changes = Changes(0)
+        self.sync = Sync(self.database, self.reader, self.ground, self.changes, lambda: NOW)
+        withheld = Withheld(Tombstones(self.ground.paths), OpenToAll())
+        self.outlet = Outlet(self.reader, lambda: self.sync.rules, withheld, self.ground)
+        self.marked: list[str] = []
+        self.opened: list[Structure] = []
+
+    @property
+    def journal(self) -> Journal:
+        return self.database.journal
+
+    def rows(self, paths: Sequence[str] | None = None) -> list[FileRow]:
+        return file_rows(self.database, paths)
+
+    def wait_ready(self, timeout: float) -> bool:
+        return not self.marked
+
+    def mark(self, paths: Iterable[str]) -> None:
+        self.marked += paths
+
+    def structure(self, name: str = "shelf") -> Structure:
+        """Return the folder's structure, up to date."""
+        self.sync.reconcile()
+        made = Structure(name, self.state / "structure.db", self, self.reader, clock=lambda: NOW)
+        self.opened.append(made)
+        made.settle(30)
+        return made
+
+    def explore(self, structure: Structure, *which: str, **options: object) -> Explored:
+        """Bring the index up to date and explore."""
+        self.settle()
+        return explore(structure, which=which, **options)  # type: ignore[arg-type]
+
+    def settle(self) -> None:
+        self.marked.clear()
+        self.sync.reconcile()
+
+    def write(self, path: str, text: str, mtime: float = 0) -> None:
+        file = self.folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+        if mtime:
+            os.utime(file, (mtime, mtime))
+
+    def git(self, *arguments: str) -> str:
+        """Run git in the folder."""
+        command = ["git", *IDENTITY, *arguments]
+        done = subprocess.run(command, cwd=self.folder, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    def commit(self, message: str) -> str:
+        """Commit all there is and return its id."""
+        if not (self.folder / ".git").exists():
+            self.git("init", "-q", "-b", "main")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", message)
+        return self.git("rev-parse", "HEAD")
+
+    def close(self) -> None:
+        for structure in self.opened:
+            structure.close()
+        self.database.close()

@@ -1,0 +1,218 @@
+"""What is read from a file of Python, JavaScript or TypeScript."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vaultmind.planner.code import CodeFacts, language_of, read_code
+from vaultmind.planner.spans import Span, code_spans
+from vaultmind.planner.types import Definition
+
+ROOT = Path(__file__).parents[2]
+PYTHON = '''"""Carts 🛒 and what is in them.
+
+More of it.
+"""
+from __future__ import annotations
+import os, json as js
+import shop.money.rates as rates
+from . import basket
+from ..core import Base, Money as Coins
+from shop.tax import *
+
+__all__ = ["Cart", "total"]
+LIMIT: int = 5  # the most
+# TODO: rounding 🪙 is wrong
+
+
+@dataclass(frozen=True,
+           slots=True)
+class Cart(rates.Table, Coins, metaclass=Meta):
+    """A cart 🛒 of things."""
+
+    class State(StrEnum):
+        """Where it is."""
+        OPEN = "open"
+
+        @property
+        async def closed(self, at: int = 3,  # when
+                         *, by: str = "me") -> dict[str, int]:
+            """Tell whether it is closed."""
+            def local(): ...
+            return local()
+
+    @overload
+    def add(self, item: int) -> int: ...
+    @overload
+    def add(self, item: str) -> str: ...
+    def add(self, item): return item
+    def _sum(self): return 0
+
+
+def total(cart: Cart) -> int:
+    return cart.add(js.dumps(os.name))
+
+
+def unlisted(): ...
+'''
+
+TYPESCRIPT = """/**
+ * @file Carts and what is in them.
+ */
+import React, { useState as use } from 'react';
+import type { Item } from "./types";
+import * as api from '@/api';
+import Base from './base';
+import './side.css';
+export { rate, tax as vat } from './money';
+export { default as Button } from './Button';
+export * from './all';
+
+/** A cart. */
+@Component({ selector: 'cart' })
+export class Cart<T> extends Base<T> implements Sum, api.Other {
+  private secret(): void {}
+  #hidden() {}
+  async add(item: Item, n = 1): Promise<void> {}
+  handler = (e: Event) => {};
+}
+
+// Draws it.
+export default function App({ cart }: Props): JSX.Element {
+  function inner() {}
+  return <Cart><Row/></Cart>;
+}
+export const useCart = <T,>(x: T) => { return use(x); };
+export const Row = React.memo((p) => { return null; });
+const local = async function (a) {};
+interface Sum extends A, B<C> { add(x: number): void }
+export type Options = { a: number };
+export enum State { Open }
+export const LIMIT = 5;
+declare module "foo" { export function declared(a: string): void; }
+function over(a: string): void;
+function over(a: any) {}
+"""
+
+
+def read(text: str, path: str = "shop/cart.py") -> CodeFacts:
+    return read_code(path, text, language_of(path))
+
+
+def named(facts: CodeFacts) -> dict[str, Definition]:
+    return {one.name: one for one in facts.definitions}
+
+
+def imports(facts: CodeFacts) -> dict[str, tuple[str, ...]]:
+    return {one.name: one.names for one in facts.links if one.kind == "import"}
+
+
+def test_definitions_of_python_nest_and_have_signatures_docs_and_lines() -> None:
+    found = named(read(PYTHON))
+    cart = found["Cart"]
+    assert (cart.kind, cart.line, cart.last_line) == ("class", 17, 38)
+    assert cart.signature == "class Cart(rates.Table, Coins, metaclass=Meta)"
+    assert cart.summary == "A cart 🛒 of things."
+    assert cart.bases == ("rates.Table", "Coins")
+    closed = found["Cart.State.closed"]
+    assert closed.kind == "method" and closed.summary == "Tell whether it is closed."
+    assert closed.signature == (
+        'async def closed(self, at: int = 3, *, by: str = "me") -> dict[str, int]'
+    )
+    assert found["Cart.State"].kind == "enum"
+    assert found["LIMIT"].kind == "constant" and found["LIMIT"].signature == "LIMIT: int = 5"
+
+
+def test_what_typescript_exports_is_public() -> None:
+    public = {name for name, one in named(read(TYPESCRIPT, "src/cart.tsx")).items() if one.public}
+    assert {"Cart", "Cart.add", "App", "useCart", "Row", "Options", "State", "LIMIT"} <= public
+    assert not {"Cart.secret", "Cart.#hidden", "App.inner", "local", "Sum", "over"} & public
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 200_000,
+        "[{" * 100_000,
+        "a(" * 100_000,
+        "f(a)(" * 20_000,
+        "try:\n" * 20_000,
+        "/*" * 50_000,
+        "class A:\n def f(self): pass\n" * 4_000,
+    ],
+)
+@pytest.mark.parametrize("path", ["a.py", "a.tsx"])
+def test_what_is_no_code_ends_soon_and_raises_nothing(text: str, path: str) -> None:
+    begun = time.monotonic()
+    read(text, path)
+    assert time.monotonic() - begun < 20  # minutes without the limits
+
+
+def test_what_is_too_long_is_not_parsed_and_says_so() -> None:
+    assert "over the limit" in read("x = 1\n" * 900_000).fault
+
+
+@pytest.mark.parametrize(
+    ("path", "first_line", "expected"),
+    [
+        ("a/b.py", "", "python"),
+        ("a/b.d.ts", "", "typescript"),
+        ("A.TSX", "", "tsx"),
+        ("lib/x.mjs", "", "javascript"),
+        ("Rakefile", "", "ruby"),
+        ("bin/run", "#!/usr/bin/env python3.11", "python"),
+        ("bin/run", "#!/bin/bash", ""),
+        ("x.php", "", "php"),
+        ("README", "", ""),
+        ("notes.md", "", ""),
+    ],
+)
+def test_the_language_is_told_by_name_or_first_line(
+    path: str, first_line: str, expected: str
+) -> None:
+    assert language_of(path, first_line) == expected
+
+
+def check(text: str, spans: list[Span]) -> None:
+    """Every line that is not blank is in one span, in order."""
+    covered = [row for one in spans for row in range(one.first_line, one.last_line + 1)]
+    assert covered == sorted(set(covered))
+    rows = {row for row, line in enumerate(text.split("\n"), 1) if line.strip()}
+    assert rows <= set(covered)
+
+
+def test_names_of_spans_are_those_of_definitions() -> None:
+    text = (ROOT / "vaultmind/index/index.py").read_text("utf-8")
+    names = {one.name for one in read_code("index.py", text, "python").definitions}
+    assert {one.name for one in code_spans("index.py", text)} <= names | {""}
+
+
+@pytest.mark.parametrize("text", ["", "\n\n  \n", "x" * 5000, "a\n" * 5000, "\ufeffx = 1\r\n"])
+def test_odd_texts_are_cut_too(text: str) -> None:
+    check(text, code_spans("a.py", text))
+
+
+PIECES = st.sampled_from(
+    [
+        "def f(a):\n", "class A:\n", "    def m(self):\n", "        return 1\n", "@deco\n",
+        "# note 🎉\n",
+        "x = (\n", ")\n", '"""\n', "\n", "   \n", "\r\n", "é = 1; y = 2\n", "if x:\n",
+        "function g() {\n",
+        "}\n", "/* a\n", "*/ b\n", "const q = () => {\n", "export default {\n", "`${\n", "\t\tz\n",
+        "w" * 1300 + "\n", "\x0c\n", "\u2028", "tail",
+    ]
+)  # fmt: skip
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.lists(PIECES, max_size=40), st.sampled_from(["py", "tsx", "js", "php"]))
+def test_no_line_is_lost_or_held_twice(pieces: list[str], ending: str) -> None:
+    text = "".join(pieces)
+    check(text, code_spans(f"a.{ending}", text))
+    for one in read(text, f"a.{ending}").definitions:
+        assert 1 <= one.line <= one.last_line <= text.count("\n") + 1

@@ -1,0 +1,202 @@
+"""What of a source leads where."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.planner.shelf import record
+from vaultmind.planner.graph import Graph
+from vaultmind.planner.types import FileRecord
+
+ROOT = Path(__file__).parents[2]
+
+
+def graph(files: Mapping[str, str]) -> Graph:
+    return Graph({path: record(path, text) for path, text in files.items()})
+
+
+def targets(made: Graph, path: str, kind: str = "import") -> list[str]:
+    return [edge.target for edge in made.out(path) if edge.kind == kind]
+
+
+def test_scripts_are_found_by_ending_index_alias_package_and_compiled_name() -> None:
+    made = graph(
+        {
+            "tsconfig.json": '{ // comments\n "compilerOptions": {"baseUrl": ".", '
+            '"paths": {"@app/*": ["src/app/*",]}}}',
+            "packages/core/package.json": '{"name": "@shop/core", "main": "dist/index.js"}',
+            "packages/core/src/index.ts": "export { Money } from './money.js';\n",
+            "packages/core/src/money.ts": "export class Money {}\n",
+            "src/app/cart.tsx": "",
+            "src/lib/index.js": "export * from './tax';\nexport { default as Box } from './Box';",
+            "src/lib/tax.js": "export const rate = 1;\n",
+            "src/lib/Box.vue": "",
+            "src/main.ts": (
+                "import { Money } from '@shop/core';\nimport Cart from '@app/cart';\n"
+                "import { rate } from './lib';\nimport '@/lib/tax';\nimport x from 'lodash/fp';\n"
+                "const fs = require('fs');\nimport('./app/cart.js');\nimport './lib/tax.js?raw';"
+            ),
+        }
+    )
+    assert targets(made, "src/main.ts") == [
+        "packages/core/src/index.ts", "packages/core/src/money.ts", "src/app/cart.tsx",
+        "src/lib/index.js", "src/lib/tax.js",
+    ]  # fmt: skip
+    assert targets(made, "src/lib/index.js") == ["src/lib/tax.js", "src/lib/Box.vue"]
+
+
+def test_other_languages_are_found_by_their_own_rules() -> None:
+    made = graph(
+        {
+            "go.mod": "module example.org/shop\n",
+            "core/money.go": "package core\ntype Money struct{}\n",
+            "core/other.go": "package core\nfunc Other() {}\n",
+            "cart/cart.go": 'package cart\nimport "example.org/shop/core"\n'
+            "type C struct { core.Money }",
+            "src/lib.rs": "pub mod money;\nuse crate::money::{Money, rates::Rate};\n",
+            "src/money/mod.rs": "pub mod rates;\npub struct Money;\n",
+            "src/money/rates.rs": "use super::Money;\npub struct Rate;\n",
+            "j/src/com/shop/Base.java": "package com.shop;\npublic class Base {}\n",
+            "j/src/com/shop/x/Cart.java": "import com.shop.Base;\nclass Cart extends Base {}\n",
+            "k/src/com/shop/Use.kt": "import com.shop.Base\nclass Use : Base()\n",
+            "c/inc/shop/cart.h": "int add(void);\n",
+            "c/src/cart.c": '#include "shop/cart.h"\n#include <stdio.h>\n',
+            "cs/Money.cs": "namespace Shop.Core { public class Money {} }",
+            "cs/Tax.cs": "namespace Shop.Core { public class Tax {} }",
+            "cs/Cart.cs": "using Shop.Core;\nclass Cart : Money {}",
+            "rb/lib/shop/money.rb": "module Shop\n  class Money; end\nend\n",
+            "rb/lib/shop.rb": "require 'shop/money'\nrequire_relative 'shop/tax'\n",
+            "rb/lib/shop/tax.rb": "",
+        }
+    )
+    expected = {
+        "cart/cart.go": ["core/money.go"],
+        "src/lib.rs": ["src/money/mod.rs", "src/money/rates.rs"],
+        "src/money/rates.rs": ["src/money/mod.rs"],
+        "j/src/com/shop/x/Cart.java": ["j/src/com/shop/Base.java"],
+        "k/src/com/shop/Use.kt": ["j/src/com/shop/Base.java"],
+        "c/src/cart.c": ["c/inc/shop/cart.h"],
+        "cs/Cart.cs": ["cs/Money.cs"],
+        "rb/lib/shop.rb": ["rb/lib/shop/money.rb", "rb/lib/shop/tax.rb"],
+    }
+    assert {path: targets(made, path) for path in expected} == expected
+    for path in ("cart/cart.go", "j/src/com/shop/x/Cart.java", "cs/Cart.cs"):
+        assert targets(made, path, "inherits") == expected[path]
+
+
+def test_bases_lead_to_the_files_that_define_them() -> None:
+    made = graph(
+        {
+            "a/__init__.py": "from a.base import Base\n",
+            "a/base.py": "class Base: ...\nclass Other(Base): ...\n",
+            "b.py": "from a import Base as B\nimport a.base\n"
+            "class C(B): ...\nclass D(a.base.Other): ...",
+            "c.ts": "import Thing from './d';\nimport * as ns from './e';\n"
+            "class X extends Thing {}\nclass Y extends ns.Deep {}\nclass Z extends Error {}",
+            "d.ts": "export default class Thing {}\n",
+            "e.ts": "export class Deep {}\n",
+        }
+    )
+    assert targets(made, "b.py", "inherits") == ["a/base.py"]
+    assert targets(made, "a/base.py", "inherits") == []
+    assert targets(made, "c.ts", "inherits") == ["d.ts", "e.ts"]
+
+
+def test_wikilinks_are_found_as_obsidian_finds_them() -> None:
+    made = graph(
+        {
+            "Start.md": "[[cart]] and ![[Pay|money]]\n[[Shop/Cart#Sums]] [[none]] [[Start]]",
+            "Shop/Cart.md": "[[Pay]] [text](../Deep/Notes/Pay.md) [[pic.png]]",
+            "Shop/Pay.md": "",
+            "Deep/Notes/Pay.md": "",
+            "Deep/pic.png.md": "",
+        }
+    )
+    assert targets(made, "Start.md", "link") == ["Shop/Cart.md"]
+    assert targets(made, "Start.md", "embed") == ["Shop/Pay.md"]
+    assert targets(made, "Shop/Cart.md", "link") == [
+        "Deep/Notes/Pay.md", "Deep/pic.png.md", "Shop/Pay.md",
+    ]  # fmt: skip
+    assert [edge.source for edge in made.into("Shop/Pay.md")] == ["Shop/Cart.md", "Start.md"]
+
+
+def test_tests_lead_to_what_they_import_use_and_are_named_like() -> None:
+    made = graph(
+        {
+            "shop/__init__.py": "from shop.cart import Cart\n",
+            "shop/cart.py": "class Cart: ...\n",
+            "shop/tax.py": "",
+            "other/cart.py": "",
+            "tests/shop/test_cart.py": "from shop import Cart\n",
+            "tests/test_all.py": "import shop.cart\nimport shop.tax\nfrom tests.fakes import x\n",
+            "tests/shop/test_tax.py": "import runpy\n",
+            "tests/fakes.py": "x = 1\n",
+            "tests/parts/tax.py": "import shop.tax\n",
+            "src/com/Money.java": "package com;\nclass Money {}\n",
+            "test/com/MoneyTest.java": "package com;\nclass MoneyTest { Money m; }\n",
+            "test/com/SumsTest.java": "package com;\nclass SumsTest { Money m; }\n",
+            "web/cart.ts": "export const a = 1;\n",
+            "web/cart.spec.ts": "import { a } from './cart';\n",
+        }
+    )
+    assert made.tests_of("shop/cart.py") == ("tests/shop/test_cart.py", "tests/test_all.py")
+    assert made.tests_of("shop/tax.py") == (
+        "tests/shop/test_tax.py", "tests/test_all.py", "tests/parts/tax.py",
+    )  # fmt: skip
+    assert made.tested_by("tests/shop/test_cart.py")[0] == "shop/cart.py"
+    assert made.tests_of("src/com/Money.java") == (
+        "test/com/MoneyTest.java", "test/com/SumsTest.java",
+    )  # fmt: skip
+    assert made.tests_of("web/cart.ts") == ("web/cart.spec.ts",)
+    assert made.tests_of("tests/fakes.py") == ()
+
+
+@functools.cache
+def own_records() -> Mapping[str, FileRecord]:
+    """Return the records of some of this repository's files."""
+    return {
+        str(path.relative_to(ROOT)): record(str(path.relative_to(ROOT)), path.read_text("utf-8"))
+        for pattern in (
+            "vaultmind/*.py",
+            "vaultmind/index/*/*.py",
+            "vaultmind/planner/*.py",
+        )
+        for path in sorted(ROOT.glob(pattern))
+    }
+
+
+def imported_files(path: str) -> set[str]:
+    """Return the files that a module of this repository names, told by `ast` and the disk."""
+    found = set()
+    for node in ast.walk(ast.parse((ROOT / path).read_text("utf-8"))):
+        names: list[tuple[str, str]] = []
+        if isinstance(node, ast.Import):
+            names = [(alias.name, "") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [(node.module, alias.name) for alias in node.names]
+        for module, name in names:
+            base = module.replace(".", "/")
+            tried = (f"{base}/{name}.py", f"{base}/{name}/__init__.py") if name else ()
+            for file in (*tried, f"{base}.py", f"{base}/__init__.py"):
+                if (ROOT / file).is_file():
+                    found.add(file)
+                    break
+    return found - {path}
+
+
+def test_every_import_of_this_project_leads_to_the_right_file() -> None:
+    records = own_records()
+    made = Graph(records)
+    wanted = {path: imported_files(path) & records.keys() for path in records}
+    missed = {path: wanted[path] - set(targets(made, path)) for path in records}
+    assert {path: gone for path, gone in missed.items() if gone} == {}
+    assert sum(map(len, wanted.values())) > 100
+    further = {path: set(targets(made, path)) - wanted[path] for path in records}
+    for path, one in ((path, one) for path, more in further.items() for one in more):
+        # not named: where a name comes from that is handed on, or the package of an absent module
+        names = {name for link in records[path].links for name in link.names}
+        defined = {each.name for each in records[one].definitions}
+        assert names & defined or one.endswith("__init__.py"), (path, one)

@@ -1,0 +1,92 @@
+"""What a task is understood as: kind, risk, fingerprint, and that it takes no time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from vaultmind.planner.task import names_nothing, risk_of_path, understand
+from vaultmind.planner.types import TaskKind
+
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "benchmarks" / "data"
+TRACEBACK = """after the update I get this:
+
+Traceback (most recent call last):
+  File "/srv/app/shop/cart.py", line 88, in total
+    return sum(line.price * line.quantity for line in self.lines)
+TypeError: unsupported operand type(s) for *: 'NoneType' and 'int'
+"""
+
+
+def kind(task: str) -> TaskKind:
+    return understand(task, "shop").predicted
+
+
+@pytest.mark.parametrize(
+    ("task", "expected"),
+    [
+        ("bug: jwt token not refreshing on 401", "bugfix"),
+        ("Fix the rounding of totals", "bugfix"),
+        ("napraw eksport faktur, ucina kolumny", "bugfix"),
+        (TRACEBACK, "bugfix"),
+        ("feat(api): cursor-based pagination", "feature"),
+        ("Dodaj ciemny motyw", "feature"),
+        ("Добавь поиск по тегам", "feature"),
+        ("Extract the retry loop into its own function", "refactor"),
+        ("uprość parser, bez zmiany działania", "refactor"),
+        ("вынеси проверку в отдельную функцию", "refactor"),
+        ("PROD DOWN: checkout answers 502 since the deploy", "incident"),
+        ("produkcja leży od 9:40", "incident"),
+        ("Everything is down, all hands on deck", "incident"),
+        ("прод упал после выкладки", "incident"),
+        ("How does the scheduler decide which job goes first?", "research"),
+        ("jak działa kolejkowanie zadań", "research"),
+        ("как устроена очередь сообщений", "research"),
+        ("Draft a blog post from my notes about the tour", "writing"),
+        ("Przetłumacz notatkę ze spotkania", "writing"),
+        ("Напиши письмо заказчику", "writing"),
+        ("go on", "unknown"),
+        ("zrób coś z tym", "unknown"),
+        ("давай дальше", "unknown"),
+        ("", "unknown"),
+        ("?!", "unknown"),
+    ],
+)
+def test_a_task_is_of_the_kind_that_its_words_say(task: str, expected: TaskKind) -> None:
+    assert kind(task) == expected
+
+
+def test_files_of_sign_in_and_payment_are_critical_and_tests_less() -> None:
+    assert risk_of_path("src/auth/login.py") == 1.0
+    assert risk_of_path("billing/Invoice.ts") >= 0.9
+    assert risk_of_path("src/płatności.py") == risk_of_path("docs/Оплата.md") * 2
+    assert risk_of_path("docs/colours.md") == 0.0
+    assert 0 < risk_of_path("tests/test_login.py") < risk_of_path("login.py")
+    assert risk_of_path("") == 0.0
+
+
+def test_another_task_source_or_kind_has_another_fingerprint() -> None:
+    prints = {
+        understand(task, source).task_fingerprint
+        for task in ("Fix the cart", "Fix the basket", "Add a cart", "Fix the cart #7", "cart 401")
+        for source in ("shop", "blog")
+    }
+    assert len(prints) == 10
+    long = "word " * 4000
+    assert understand(f"{long}a{long}", "s") != understand(f"{long}b{long}", "s")
+
+
+def test_a_task_of_nothing_but_go_on_names_nothing() -> None:
+    assert names_nothing("do it") and names_nothing("dalej") and names_nothing("")
+    assert not names_nothing("fix the cart") and not names_nothing(TRACEBACK)
+
+
+def test_the_labelled_tasks_are_understood() -> None:
+    for name, least in (("train", 0.97), ("own", 0.95)):
+        lines = (DATA / f"intents_{name}.jsonl").read_text("utf-8").splitlines()
+        rows = [json.loads(line) for line in lines]
+        right = sum(understand(row["task"], "s").predicted == row["kind"] for row in rows)
+        assert right / len(rows) >= least, name

@@ -1,0 +1,100 @@
+"""What a conversation's facts change in the memory as it is: nothing, an addition, an update.
+
+Known facts are left alone, whichever way they were said; a fact that contradicts another takes
+its place; what is forgotten is the one fact that the words mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from vaultmind.consolidate.talk import features
+from vaultmind.consolidate.types import Candidate, Dropped
+from vaultmind.memory.contradictions.alike import covers
+from vaultmind.memory.match import find, same_fact
+from vaultmind.memory.words import SOFT, content, fold
+from vaultmind.types import Fact
+
+UPDATED = 5.0
+"""What the correction of a known fact weighs."""
+_FIRST = re.compile(r"[^\W\d_]+(?= (?:is|has|ma) )")
+_THE_USER = frozenset({"user", "uzytkownik", "uzytkowniczka", "пользователь", "the", "i", "a"})
+
+
+def merge(
+    candidates: Iterable[Candidate], brain: Sequence[Fact], max_facts: int
+) -> tuple[list[Candidate], list[Dropped]]:
+    """Return what is new to a brain, the most important first, and what was dropped.
+
+    `brain`: its facts and those of its archive, as visible to the agent. A DELETE names the
+    fact that it means by its words and block.
+    """
+    kept: list[Candidate] = []
+    dropped: list[Dropped] = []
+    known = [fact for fact in brain if not fact.until]
+    for one in candidates:
+        if one.category != "DELETE":
+            merged = _told(one, known)
+        elif found := find(known, one.text).found:
+            fact = known[found[0]]
+            merged = replace(one, text=fact.text, block=fact.block, section=fact.section)
+        else:
+            merged = Dropped(one.text, "not in memory", one.evidence, "DELETE")
+        if isinstance(merged, Dropped):
+            dropped.append(merged)
+        else:
+            kept.append(merged)
+    kept.sort(key=lambda one: -one.weight)
+    dropped += [
+        Dropped(one.text, "too many", one.evidence, one.category) for one in kept[max_facts:]
+    ]
+    return kept[:max_facts], dropped
+
+
+def _told(one: Candidate, brain: Sequence[Fact]) -> Candidate | Dropped:
+    from vaultmind.memory.contradictions.contradict import relation
+
+    for fact in brain:
+        if is_known(one.text, fact.text) or relation(one.text, fact.text) == "same":
+            return Dropped(one.text, "already known", one.evidence, one.category, fact.text)
+    for fact in brain:
+        if relation(one.text, fact.text) == "contradicts":
+            return replace(
+                one,
+                category="UPDATE",
+                replaces=fact.text,
+                block=fact.block,
+                section=fact.section or one.section,
+                weight=max(UPDATED, one.weight),
+            )
+    return one
+
+
+def is_known(new: str, old: str) -> bool:
+    """Tell whether an old fact says all that a new one does."""
+    from vaultmind.memory.contradictions.claims import read
+
+    if same_fact(new, old):
+        return True
+    words = tuple(word for word in content(new) if word.folded not in SOFT)
+    if not words or not covers(words, content(old)) or _of_another(new, old):
+        return False
+    return read(new).negative == read(old).negative and read(new).poles == read(old).poles
+
+
+def _of_another(new: str, old: str) -> bool:
+    """Tell whether an old fact is about somebody whom a new one of the person does not name."""
+    folded, cues = fold(new), features(fold(new))
+    if not (cues["self"].match(folded) or cues["we"].match(folded)):
+        return False
+    told = fold(old)
+    named = [found.group() for found in features(told)["kin"].finditer(told)]
+    first = _FIRST.match(old)
+    if first and fold(first.group()) not in _THE_USER:
+        named.append(first.group())
+    said = content(new)
+    return any(
+        not any(word.same(mine) for mine in said) for name in named for word in content(name)
+    )

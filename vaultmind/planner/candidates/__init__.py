@@ -1,1 +1,0 @@
-"""Which files may belong to a task: found by search, names, links and history."""

@@ -1,1 +1,0 @@
-"""What earlier work says of a task: tasks like it, what they used, how it is told."""

@@ -1,1 +1,0 @@
-"""What an episode keeps for planning: its task, how its source changed, what was offered."""

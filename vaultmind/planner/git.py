@@ -1,0 +1,502 @@
+"""What git says of a source: what its commits changed and why, and what is not committed yet.
+
+Only the repository of the source itself is asked: one that its `.git` merely leads to, or whose
+objects lie elsewhere, is another folder's. Git then fetches nothing, starts no program that the
+repository's settings name, takes no lock, and is given up after a while.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from vaultmind.errors import BadArgument
+from vaultmind.planner.records import clean
+from vaultmind.planner.words import WordTable, stems_of
+
+SECONDS = 30.0
+RETRY_SECONDS = 60.0
+"""After which git is asked again where it did not answer."""
+MOST_COMMITS = 4000
+"""Commits that are read, the newest."""
+LAST = 100
+"""Commits that are shown: work further back says little of what is hot now."""
+MOST_TOUCHED = 40
+"""A commit that changed more files says little of any of them."""
+HALF_LIFE = 60.0
+"""Commits after which a change counts half."""
+SATURATION, FEW_COMMITS = 0.6, 20
+REVISION = re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_./@{}~^+-]{0,199}")
+ABSENT, ELSEWHERE = "no git repository", "its .git leads to another folder's repository"
+BORROWS = "its repository borrows from another one (objects/info/alternates)"
+_PLAIN = frozenset({
+    ".github", ".gitignore", ".gitattributes", ".gitlab-ci.yml", ".editorconfig", ".vscode",
+    ".pre-commit-config.yaml", ".circleci", ".obsidian", ".devcontainer", ".dockerignore",
+})  # fmt: skip
+"""Settings that projects have: never shown, and no secret."""
+_SETTINGS = (
+    "core.fsmonitor=false", "core.hooksPath=/dev/null", "core.quotePath=false",
+    "core.untrackedCache=false", "core.sshCommand=false", "core.gitProxy=",
+    "core.askPass=", "core.alternateRefsCommand=", "credential.helper=", "diff.external=",
+    "log.showSignature=false", "log.mailmap=false", "log.showRoot=true", "gpg.program=false",
+    "maintenance.auto=false", "gc.auto=0", "fetch.recurseSubmodules=false", "protocol.allow=never",
+)  # fmt: skip
+"""What a repository's own settings must not switch on: they can name programs."""
+_ENVIRONMENT = {
+    "GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_REPLACE_OBJECTS": "1", "GIT_PAGER": "cat", "LC_ALL": "C",
+    "GIT_SSH_COMMAND": "false", "GIT_ASKPASS": "false", "SSH_ASKPASS": "false",
+}  # fmt: skip
+_LOG = (
+    "log", "--reverse", "--no-merges", "--full-diff", "--full-history", "-z", "--name-status",
+    "--no-ext-diff", "--no-textconv", "--no-notes", "--format=%x01%H %ct%x02%B%x03",
+)  # fmt: skip
+_OWN = ("commit", "cherry-pick", "revert")
+"""How the log of HEAD calls what was committed in this work tree."""
+log = logging.getLogger(__name__)
+Kind = Literal["added", "modified", "removed"]
+
+
+class GitFailed(Exception):
+    """Git said no, or could not be asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit with the files of the source that it changed and that may be shown."""
+
+    id: str
+    time: float
+    subject: str
+    """Empty where it is about files that may not be spoken of."""
+    changed: tuple[tuple[str, Kind], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Logged:
+    """A commit as the log has it: (name before, name after, letter) of each file it changed."""
+
+    id: str
+    time: float
+    message: str
+    changes: tuple[tuple[str, str, str], ...]
+    is_whole: bool
+    """Whether all that it changed lies in the source."""
+
+
+# --- the repository -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """The repository of the work tree that a source lies in."""
+
+    root: Path
+    """The source."""
+    top: Path
+    folder: Path
+    shared: Path
+    """The same as `folder`, except in a work tree of `git worktree`."""
+
+    @property
+    def prefix(self) -> str:
+        """Return the source's path in the repository, with a `/` at the end."""
+        inside = self.root.relative_to(self.top).as_posix()
+        return "" if inside == "." else f"{inside}/"
+
+    def stamp(self) -> tuple[object, ...]:
+        """Return what differs once there is another commit or branch. Runs nothing."""
+        branch = _words(self.folder / "HEAD").removeprefix("ref: ")
+        logs = ("HEAD", "logs/HEAD")
+        shared = ("packed-refs", "reftable/tables.list", branch if ".." not in branch else "")
+        files = [*(self.folder / one for one in logs), *(self.shared / one for one in shared)]
+        return tuple(_stamp(one) for one in files)
+
+    def ask(self, *words: str) -> str:
+        """Return what git says. Raises GitFailed. No lock may be held: it can take its time."""
+        program = shutil.which("git")
+        if program is None:
+            raise GitFailed("git is not installed")
+        settings = [part for one in _SETTINGS for part in ("-c", one)]
+        quiet = ("--no-optional-locks", "--no-pager", "--literal-pathspecs")
+        kept = {name: told for name, told in os.environ.items() if not name.startswith("GIT_")}
+        try:
+            done = subprocess.run(
+                [program, *quiet, *settings, *words], cwd=self.root, env=kept | _ENVIRONMENT,
+                stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise GitFailed(f"git had not answered after {SECONDS:g} seconds") from None
+        except OSError as error:
+            raise GitFailed(f"git could not be run: {type(error).__name__}") from error
+        if done.returncode:
+            said = done.stderr.decode("utf-8", "replace")
+            owner = "git does not trust this folder: it belongs to another user"
+            raise GitFailed(owner if "dubious ownership" in said else said.partition("\n")[0])
+        return done.stdout.decode("utf-8", "replace")
+
+
+def find_repository(root: Path) -> Repository:
+    """Return the repository of a source, found by its files. Raises GitFailed where it has none."""
+    root = Path(os.path.realpath(root))
+    dot = next((one / ".git" for one in (root, *root.parents) if os.path.lexists(one / ".git")),
+               None)  # fmt: skip
+    if dot is None:
+        raise GitFailed(ABSENT)
+    if dot.is_symlink():
+        raise GitFailed(ELSEWHERE)
+    folder = dot
+    if not dot.is_dir():
+        folder = Path(os.path.realpath(dot.parent / _words(dot).removeprefix("gitdir:").strip()))
+    shared = Path(os.path.realpath(folder / _words(folder / "commondir")))
+    if folder != dot:  # a work tree of `git worktree` and a submodule are named in return
+        back = _words(folder / "gitdir")
+        lines = (line.partition("=") for line in _words(folder / "config").splitlines())
+        tree = next((told.strip() for key, _, told in lines if key.strip() == "worktree"), "")
+        own = back and folder.parent == shared / "worktrees" and Path(os.path.realpath(back)) == dot
+        if not own and not (tree and Path(os.path.realpath(folder / tree)) == dot.parent):
+            raise GitFailed(ELSEWHERE)
+    if os.path.lexists(shared / "objects/info/alternates"):
+        raise GitFailed(BORROWS)
+    for inside in (folder, shared, shared / "objects", shared / "refs"):
+        if not inside.is_dir() or inside.is_symlink():
+            raise GitFailed(ABSENT)
+        if any(one.is_symlink() for one in os.scandir(inside) if one.name != "hooks"):
+            raise GitFailed(ELSEWHERE)
+    return Repository(root, dot.parent, folder, shared)
+
+
+def _words(file: Path) -> str:
+    try:
+        return file.read_text("utf-8", "replace").strip() if file.is_file() else ""
+    except OSError:
+        return ""
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+# --- the past -----------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Past:
+    """The commits of a source, oldest first, and tables over them. Not changed while read."""
+
+    head: str = ""
+    commits: list[_Logged] = field(default_factory=list)
+    messages: WordTable = field(default_factory=WordTable)
+    """Words of the messages; the number of a commit is its name."""
+    files: list[tuple[int, ...]] = field(default_factory=list)
+    """Of each commit, the files it changed by number; none where it changed or added very many."""
+    paths: list[str] = field(default_factory=list)
+    """Of each number, what the file is called now."""
+    numbers: dict[str, int] = field(default_factory=dict)
+    by_file: dict[int, list[int]] = field(default_factory=dict)
+    """Of each file, the commits that changed it, oldest first."""
+    rates: Mapping[str, float] = field(default_factory=dict)
+    """How often files are changed of late, 0 to 1, the most often first."""
+
+    def grown(self, head: str, commits: Iterable[_Logged]) -> Past:
+        """Return the past with the next commits; this one stays as it is."""
+        past = Past(
+            head, [*self.commits], self.messages, [*self.files], [*self.paths], {**self.numbers},
+            {number: [*each] for number, each in self.by_file.items()},
+        )  # fmt: skip
+        messages: dict[int, str | None] = {}
+        for one in commits:
+            at = len(past.files)
+            touched = tuple(dict.fromkeys(past._number(*change) for change in one.changes))
+            is_founding = 2 * sum(kind == "A" for *_, kind in one.changes) > len(past.numbers)
+            touched = () if is_founding or len(touched) > MOST_TOUCHED else touched
+            past.commits.append(one)
+            past.files.append(touched)
+            messages[at] = one.message
+            for number in touched:
+                past.by_file.setdefault(number, []).append(at)
+        past.messages = past.messages.with_texts(messages)
+        rates: dict[int, float] = {}
+        for at in range(max(0, len(past.files) - int(6 * HALF_LIFE)), len(past.files)):
+            for number in past.files[at]:
+                rates[number] = rates.get(number, 0.0) + past._fresh(at, HALF_LIFE)
+        past.rates = past._named(rates, len(rates))
+        return past
+
+    def similar(self, task: str, most: int) -> dict[str, float]:
+        """Return the files that commits with the task's words changed, 0 to 1."""
+        found: dict[int, float] = {}
+        for at, share in self.messages.like(task, most):
+            worth = share * share * self._fresh(at, 8 * HALF_LIFE)
+            for number in self.files[at]:
+                found[number] = found.get(number, 0.0) + worth / len(self.files[at]) ** 0.5
+        return self._named(found, most)
+
+    def told(self, task: str, most: int) -> dict[str, float]:
+        """Return the files whose changes were told in the task's words, 0 to 1.
+
+        Of each word counts how many changes of a file it told of, the first most of all.
+        """
+        found: dict[int, float] = {}
+        for word in dict.fromkeys(stems_of(task)):
+            each: dict[int, float] = {}
+            for at in self.messages.texts_with(word):
+                for number in self.files[at]:
+                    share = self._fresh(at, 8 * HALF_LIFE) / len(self.files[at]) ** 0.5
+                    each[number] = each.get(number, 0.0) + share
+            worth = self.messages.worth(word)
+            for number, count in each.items():
+                found[number] = found.get(number, 0.0) + worth * count / (count + SATURATION)
+        return self._named(found, most)
+
+    def together(self, seeds: Mapping[str, float], most: int) -> dict[str, float]:
+        """Return the files that changed with some files, each by its weight; 0 to 1."""
+        found: dict[int, float] = {}
+        for path, weight in seeds.items():
+            own = self.numbers.get(path, -1)
+            past = self.by_file.get(own, [])[-most:]
+            for at in past:
+                worth = weight * self._fresh(at, 4 * HALF_LIFE) / (len(past) + 2.0)
+                for number in self.files[at]:
+                    if number != own:
+                        share = worth / len(self.files[at]) ** 0.5
+                        found[number] = found.get(number, 0.0) + share
+        return self._named(found, most)
+
+    def _fresh(self, at: int, half_life: float) -> float:
+        return float(0.5 ** ((len(self.files) - 1 - at) / half_life))
+
+    def _named(self, found: Mapping[int, float], most: int) -> dict[str, float]:
+        ranked = sorted(found.items(), key=lambda one: (-one[1], one[0]))[:most]
+        best = ranked[0][1] if ranked else 1.0
+        sure = len(self.files) / (len(self.files) + FEW_COMMITS)
+        return {self.paths[number]: sure * value / best for number, value in ranked}
+
+    def _number(self, old: str, new: str, kind: str) -> int:
+        number = self.numbers.pop(old, -1) if kind == "R" else self.numbers.get(new, -1)
+        if number < 0:
+            number = len(self.paths)
+            self.paths.append(new)
+        self.numbers[new] = number
+        self.paths[number] = new
+        return number
+
+
+class History:
+    """Answers for one source from what it has read until HEAD moves. Any thread, no lock."""
+
+    def __init__(
+        self,
+        root: Path,
+        shows: Callable[[str], bool] = lambda path: True,
+        speaks_of: Callable[[str], bool] = lambda path: True,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Take what tells which files may be shown, and which may be spoken of at all."""
+        self.fault = ""
+        """Why git has nothing to say."""
+        self._root, self._shows, self._speaks_of = root, shows, speaks_of
+        self._monotonic = monotonic
+        self._past = Past()
+        self._found: tuple[object, Repository | None] = ((), None)
+        self._read: tuple[object, float] = (None, float("inf"))
+        """The repository's stamp at the last reading, and when it is to be read again anyway."""
+
+    def repository(self) -> Repository | None:
+        """Return the source's repository, found by its files: no git is run."""
+        key = tuple(_stamp(one / ".git") for one in (self._root, *self._root.parents))
+        known, found = self._found
+        if known != key:
+            try:
+                found = find_repository(self._root)
+            except (GitFailed, OSError) as error:
+                found, self.fault = None, str(error)
+            self._found = key, found
+        return found
+
+    def moved(self) -> bool:
+        """Tell whether the repository is not as it was when the past was read. Runs nothing."""
+        return self._read[0] != self.stamp() or self._monotonic() >= self._read[1]
+
+    def stamp(self) -> tuple[object, ...]:
+        """Return what differs once there is another commit, branch or repository."""
+        repository = self.repository()
+        return (repository, repository.stamp()) if repository else (None,)
+
+    def past(self) -> Past:
+        """Return the past up to HEAD; empty without git. At worst two threads read it twice."""
+        if self.moved():
+            stamp, repository = self.stamp(), self.repository()
+            again_at = float("inf")
+            try:
+                if repository is None:
+                    self._past = Past()
+                else:
+                    self._past, self.fault = self._caught_up(repository), ""
+            except GitFailed as error:
+                self.fault = str(error)
+                again_at = self._monotonic() + RETRY_SECONDS
+            self._read = stamp, again_at
+        return self._past
+
+    def _caught_up(self, repository: Repository) -> Past:
+        said = repository.ask("rev-parse", "--git-dir", "--git-common-dir").splitlines()
+        if [Path(os.path.realpath(repository.root / one)) for one in said] != [
+            repository.folder, repository.shared,
+        ]:  # fmt: skip
+            raise GitFailed(ELSEWHERE)
+        try:
+            head = repository.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}").strip()
+        except GitFailed:
+            return Past()  # there is no commit yet
+        known = self._past
+        if head == known.head:
+            return known
+        span, begin = head, Past()
+        try:
+            if known.head:
+                repository.ask("merge-base", "--is-ancestor", known.head, head)
+                span, begin = f"{known.head}..{head}", known
+        except GitFailed:  # another branch, or commits that were taken back
+            pass
+        most, where = f"--max-count={MOST_COMMITS}", ["."] if repository.prefix else []
+        try:
+            told = repository.ask(*_LOG, most, "-M", span, "--", *where)
+        except GitFailed:  # a partial clone lacks what renames are seen by
+            told = repository.ask(*_LOG, most, "--no-renames", span, "--", *where)
+        return begin.grown(head, _logged(told, repository.prefix))
+
+    # --- what may be shown ---------------------------------------------------------------
+
+    def commits(self, since: str = "") -> tuple[Commit, ...]:
+        """Return the last commits, newest first: all, or those after one that is named by id."""
+        found = self.past().commits[: -LAST - 1 : -1]
+        if since:
+            after = {*self._says("rev-list", f"{since}..HEAD").split()}
+            found = [one for one in found if one.id in after]
+        return tuple(map(self._shown, found))
+
+    def commits_made(self, since: float) -> tuple[Commit, ...]:
+        """Return the commits that were made in this work tree since then and still stand.
+
+        Oldest first; what a pull, a merge or another branch brought is none.
+        """
+        made = set()
+        for line in self._says("log", "-g", "--max-count=60", "--format=%H %ct %gs").splitlines():
+            id_, at, what = (*line.split(" ", 2), "", "")[:3]
+            is_own = what.startswith(_OWN) and not what.startswith("commit (merge)")
+            made |= {id_} if is_own and at.isdigit() and int(at) >= int(since) else set()
+        return tuple(self._shown(one) for one in self.past().commits if one.id in made)
+
+    def revision(self, name: str) -> str:
+        """Return the id of the commit that a revision names; empty when there is none.
+
+        Raises BadArgument for what cannot be a revision: no option of git's can be smuggled in.
+        """
+        if not REVISION.fullmatch(name) or ".." in name:
+            raise BadArgument("since", name, "a revision such as HEAD~3, main, v1.2")
+        wanted = f"{name}^{{commit}}"
+        return self._says("rev-parse", "--verify", "--quiet", "--end-of-options", wanted).strip()
+
+    def changed_since(self, commit: str) -> dict[str, Kind]:
+        """Return the files that differ between a commit, named by its id, and the last one."""
+        said = self._says(
+            "diff-tree", "-r", "-z", "--name-status", "--no-renames", "--no-ext-diff",
+            "--no-textconv", "--relative", commit, "HEAD", "--",
+        )  # fmt: skip
+        return {new: _kind(one) for _, new, one in _changes(said) if self._shows(new)}
+
+    def uncommitted(self) -> dict[str, Kind]:
+        """Return the files that differ from the last commit; new ones, too.
+
+        The programs that settings name as filters are not run.
+        """
+        repository = self.repository()
+        if repository is None:
+            return {}
+        named = self._says("config", "--name-only", "--get-regexp", r"^filter\..*\.(clean|process)")
+        filters = {one.rpartition(".")[0] for one in named.splitlines()}
+        off = [part for one in sorted(filters) for key in ("clean=", "process=", "required=0")
+               for part in ("-c", f"{one}.{key}")]  # fmt: skip
+        said = self._says(
+            *off, "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all",
+            "--ignore-submodules=all", "--", ".",
+        )  # fmt: skip
+        found: dict[str, Kind] = {}
+        for one in said.split("\0"):
+            status, path = one[:2], one[3:].removeprefix(repository.prefix)
+            if path and self._shows(path):
+                is_new = status in ("??", "A ", "AM")
+                found[path] = "added" if is_new else "removed" if "D" in status else "modified"
+        return found
+
+    def _shown(self, one: _Logged) -> Commit:
+        changed = tuple((new, _kind(how)) for _, new, how in one.changes if self._shows(new))
+        told = one.is_whole and bool(changed)
+        told = told and all(
+            new.partition("/")[0] in _PLAIN or (self._speaks_of(new) and self._speaks_of(old))
+            for old, new, _ in one.changes
+        )
+        subject = clean(one.message.strip().partition("\n")[0]) if told else ""
+        return Commit(one.id, one.time, subject, changed)
+
+    def _says(self, *words: str) -> str:
+        repository = self.repository()
+        try:
+            return repository.ask(*words) if repository else ""
+        except GitFailed as error:
+            log.debug("git %s: %s", words[0], error)
+            return ""
+
+
+def _logged(told: str, prefix: str) -> Iterator[_Logged]:
+    for record in told.split("\x01")[1:]:
+        head, _, names = record.partition("\x03")
+        about, _, message = head.partition("\x02")
+        id_, _, at = about.partition(" ")
+        every = _changes(names)
+        inside = [(old, new, how) for old, new, how in every if new.startswith(prefix)]
+        cut = tuple((old.removeprefix(prefix), new.removeprefix(prefix), how)
+                    for old, new, how in inside)  # fmt: skip
+        yield _Logged(id_, float(at), message, cut, len(inside) == len(every))
+
+
+def _changes(names: str) -> list[tuple[str, str, str]]:
+    """Return (name before, name after, letter) of each file in a `--name-status -z`."""
+    parts = iter([one for part in names.split("\0") if (one := part.lstrip("\n"))])
+    changes: list[tuple[str, str, str]] = []
+    for status in parts:
+        old = next(parts, "")
+        new = next(parts, "") if status[0] in "RC" else old
+        changes.append((old, new, status[0]))
+    return changes
+
+
+def _kind(letter: str) -> Kind:
+    return "added" if letter in "AC" else "removed" if letter == "D" else "modified"
+
+
+def day_of(seconds: float, like: datetime) -> str:
+    """Return the day of a time, in the time zone of a clock's present."""
+    try:
+        return datetime.fromtimestamp(seconds, like.tzinfo).date().isoformat() if seconds else ""
+    except (ValueError, OverflowError, OSError):  # a commit may claim any time
+        return ""
+
+
+def paths_of(commits: Sequence[Commit]) -> list[str]:
+    """Return the files that some commits changed, in their order, each once."""
+    return list(dict.fromkeys(path for one in commits for path, _ in one.changed))

@@ -1,1 +1,0 @@
-"""Folders that can be planned over: the vault and linked ones, opened, as they stand on disk."""

@@ -1,1 +1,0 @@
-"""What is said of a plan: reasons, notes, its trace, and the note that keeps it."""
