@@ -40,7 +40,7 @@ def trained(seen: Sequence[Ranked], embedder: str, rows: dict[str, dict[str, flo
     return Model(
         name=embedder or "words",
         embedder=embedder,
-        weights={name: float(weights[place[name]]) for name in names},
+        features={name: float(weights[place[name]]) for name in names},
         spread={name: float(spread[place[name]]) for name in names},
         trained_on=TRAINED_ON,
         scores={

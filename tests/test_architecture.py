@@ -98,7 +98,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
 
 ONE_ROOM = {
     "chromadb": {"index/chroma.py"},
-    "watchdog": {"index/ground/watcher.py"},
+    "watchdog": {"index/ground.py"},
     "llama_cpp": {"minion/worker.py"},
     "mcp": {"serve/surfaces/mcp.py"},
     "prometheus_client": {"serve/surfaces/metrics.py"},

@@ -271,7 +271,7 @@ MASKS = (
     (r"\b(VaultMind|version|vaultmind,) \d+\.\d+\.\d+", r"\1 <version>"),
     (r'("llama_cpp": )"[^"]*"', r'\1"<version or none>"'),
     (r"(?<=\S) {3,}(?=\S)", "  "),
-    (r"(?m)^( +)\d{4}-\d\d-\d\d(?=(  \d+){3}  –)", r"\1<monday>"),
+    (r"(?m)^(\S+ +)\d{4}-\d\d-\d\d(?=(  \d+){3}  –)", r"\1<monday>"),
 )
 """What differs from run to run, or is a measure that other tests look after."""
 ID = re.compile(

@@ -103,7 +103,7 @@ def test_the_last_change_is_taken_back_and_the_one_before(machine: Machine) -> N
     assert "boat" not in machine.brain().read_text("utf-8")
     told = machine.run("log", "--limit", "4")["lines"]
     assert [bool(line["undone_by"]) for line in told[-2:]] == [False, False]
-    assert told[-1]["words"].startswith(f"undid {told[-1]['undoes']}: “My boat is")
+    assert told[-1]["words"].startswith(f"undid {told[-1]['undoes']}: forget “My")
 
 
 def test_a_forgotten_fact_comes_back_and_search_finds_what_said_it(machine: Machine) -> None:

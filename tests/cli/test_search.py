@@ -17,7 +17,7 @@ from vaultmind.cli.options import Settings
 
 HIT = {"id", "path", "anchor", "kind", "agent", "title", "text", "score", "parts", "lang", "time",
        "session", "message", "speaker", "truncated", "why", "before", "after", "also"}  # fmt: skip
-STATE = {"phase", "files", "indexed", "chunks", "vectors", "embedder", "embeddable",
+STATE = {"fault_count", "phase", "files", "indexed", "chunks", "vectors", "embedder", "embeddable",
          "sends_to", "loading", "faults", "notes"}  # fmt: skip
 TALK = {"session": "s1", "time": "2026-01-05T10:00:00+01:00", "role": "user", "speaker": "Ola",
         "content": "The boat is called Kormoran.", "id": "D1:3"}  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.program import run
 from tests.machine import Machine, fingerprint
 
-STATE = {"phase", "files", "indexed", "chunks", "vectors", "embedder", "embeddable",
+STATE = {"fault_count", "phase", "files", "indexed", "chunks", "vectors", "embedder", "embeddable",
          "sends_to", "loading", "faults", "notes"}  # fmt: skip
 
 

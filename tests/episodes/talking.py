@@ -18,7 +18,7 @@ from vaultmind.config import Config
 from vaultmind.episodes.types import Episode, Event
 from vaultmind.serve.calls.call import Call
 from vaultmind.serve.operations import find
-from vaultmind.serve.ops import hooks, tool_uses
+from vaultmind.serve.ops import hooks
 from vaultmind.session.capture import uses
 from vaultmind.types import Caller
 
@@ -100,7 +100,7 @@ class Talk:
         if use is not None:
             told = json.loads(json.dumps({**use, "session_id": self.session,
                                           "transcript_path": str(self.script.path)}))  # fmt: skip
-            tool_uses.after_tool(self.app, Call(self.caller), **find("after_tool").check(told))
+            hooks.after_tool(self.app, Call(self.caller), **find("after_tool").check(told))
         return use
 
     def reads(self, name: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.fakes import HashEmbedder
 from vaultmind.index.chroma import ChromaStore
 from vaultmind.index.db import Database
-from vaultmind.index.ground.ground import VaultGround
+from vaultmind.index.ground import VaultGround
 from vaultmind.index.sync import Changes, Sync
 from vaultmind.index.vectors import Vectors
 from vaultmind.ports import Embedder

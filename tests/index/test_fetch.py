@@ -8,7 +8,6 @@ import pytest
 from tests.index.vault import Vault
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.types import PERSON, Message
-from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
 TIME = "2026-02-20T10:00:00+01:00"
@@ -69,28 +68,15 @@ def test_a_forgotten_message_is_in_no_session(vault: Vault) -> None:
             vault.fetch(name, PERSON)
 
 
-def test_pages_of_a_big_note_are_read_once_until_it_changes(
-    vault: Vault, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pages_of_a_big_note_make_all_of_it(vault: Vault) -> None:
     text = "".join(f"Line {n} of the log.   \n\n" for n in range(20_000)) + " " * 60_000 + "End.\n"
     vault.put("Log.md", text)
-    read: list[str] = []
-    reader = vault.outlet.reader
-    whole = VaultReader.read
-
-    def counted(self: VaultReader, relative: str) -> FileText:
-        read.append(relative)
-        return whole(self, relative)
-
-    monkeypatch.setattr(VaultReader, "read", counted)
-    assert reader.exists("Log.md")
     pages, offset = [], 0
     while offset is not None:
         page = vault.fetch("Log.md", PERSON, max_tokens=40_000, offset=offset)
         assert page.tokens <= 40_000
         pages.append(page.text)
         offset = page.next_offset  # type: ignore[assignment]
-    assert read == ["Log.md"]
     assert " ".join(pages).split() == text.split()
     vault.write("Log.md", text.replace("Line 0 ", "Line zero "))
     assert vault.fetch("Log.md", PERSON, max_tokens=50).text.startswith("Line zero")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vaultmind.index.ground.ground import VaultGround, walked
+from vaultmind.index.ground import VaultGround, walked
 from vaultmind.index.linked import FolderGround
 from vaultmind.vault.paths import VaultPaths
 

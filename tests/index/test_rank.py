@@ -237,17 +237,17 @@ def test_what_a_text_tells_of_counts_as_its_time() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"version": 99}, "version 1"),
-        ({"features": {}}, "features is {}"),
+        ({"version": 99}, "version"),
+        ({"features": {}}, "features"),
         ({"features": {"topick": 1.0}}, "topick"),
         ({"features": {"meaning": 1.0}}, "meaning"),
-        ({"features": {"topic": "1"}}, "features is"),
-        ({"features": {"topic": True}}, "features is"),
-        ({"features": {"topic": 1e9}}, "from -1000 to 1000"),
-        ({"features": {"topic": float("nan")}}, "nan"),
-        ({"embedder": 3}, "embedder is 3"),
-        ({"trained_on": "x"}, "trained_on is 'x'"),
-        ({"scores": {"locomo": 1}}, "scores is"),
+        ({"features": {"topic": "1"}}, "features.topic"),
+        ({"features": {"topic": True}}, "features.topic"),
+        ({"features": {"topic": 1e9}}, "equal to 1000"),
+        ({"features": {"topic": float("nan")}}, "features.topic"),
+        ({"embedder": 3}, "embedder"),
+        ({"trained_on": "x"}, "trained_on"),
+        ({"scores": {"locomo": 1}}, "scores.locomo"),
     ],
 )
 def test_a_wrong_model_is_refused_by_name(
@@ -313,10 +313,8 @@ def test_a_damaged_file_means_shipped_models_and_is_told(folder: Path, text: str
     assert any(ACTIVE in fault for fault in registry.faults)
 
 
-def test_changes_before_that_make_no_sense_are_left_out() -> None:
-    told = json.loads(active_text(SAID))
-    told["before"] += [3, {"kind": "x"}, {"kind": "ranker", "was": 1}]
-    assert parsed(json.dumps(told)) == SAID
+def test_what_is_in_use_is_read_as_it_was_written() -> None:
+    assert parsed(active_text(SAID)) == SAID
 
 
 def test_a_symbolic_link_is_not_read(folder: Path, tmp_path: Path) -> None:
@@ -337,6 +335,6 @@ def test_every_hit_can_say_why_and_a_ranker_sees_what_a_search_sees(vault: Vault
     assert "%" in str(told[0])
     seen = Raw(vault.finder, vault.outlet).seen("pottery kiln", PERSON)
     assert seen is not None
-    weights = [shipped("").weights.get(name, 0.0) for name in seen.names]
+    weights = [shipped("").features.get(name, 0.0) for name in seen.names]
     order = seen.order(np.array(weights, np.float32))
     assert [seen.chunks[at].path for at in order] == ["Kiln.md", "Clay.md"]

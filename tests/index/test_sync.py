@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from vaultmind.errors import VaultNotFound
+from vaultmind.index import ground
 from vaultmind.index.columns import Columns
 from vaultmind.index.db import Database
-from vaultmind.index.ground import ground
-from vaultmind.index.ground.ground import VaultGround
+from vaultmind.index.ground import VaultGround
 from vaultmind.index.matching import Matcher
 from vaultmind.index.sync import Changes, Sync
 from vaultmind.index.where import Where

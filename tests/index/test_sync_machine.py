@@ -73,7 +73,7 @@ def contents(index: Index) -> dict[str, Any]:
     store: Any = index._embedding._store
     vectors = {}
     for name in store.collections():
-        held = store._collection(name).get(include=["embeddings"])
+        held = store._held(name).get(include=["embeddings"])
         for chunk, vector in zip(held["ids"], held["embeddings"], strict=True):
             vectors[name, chunk] = tuple(np.round(vector, 3))
     return {

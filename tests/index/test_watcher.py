@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.waiting import until
-from vaultmind.index.ground.watcher import Watcher, _Handler
+from vaultmind.index.ground import Watcher
 
 
 class Seen:
@@ -78,7 +78,7 @@ def test_a_fault_while_taking_an_event_does_not_end_the_watch(vault: Path, seen:
 
 def test_the_vault_itself_going_away_concerns_everything(vault: Path) -> None:
     hints = Seen()
-    handler = _Handler(str(vault), hints)
+    handler = Watcher(vault, hints)
     event = SimpleNamespace(src_path=str(vault), dest_path="", is_directory=True)
     handler.dispatch(event)
     assert hints.lost == 1

@@ -98,7 +98,7 @@ def liked(scenes: Raw, topics: list[str], folder: str) -> list[Judged]:
 def mrr(taught: list[JudgedQuery], model: Model) -> float:
     found = []
     for one in taught:
-        weights = [model.weights.get(name, 0.0) for name in one.seen.names]
+        weights = [model.features.get(name, 0.0) for name in one.seen.names]
         found.append(one.marks(np.array(weights, dtype=np.float32)).mrr)
     return sum(found) / len(found)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from tests.serve.vaults import open_vault
@@ -62,10 +61,8 @@ def test_of_two_changes_in_one_second_the_later_is_undone(tmp_path: Path) -> Non
             assert next(last).agent == agent
 
 
-def test_the_log_says_what_an_undo_met_and_which_message_was_hidden() -> None:
+def test_the_log_says_what_an_undo_met_and_how_much_was_hidden() -> None:
     undo = AuditLine("", "person", "cli", "main", "undo", "unchanged", reason="“Tea” is gone.")
-    assert tell(undo) == "unchanged: undo (“Tea” is gone.)"
-    ref = "main/2026-02-20_001#^m7"
+    assert tell(undo) == "unchanged: undo: “Tea” is gone."
     hide = AuditLine("", "person", "cli", "main", "hide", "written", reason="1 message")
-    assert tell(replace(hide, hidden=(ref,))) == f"hid 1 message from recall: {ref}"
-    assert tell(replace(hide, hidden=(ref,) * 5)).endswith(f"{ref}, 2 more")
+    assert tell(hide) == "hid from recall: 1 message"

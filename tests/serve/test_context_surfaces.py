@@ -112,7 +112,6 @@ def test_the_same_over_http(machine: Machine) -> None:
     assert PLANTED in str(body) and PLANTED not in outside(json.dumps(body))
     assert ask(port, "/v1/context_build", {"budget": 1}, headers)[0] == 400
     assert ask(port, "/v1/context_build", {"session": "2020-01-01_001"}, headers)[0] == 404
-    assert ask(port, "/v1/context_many", {"queries": []}, headers)[0] == 404
 
 
 def test_two_clients_at_once_get_the_same(machine: Machine) -> None:

@@ -505,8 +505,7 @@ def test_episodes_are_listed_newest_last_and_counted(app: App) -> None:
     last = found["episodes"][-1]
     assert len(found["episodes"]) == 2 < found["total"]
     assert (last["episode"], last["state"]) == (begun["episode"], "running")
-    counts = [last[name] for name in ("reads", "edits", "decisions", "commits", "event_count")]
-    assert counts == [1, 1, 1, 1, 4]
+    assert last["event_count"] == 4
     assert op(app, "episodes", project_root="vault")["episodes"]
     with pytest.raises(NotFound, match="ghost"):
         op(app, "episodes", project_root="ghost")

@@ -65,21 +65,27 @@ def said(app: App, caller: Caller, name: str, args: dict[str, Any]) -> str:
 
 
 WITHOUT_NAME = {
-    "memory_search": [{"query": SECRET}, {"query": SECRET, "agent": "*"}],
+    "memory_search": [
+        {"query": SECRET},
+        {"query": SECRET, "agent": "*"},
+        {"source": "vault", "query": SECRET},
+    ],
     "memory_show": [{}],
     "context_start": [{}],
     "context_build": [{"messages": [f"what of the {SECRET}?"]}, {}],
     "session_log": [{"messages": [{"text": "hello"}]}, {"session": "2026-02-20_001", "end": True}],
     "memory_status": [{}],
-    "memory_fetch": [{"id": "brain"}, {"id": "identity.md"}],
+    "memory_fetch": [
+        {"id": "brain"},
+        {"id": "identity.md"},
+        {"source": "vault", "id": "brain"},
+        {"source": "x", "id": "y"},
+    ],
     "memory_update": [{"op": "forget", "text": f"Builds a {SECRET}"}],
-    "search_many": [{"queries": [{"id": "q", "query": SECRET}], "agent": "*"}],
     "context_plan": [{"task": "build the periscope"}, {"task": "ask Dexter", "project_root": "x"}],
     "explore": [{"wait_seconds": 5, "layers": [f"L{n}" for n in range(7)], "detail": "verbose"}],
     "delta": [{"wait_seconds": 5, "detail": "verbose"}],
     "refresh": [{"wait_seconds": 5}],
-    "source_search": [{"source": "vault", "query": SECRET}],
-    "source_fetch": [{"source": "vault", "id": "brain"}, {"source": "x", "id": "y"}],
     "episode_start": [{"task": "build a boat"}],
     "episode_event": [
         {"session_id": "d1", "events": [{"kind": "read", "path": "a.md"}]},
@@ -103,19 +109,20 @@ WITHOUT_NAME = {
 }
 WITH_NAME = {
     "memory_search": [{"query": "x", "agent": "NAME"},
-                      {"query": "x", "folder": "VaultMind/agents/NAME"}],
+                      {"query": "x", "folder": "VaultMind/agents/NAME"},
+                      {"source": "vault", "query": "x", "folder": "VaultMind/agents/NAME"}],
     "memory_show": [{"agent": "NAME"}],
     "context_start": [{"agent": "NAME"}],
     "context_build": [{"agent": "NAME", "messages": ["x"]},
                       {"agent": "NAME", "session": "2026-02-20_001"}],
     "memory_fetch": [{"id": "VaultMind/agents/NAME/memory/brain.md"},
+                     {"source": "vault", "id": "VaultMind/agents/NAME/memory/brain.md"},
                      {"id": "VaultMind/agents/NAME/identity.md"},
                      {"id": "VaultMind/agents/NAME/memory/sessions/2026-02-20_001.md#^m1"}],
     "memory_update": [{"op": "remember", "text": "Has a dog", "agent": "NAME"},
                       {"op": "forget", "text": f"Builds a {SECRET}", "agent": "NAME"},
                       {"op": "replace", "text": "a", "old": f"Builds a {SECRET}", "agent": "NAME"},
                       {"utterance": "What does Dexter know about me?", "agent": "NAME"}],
-    "search_many": [{"queries": [{"id": "q", "query": "x"}], "agent": "NAME"}],
     "episode_start": [{"task": "build a boat", "agent": "NAME"}],
     "episode_event": [{"episode": "NAME/2026-02-20_001", "events": [{"kind": "read"}]},
                       {"episode": "NAME/2026-02-20_001",
@@ -124,8 +131,6 @@ WITH_NAME = {
     "feedback": [{"episode": "NAME/2026-02-20_001", "outcome": "failed"}],
     "episode": [{"action": "end", "episode": "NAME/2026-02-20_001"}],
     "search_feedback": [{"hit": "Oven.md", "verdict": "useful", "query": "x", "agent": "NAME"}],
-    "source_fetch": [{"source": "vault", "id": "VaultMind/agents/NAME/memory/brain.md"}],
-    "source_search": [{"source": "vault", "query": "x", "folder": "VaultMind/agents/NAME"}],
 }  # fmt: skip
 
 

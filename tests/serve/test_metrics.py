@@ -17,8 +17,8 @@ from tests.serve.worked import MAIN, leave
 from vaultmind.app import App
 from vaultmind.episodes.gains import Figures
 from vaultmind.errors import IndexUnavailable, VaultMindError
-from vaultmind.serve.episodes import gaining
 from vaultmind.serve.operations import Call, answer, run_operation
+from vaultmind.serve.ops.past_work import recent_gain
 from vaultmind.serve.surfaces import metrics
 from vaultmind.tally import Tally
 from vaultmind.types import PERSON, Caller
@@ -145,7 +145,7 @@ def test_a_status_comes_though_the_tables_cannot_be_read(
 
     tables, app.episodes.__dict__["tables"] = app.episodes.tables, SimpleNamespace(since=torn)
     try:
-        assert gaining.recent(app, PERSON) == Figures()
+        assert recent_gain(app, PERSON) == Figures()
         assert ("index_ready", "vault", "vault") in read(app)
     finally:
         app.episodes.__dict__["tables"] = tables

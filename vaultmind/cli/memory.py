@@ -304,7 +304,7 @@ def context(settings: Settings, args: Args) -> int:
     if queries and (message or explain):
         raise click.UsageError("A file of --queries goes without MESSAGE and --explain.")
     if queries:
-        return each(settings, "context_many", queries, args)
+        return each(settings, "context_build", queries, args, "messages")
     answer = settings.ask("context_build", args | ({"messages": [message]} if message else {}))
     if explain and not settings.json:
         show("\n".join(explained(answer.json)))

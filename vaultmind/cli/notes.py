@@ -39,11 +39,10 @@ from vaultmind.cli.terminal import (
 )
 
 Args = dict[str, Any]
-TRAINING_SECONDS, LINK_SECONDS, READ_SECONDS = 1800.0, 3600.0, 600.0
+TRAINING_SECONDS, LINK_SECONDS, READ_SECONDS = 1800.0, 600.0, 600.0
 """How long a person waits at most for a training, a linked folder, and a check in this process."""
 ANSWER_EXIT = {"found": 0, "nothing_found": EXIT_NOT_FOUND, "no_query": EXIT_USAGE}
 """Exit codes of searches; any other, `indexing`, is no answer yet."""
-SOURCE = option("--source", metavar="NAME", help="In a linked folder, not in the vault.")
 
 
 # --- finding and reading ------------------------------------------------------------------
@@ -53,8 +52,7 @@ def _answer_code(answer: Args) -> int:
     return ANSWER_EXIT.get(answer["answer"], EXIT_OTHER)
 
 
-@made("search.memory_search", "[query…]", also=(SOURCE, QUERIES), waits=True,
-      instead={"source": ("source_search", {})}, code=_answer_code)  # fmt: skip
+@made("search.memory_search", "[query…]", also=[QUERIES], waits=True, code=_answer_code)
 def search(settings: Settings, args: Args) -> int:
     """Search notes and memory, by words and by meaning.
 
@@ -67,17 +65,17 @@ def search(settings: Settings, args: Args) -> int:
     if ("query" in args) == bool(queries):
         raise click.UsageError("Give a QUERY, or a file with --queries.")
     if queries:
-        return each(settings, "search_many", queries, args)
+        return each(settings, "memory_search", queries, args)
     return _answer_code(settings.tell(settings.ask("memory_search", args)))
 
 
-@made("search.memory_fetch", "id", also=[SOURCE])
+@made("search.memory_fetch", "id")
 def fetch(settings: Settings, args: Args) -> int:
     """Print a hit, a note or a section whole.
 
     ID is a hit's, or a path in the vault: PATH or PATH#Heading.
     """
-    found = settings.call("source_fetch" if "source" in args else "memory_fetch", args)
+    found = settings.call("memory_fetch", args)
     if settings.json:
         print_json(found)
     elif not found["text"]:
@@ -196,8 +194,8 @@ def links(settings: Settings, args: Args) -> int:
         settings.call("index", {"vectors": False})
         for one in settings.call("links")["sources"]:
             if one["kind"] == "linked" and one["there"]:
-                asked = {"source": one["name"], "query": "", "wait_seconds": LINK_SECONDS}
-                settings.call("source_search", asked)
+                asked = {"source": one["name"], "layers": ["L0"], "wait_seconds": LINK_SECONDS}
+                settings.call("explore", asked)
     sources = settings.tell(settings.ask("links"))["sources"]
     failed = any(not one["there"] or one["phase"] == "failed" for one in sources)
     return EXIT_OTHER if failed else 0
@@ -206,7 +204,7 @@ def links(settings: Settings, args: Args) -> int:
 # --- what was done for a task -------------------------------------------------------------
 
 
-@made("episodes.gain")
+@made("past_work.gain")
 def gain() -> None:
     """Show what plans saved.
 
@@ -259,12 +257,12 @@ def episode_end() -> None:
     """End an episode with what came of it. Silence is no success: it is unknown."""
 
 
-@made("episodes.episodes")
+@made("past_work.episodes")
 def episode_list() -> None:
     """List what was done, of all agents or of the one that is named, newest last."""
 
 
-@made("episodes.episode_show", "[episode:name]")
+@made("past_work.episode_show", "[episode:name]")
 def episode_show() -> None:
     """Show one episode, or the latest: its task, what was done in order, what came of it."""
 
@@ -296,7 +294,7 @@ def feedback(settings: Settings, args: Args) -> int:
     return 0
 
 
-@made("episodes.purge_preview", also=[flag("--yes", "Do it; without, it is only shown.")],
+@made("past_work.purge_preview", also=[flag("--yes", "Do it; without, it is only shown.")],
       instead={"yes": ("purge", {})},
       code=lambda answer: EXIT_OTHER if answer["done"] and answer["left"] else 0)  # fmt: skip
 def purge() -> None:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from vaultmind import tokens
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.index.db import Database, chunks_with_ids
-from vaultmind.index.notes import Form, Place
+from vaultmind.index.notes import Place
 from vaultmind.index.outlet import Outlet
-from vaultmind.index.reading import Part, Read, part_of
+from vaultmind.index.reading import Part, Read
 from vaultmind.types import Caller, Hit, Kind, LinkedKind
-from vaultmind.vault.files import FileStat
 
-BIG, MOST_BIG = 50_000, 4
-"""Letters of a text that is worth keeping for its next page, and how many are kept."""
 MOST_SHOWN = 5_000
 """Hits whose places are kept: an id goes when its text is edited, and may be asked for still."""
 LETTERS_PER_TOKEN = 8
@@ -49,7 +47,6 @@ class Fetch:
     def __init__(self, database: Database, outlet: Outlet) -> None:
         self._database = database
         self._outlet = outlet
-        self._big: dict[tuple[str, str], tuple[FileStat, Read]] = {}
         self._shown: dict[str, tuple[str, str]] = {}
         self._keeping = threading.Lock()
 
@@ -79,40 +76,19 @@ class Fetch:
         place = self._outlet.ground.place_of(path)
         if place is None or not self._outlet.shows(path, caller):
             raise _not_found(name)
-        read = self._clean(path, anchor, place)
-        piece, after = _piece(read.text, offset, max_tokens)
+        read = self._read(path, anchor, place)
+        piece, after = _piece(self._outlet.clean(read.text), offset, max_tokens)
         return Fetched(
             path=path,
             anchor=anchor,
             kind=place.kind,
             agent=place.agent,
-            title=read.title,
+            title=self._outlet.clean(read.title),
             text=piece,
             time=read.time,
             tokens=tokens.count(piece),
             next_offset=after,
         )
-
-    def _clean(self, path: str, anchor: str, place: Place) -> Read:
-        """Return a part without secrets; of the last big notes it is kept, by their stamp.
-
-        Only a note's: what is forgotten, and so hidden, can change without the file.
-        """
-        key = (path, anchor)
-        stamp = self._outlet.reader.stat(path)
-        held = self._big.get(key)
-        if held is not None and held[0] == stamp:
-            return held[1]
-        found = self._read(path, anchor, place)
-        clean = self._outlet.clean
-        read = Read(clean(found.text), clean(found.title), found.time)
-        if place.kind == "note" and stamp is not None and len(read.text) > BIG:
-            with self._keeping:
-                self._big.pop(key, None)
-                self._big[key] = (stamp, read)
-                while len(self._big) > MOST_BIG:
-                    del self._big[next(iter(self._big))]
-        return read
 
     def _read(self, path: str, anchor: str, place: Place) -> Read:
         file = self._outlet.reader.read(path)
@@ -123,7 +99,7 @@ class Fetch:
         def hides(*names: str) -> bool:
             return self._outlet.hides(place.agent, record, *names)
 
-        part = _part(path, anchor, place.form, hides)
+        part = Part(PurePosixPath(path).stem, anchor.lstrip("#"), place.form, hides)
         found = self._outlet.ground.read(path, part, file.text)
         if found is None:
             raise NotFound(
@@ -145,15 +121,10 @@ class Fetch:
             return shown
         wanted = name.removeprefix("[[").removesuffix("]]").partition("|")[0]
         path, mark, anchor = wanted.partition("#")
-        if self._is_there(wanted):
-            return wanted, ""
-        for candidate in (path, f"{path}.md"):
-            if self._is_there(candidate):
-                return candidate, mark + anchor
+        for found, part in ((wanted, ""), (path, mark + anchor), (f"{path}.md", mark + anchor)):
+            if found and self._outlet.reader.exists(found):
+                return found, part
         return self._by_name(path, name), mark + anchor
-
-    def _is_there(self, path: str) -> bool:
-        return bool(path) and self._outlet.reader.exists(path)
 
     def _by_name(self, path: str, shown: str) -> str:
         """Return the one note that has a name, as a wikilink would find it."""
@@ -176,10 +147,6 @@ def _piece(text: str, offset: int, max_tokens: int) -> tuple[str, int | None]:
     piece = tokens.clip(window, max_tokens, mark="") or window[:1]
     rest = _INK.search(text, offset + len(piece))
     return piece, rest.start() if rest else None
-
-
-def _part(path: str, anchor: str, form: Form, hides: Callable[..., bool]) -> Part:
-    return Part(part_of(path), anchor.lstrip("#"), form, hides)
 
 
 def _not_found(name: str) -> NotFound:

@@ -32,7 +32,7 @@ from vaultmind.index.db import (
 from vaultmind.index.embed import open_embedder
 from vaultmind.index.erasing import Erasing
 from vaultmind.index.fetch import Fetch, Fetched
-from vaultmind.index.ground.ground import Ground, VaultGround
+from vaultmind.index.ground import Ground, VaultGround
 from vaultmind.index.messages import Messages
 from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.raw import Raw

@@ -12,8 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from vaultmind.errors import PathRefused, VaultNotFound
-from vaultmind.index.ground.ground import check_folder
-from vaultmind.index.ground.watcher import Hints, Interest, Watcher
+from vaultmind.index.ground import Hints, Watcher, check_folder
 from vaultmind.index.notes import (
     TITLE_JOINT,
     Chunked,
@@ -161,7 +160,7 @@ class FolderGround:
 
     def watcher(self, hints: Hints) -> Watcher:
         """Return what follows the folder."""
-        return Watcher(self.paths.root, hints, Interest(self.takes, governs))
+        return Watcher(self.paths.root, hints, self.takes, governs)
 
     def cut(self, path: str, file: FileText, place: Place) -> Chunked:
         """Return the chunks of a file."""

@@ -14,7 +14,6 @@ import sqlite3
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import log1p
 from pathlib import PurePosixPath
 
@@ -43,14 +42,6 @@ Said = tuple[Found, frozenset[str]]
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """A session as it was read from its file."""
-
-    stat: FileStat
-    messages: tuple[Said, ...]
-
-
 class Messages:
     """Finds messages by any of the words of a text, in any inflection. Any thread."""
 
@@ -58,8 +49,6 @@ class Messages:
         self._finder = finder
         self._database = finder.columns.database
         self._reader = reader
-        self._read: dict[str, _Read] = {}
-        """What the index does not have, as it was read last: a request asks several times."""
 
     def messages_about(self, agent: str, text: str, limit: int) -> list[Found]:
         """Return candidate messages of an agent with their whole texts, likeliest first.
@@ -71,10 +60,10 @@ class Messages:
         except (IndexUnavailable, sqlite3.Error) as error:
             log.warning("the index finds no messages, the sessions themselves are read: %s", error)
             indexed, known = [], {}
-        files = dict(self._files(agent))
-        unread = {path for path, stat in files.items() if known.get(path) != stat}
+        unread = {path for path, stat in self._files(agent) if known.get(path) != stat}
         fresh = [found for path, found in indexed if path not in unread]
-        read = self._from_files(agent, {path: files[path] for path in unread})
+        newest_first = sorted(unread, reverse=True)
+        read = [said for path in newest_first for said in self._said_in(agent, path)]
         return [*fresh, *_likely(read, _beginnings(text), limit)]
 
     def _indexed(self, agent: str, text: str, limit: int) -> list[tuple[str, Found]]:
@@ -124,30 +113,19 @@ class Messages:
         except OSError as error:
             log.warning("the sessions of %s were not looked at: %s", agent, error)
 
-    def _from_files(self, agent: str, unread: dict[str, FileStat]) -> list[Said]:
-        """Return the messages of some sessions, as their files stand now."""
-        before = self._read
-        now: dict[str, _Read] = {}
-        for path in sorted(unread, reverse=True):  # the newest is the likeliest
-            old = before.get(path)
-            now[path] = old if old and old.stat == unread[path] else self._session(agent, path)
-        self._read = now
-        return [said for read in now.values() for said in read.messages]
-
-    def _session(self, agent: str, path: str) -> _Read:
+    def _said_in(self, agent: str, path: str) -> list[Said]:
         """Return the messages of a session; none of one that cannot be read, so not recalled."""
         try:
             file = self._reader.read(path)
         except VaultMindError:
-            return _Read(FileStat(0, 0, -1), ())
+            return []
         session = PurePosixPath(path).stem
         said = (placed.message for placed in parse_session(file.text).messages)
-        found = tuple(
+        return [
             ((MessageRef(agent, session, one.block, one.id), one.text), _beginnings(one.text))
             for one in said
             if (one.block or one.id) and not (one.asked or one.erased)
-        )
-        return _Read(file.stat or FileStat(0, 0, -1), found)
+        ]
 
 
 def _likely(said: Sequence[Said], wanted: frozenset[str], limit: int) -> list[Found]:

@@ -22,16 +22,17 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, field, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
+from pydantic.dataclasses import dataclass
 
 from vaultmind.errors import ConfigError
 
-VERSION = 1
-"""Of the features, and of `active.json`: files of another are refused."""
 ACTIVE, OWN = "models/active.json", "models/ranker"
 """Below the memory folder."""
 SHIPPED = Path(__file__).parent / "weights"
@@ -44,8 +45,8 @@ embedder's own scale."""
 MAX_BYTES = 100_000
 MAX_NAME = 100
 MAX_WEIGHT = 1_000.0
-MAX_SHOWN = 60
-"""Characters of a wrong value that are repeated."""
+MAX_SHOWN = 300
+"""Characters of what is wrong with a file that are told."""
 MOST_OWN, MOST_LOOKED_AT = 50, 500
 """Models of a vault that are read, and entries of its folder that are looked at."""
 MOST_BEFORE = 50
@@ -80,51 +81,62 @@ ModelKind = Literal["planner", "ranker"]
 MODEL_KINDS: tuple[ModelKind, ...] = ("planner", "ranker")
 Stamp = tuple[tuple[str, int, int], ...]
 """Name, time of change and size of each file, by name."""
+Name = Annotated[str, Field(max_length=MAX_NAME)]
+Weight = Annotated[float, Field(strict=True, ge=-MAX_WEIGHT, le=MAX_WEIGHT)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Model:
     """Weights of named features, and where they come from."""
 
     name: str
     embedder: str
     """The embedder whose vectors it was trained with, e.g. `use`; empty: without any."""
-    weights: Mapping[str, float]
-    spread: Mapping[str, float]
-    """How much each feature varied in training: a weight says little without it."""
+    features: Annotated[Mapping[str, Weight], Field(min_length=1)]
+    """The weight of each."""
+    spread: Mapping[str, Weight]
+    """How much each varied in training: a weight says little without it."""
     trained_on: tuple[str, ...]
-    scores: Mapping[str, Mapping[str, float]]
+    scores: Mapping[str, Mapping[str, Weight]]
     """Measures by what was ranked and not learnt from, e.g. `{"locomo": {"R@5": 0.75}}`."""
+    version: Literal[1] = 1
+
+    @model_validator(mode="after")
+    def _check_features(self) -> Self:
+        if wrong := {*self.features, *self.spread} - (ALL if self.embedder else WITHOUT_MEANING):
+            raise ValueError(f"no features of such a model: {', '.join(sorted(wrong))}")
+        return self
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Switch:
     """A change of what is in use: what it was before."""
 
     kind: ModelKind
-    was: Mapping[str, str]
+    was: Mapping[Name, Name]
     """Ids of models by what each ranks (`code`, `notes`; an embedder's name); empty for none
     named."""
-    at: str = ""
+    at: Name = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Active:
     """What is in use."""
 
-    planner: Mapping[str, str] = field(default_factory=dict)
-    ranker: Mapping[str, str] = field(default_factory=dict)
+    planner: Mapping[Name, Name] = field(default_factory=dict)
+    ranker: Mapping[Name, Name] = field(default_factory=dict)
     before: tuple[Switch, ...] = ()
     """Oldest first."""
     fault: str = ""
     """Why the file could not be understood: then shipped models rank throughout."""
+    version: Literal[1] = 1
 
     def of(self, kind: ModelKind) -> Mapping[str, str]:
         """Return the ids in use of a kind of model, by what each ranks."""
         return self.planner if kind == "planner" else self.ranker
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Registry:
     """The rankers at hand."""
 
@@ -206,62 +218,18 @@ def read_model(path: Path) -> Model:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise ConfigError(f"The ranker {path} is larger than {MAX_BYTES:,} bytes.")
-        told = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise ConfigError(f"The ranker {path} cannot be read: {_short(str(error))}.") from error
-    if not isinstance(told, dict) or told.get("version") != VERSION:
-        raise ConfigError(
-            f"The ranker {path} is not of version {VERSION}, which this program has.",
-            hint="Train it again.",
-        )
-
-    def checked(key: str, fine: bool, what: str) -> Any:  # noqa: ANN401
-        if not fine:
-            shown = _short(repr(told.get(key)))
-            raise ConfigError(f"In the ranker {path}, {key} is {shown}: it must be {what}.")
-        return told[key]
-
-    def texts(key: str) -> str:
-        return str(checked(key, isinstance(told.get(key), str), "a text"))
-
-    allowed = ALL if texts("embedder") else WITHOUT_MEANING
-
-    def weights(key: str) -> dict[str, float]:
-        found = told.get(key)
-        fine = isinstance(found, dict) and bool(found) and allowed.issuperset(found)
-        what = f"numbers from -{MAX_WEIGHT:g} to {MAX_WEIGHT:g} by feature: {sorted(allowed)}"
-        held = checked(key, fine and all(map(_is_weight, dict(found or {}).values())), what)
-        return {name: float(number) for name, number in held.items()}
-
-    learnt, scores = told.get("trained_on"), told.get("scores")
-    is_list = isinstance(learnt, list) and all(isinstance(one, str) for one in learnt)
-    is_table = isinstance(scores, dict) and all(
-        isinstance(row, dict) and all(map(_is_weight, row.values())) for row in scores.values()
-    )
-    return Model(
-        name=texts("name"),
-        embedder=texts("embedder"),
-        weights=weights("features"),
-        spread=weights("spread"),
-        trained_on=tuple(checked("trained_on", is_list, "a list of texts")),
-        scores=checked("scores", is_table, "measures by what was ranked"),
-    )
+        return TypeAdapter(Model).validate_json(path.read_bytes())
+    except ValidationError as error:
+        raise ConfigError(f"The ranker {path} cannot be used: {_first(error)}.") from error
+    except OSError as error:
+        raise ConfigError(f"The ranker {path} cannot be read: {error}.") from error
 
 
 def model_text(model: Model) -> str:
     """Return a model as the text of its file: the same model, the same bytes."""
-    told = {
-        "version": VERSION,
-        "name": model.name,
-        "embedder": model.embedder,
-        "trained_on": list(model.trained_on),
-        "scores": {
-            name: {key: round(value, 3) for key, value in row.items()}
-            for name, row in model.scores.items()
-        },
-        "features": {name: round(value, 4) for name, value in model.weights.items()},
-        "spread": {name: round(value, 4) for name, value in model.spread.items()},
-    }
+    told = asdict(model)
+    for key, digits in (("scores", 3), ("features", 4), ("spread", 4)):
+        told[key] = _rounded(told[key], digits)
     return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -281,52 +249,30 @@ def read_active(memory_folder: Path) -> Active:
 def parsed(raw: bytes | str) -> Active:
     """Return what a file says is in use; never raises."""
     try:
-        told = json.loads(raw)
-    except (ValueError, RecursionError):
-        return Active(fault=f"{ACTIVE} is no JSON.")
-    if not isinstance(told, dict) or told.get("version") != VERSION:
-        return Active(fault=f"{ACTIVE} needs 'version': {VERSION}.")
-    named = {kind: _names(told.get(kind, {})) for kind in MODEL_KINDS}
-    for kind, names in named.items():
-        if names is None:
-            return Active(fault=f"{ACTIVE}: {kind!r} must name models by what they rank.")
-    before = told.get("before", [])
-    switches = [
-        Switch(one["kind"], was, str(one.get("at", ""))[:MAX_NAME])
-        for one in (before if isinstance(before, list) else [])
-        if isinstance(one, dict) and one.get("kind") in MODEL_KINDS
-        and (was := _names(one.get("was"))) is not None
-    ]  # fmt: skip
-    return Active(named["planner"] or {}, named["ranker"] or {}, tuple(switches[-MOST_BEFORE:]))
+        found = TypeAdapter(Active).validate_json(raw)
+        return replace(found, before=found.before[-MOST_BEFORE:], fault="")
+    except ValidationError as error:
+        return Active(fault=f"{ACTIVE} cannot be used: {_first(error)}.")
 
 
 def active_text(active: Active) -> str:
     """Return the text of the file: of the same, the same bytes."""
-    told = {
-        "version": VERSION,
-        "planner": dict(sorted(active.planner.items())),
-        "ranker": dict(sorted(active.ranker.items())),
-        "before": [
-            {"kind": one.kind, "was": dict(sorted(one.was.items())), "at": one.at}
-            for one in active.before[-MOST_BEFORE:]
-        ],
-    }
+    told = asdict(active)
+    del told["fault"]
+    for kind in MODEL_KINDS:
+        told[kind] = dict(sorted(told[kind].items()))
+    told["before"] = told["before"][-MOST_BEFORE:]
     return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
 
 
-def _names(told: Any) -> dict[str, str] | None:  # noqa: ANN401
-    """Return a table of names; None for what is none."""
-    if not isinstance(told, dict):
-        return None
-    fine = all(isinstance(value, str) and len(value) <= MAX_NAME for value in told.values())
-    return {str(key)[:MAX_NAME]: value for key, value in told.items()} if fine else None
+def _rounded(told: Any, digits: int) -> Any:  # noqa: ANN401
+    if isinstance(told, dict):
+        return {name: _rounded(value, digits) for name, value in told.items()}
+    return round(told, digits)
 
 
-def _short(said: str) -> str:
-    return said if len(said) <= MAX_SHOWN else f"{said[:MAX_SHOWN]}…"
-
-
-def _is_weight(number: object) -> bool:
-    if isinstance(number, bool) or not isinstance(number, int | float):
-        return False
-    return -MAX_WEIGHT <= number <= MAX_WEIGHT  # of NaN neither holds
+def _first(error: ValidationError) -> str:
+    """Return what is wrong first, and where."""
+    wrong = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(map(str, wrong["loc"]))[:MAX_NAME]
+    return f"{where}: {wrong['msg']}"[:MAX_SHOWN] if where else wrong["msg"][:MAX_SHOWN]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from vaultmind import redact
-from vaultmind.index.ground.ground import Ground, VaultGround
+from vaultmind.index.ground import Ground, VaultGround
 from vaultmind.ports import Forgotten, Readers
 from vaultmind.types import Caller, Chunk
 from vaultmind.vault.exclude import Rules

@@ -491,14 +491,14 @@ def scored(model: Model, scene: Scene) -> tuple[Floats, Floats]:
     Of shapes (count,) and (count, features); columns in the order of the model's weights.
     """
     found = features_of(scene)
-    if lacking := [name for name in model.weights if name not in found]:
+    if lacking := [name for name in model.features if name not in found]:
         raise ConfigError(
             f"The ranker {model.name!r} needs {', '.join(lacking)}, which a search without "
             "vectors cannot give.",
             hint="Rank with a model without an embedder.",
         )
-    stacked = np.stack([found[name] for name in model.weights], axis=1)
-    weights = np.fromiter(model.weights.values(), dtype=np.float32)
+    stacked = np.stack([found[name] for name in model.features], axis=1)
+    weights = np.fromiter(model.features.values(), dtype=np.float32)
     return (stacked @ weights).astype(np.float32), stacked
 
 
@@ -518,8 +518,8 @@ def why(model: Model, features: Floats, rows: Collection[int]) -> list[tuple[Rea
     person, and some take back what others give: they are told together.
     """
     usual = features.mean(axis=0) if len(features) > 1 else np.float32(0.0)
-    weights = np.fromiter(model.weights.values(), dtype=np.float32)
-    families, member = _members(tuple(model.weights))
+    weights = np.fromiter(model.features.values(), dtype=np.float32)
+    families, member = _members(tuple(model.features))
     lifts = ((features[list(rows)] - usual) * weights) @ member
     return [_strongest(dict(zip(families, map(float, own), strict=True))) for own in lifts]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from vaultmind.index.notes import TASK, Form, Span, uncommented
 from vaultmind.index.ties import heading_anchor
@@ -37,11 +36,6 @@ class Read:
     text: str
     title: str
     time: str = ""
-
-
-def part_of(path: str) -> str:
-    """Return the title of a file that has no other."""
-    return PurePosixPath(path).stem
 
 
 def read_part(part: Part, text: str) -> Read | None:

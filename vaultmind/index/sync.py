@@ -25,7 +25,7 @@ from vaultmind.index.chroma import collection_of
 from vaultmind.index.columns import packed
 from vaultmind.index.db import CHUNK_COLUMNS, NOT_EMBEDDED, WAITING, Database
 from vaultmind.index.embed import embedded_text
-from vaultmind.index.ground.ground import Ground, walked
+from vaultmind.index.ground import Ground, walked
 from vaultmind.index.notes import Chunked, Place
 from vaultmind.index.ties import store_ties
 from vaultmind.ports import Clock, Report, silent

@@ -107,7 +107,7 @@ class StandIns:
             return next((at for at, (one, other) in pairs if one != other), len(word))
 
         found = {term: alike(term) for term in known}
-        near = (one for one in found if 2 * found[one] >= min(len(word), len(one)))
+        near = (one for one in found if found[one] >= max(3, min(len(word), len(one)) / 2))
         return sorted(near, key=lambda term: (-found[term], term))[:most]
 
     def halves(self, word: str) -> tuple[str, ...]:

@@ -143,7 +143,7 @@ def train(scenes: Raw, judged: Sequence[Judged], training: Training) -> tuple[Tr
         model = Model(
             name="",
             embedder=name,
-            weights=dict(zip(names, weights.tolist(), strict=True)),
+            features=dict(zip(names, weights.tolist(), strict=True)),
             spread={one: base.spread.get(one, 1.0) for one in names},
             trained_on=(
                 f"{counted(len(first), 'verdict')} {ON_SEARCHES} {training.now:%Y-%m-%d}",
@@ -155,7 +155,7 @@ def train(scenes: Raw, judged: Sequence[Judged], training: Training) -> tuple[Tr
                 **{one.name: {"MRR": one.after, "MRR before": one.before} for one in watched},
             },
         )
-        model = replace(model, name=id_of(result.of, training.now, model.weights))
+        model = replace(model, name=id_of(result.of, training.now, model.features))
         return model.name, model_text(model), found
 
     return (training.conclude(result, works, propose),)
@@ -304,4 +304,4 @@ def _mrr(told: Sequence[JudgedQuery], weights: Floats) -> float:
 
 
 def _weights(model: Model, names: Sequence[str]) -> Floats:
-    return np.array([model.weights.get(one, 0.0) for one in names], dtype=np.float32)
+    return np.array([model.features.get(one, 0.0) for one in names], dtype=np.float32)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.fakes import OpenToAll
 from vaultmind.index.db import Database, FileRow, Journal, file_rows
-from vaultmind.index.ground.ground import Ground, VaultGround
+from vaultmind.index.ground import Ground, VaultGround
 from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.sync import Changes, Sync
 from vaultmind.memory.forget.tombstones import Tombstones

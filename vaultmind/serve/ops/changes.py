@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from vaultmind.memory.audit import AuditLine
 
 USUAL_LINES, MAX_LINES = 20, 1_000_000
-SHOWN_MESSAGES = 3
-"""So many hidden messages are named; the rest is a number."""
 TRIED = 20
 """So many older changes are looked at for one that could be undone in the place of a conflict."""
 SINCE = "a day or time such as 2026-02-20T10:00, `yesterday`, `last week`, `2w`, `3d` or `12h`"
@@ -56,7 +54,19 @@ NONE_FITS = "Nothing that was dropped fits: try without --since or --agent."
 _AGO = re.compile(r"(\d{1,4}) ?([hdw])")
 _MOMENT = re.compile(r"\d{4}-?\d\d-?\d\d")
 _HOURS = {"h": 1, "d": 24, "w": 168}
-_RECORD = re.compile(r".*/memory/(.+?)(?:\.md)?")
+DONE = {
+    "remember": "remembered",
+    "replace": "corrected",
+    "forget": "forgot",
+    "hide": "hid from recall",
+    "show": "shown again",
+    "archive": "moved to the archive",
+    "restore": "brought back from the archive",
+    "allow": "allowed",
+    "erase": "erased",
+    "model": "changed what ranks",
+    "save": "saved",
+}
 
 Since = Annotated[str, Arg(f"From then on: {SINCE}.", max=40)]
 Newest = Annotated[int, Arg("The newest so many; 0: all.", min=0, max=MAX_LINES)]
@@ -285,100 +295,19 @@ def _history_words(found: History, to: Reader) -> Iterator[str]:
 
 def tell(line: AuditLine) -> str:
     """Return what a line says happened, in words; who did it stands elsewhere."""
-    said = _came_to_nothing(line)
+    said = f"{line.outcome.replace('_', ' ')}: {line.op}"
     if line.outcome == "written":
-        said = f"undid {line.undoes}: {_undid(line)}" if line.undoes else _happened(line)
-    if line.erased:
-        said += ", its words erased"
-    if line.undone_by:
-        said += f" (undone by {line.undone_by})"
-    return said
-
-
-def _happened(line: AuditLine) -> str:
-    """Return a change that was made."""
-    from vaultmind.memory.audit import REPORTED
-
-    before, after = _quoted(line.before), _quoted(line.after)
-    where = f" ({line.section})" if line.section else ""
-    hidden = _hidden(line)
-    if line.op == "forget" and not line.before and hidden:
-        return f"forgot what no fact said: {hidden}"
-    if line.op == "save":
-        return f"{line.reason or 'saved'}: {_record(line.path)}"
-    how = ", as an agent reported it," if line.how == REPORTED else ""
-    ways = {
-        "remember": f"remembered{how} {after}{where}",
-        "replace": f"corrected {before} → {after}{where}",
-        "forget": f"forgot {before}{where}" + (f", {hidden}" if hidden else ""),
-        "hide": f"hid {line.reason or hidden} from recall{_which(line)}",
-        "archive": f"moved {before} to the archive",
-        "restore": f"brought {after} back from the archive",
-        "allow": f"allowed {line.agent}: {line.reason}",
-        "erase": f"erased: {line.reason or 'its words are gone'}",
-        "model": f"changed what ranks, {line.reason}",
-    }
-    return ways.get(line.op) or _other(line)
-
-
-def _undid(line: AuditLine) -> str:
-    """Return what an undo did."""
-    before, after = _quoted(line.before), _quoted(line.after)
-    ways = {
-        "remember": f"{after} is back",
-        "replace": f"{before} is {after} again",
-        "forget": f"{before} is taken out",
-        "show": "messages are shown again",
-        "hide": "messages are hidden again",
-    }
-    return ways.get(line.op) or _happened(line)
-
-
-def _came_to_nothing(line: AuditLine) -> str:
-    """Return what was asked for, and why it was not done."""
-    before, after = _quoted(line.before), _quoted(line.after)
-    asked = {
-        "remember": f"remember {after}",
-        "replace": f"correct {before} → {after}",
-        "forget": f"forget {before}",
-        "undo": "undo",
-    }.get(line.op, f"{line.op} {after or before}".strip())
-    tells = line.op == "undo" or line.outcome in ("denied", "suggested")
-    why = f" ({line.reason})" if line.reason and tells else ""
-    return f"{line.outcome.replace('_', ' ')}: {asked}{why}"
-
-
-def _other(line: AuditLine) -> str:
-    """Return what an operation without words of its own says of itself."""
-    change = " → ".join(_quoted(one) for one in (line.before, line.after) if one)
-    about = change or (_record(line.path) if line.path else "")
-    return f"{line.op} {about}".strip() + (f" ({line.reason})" if line.reason else "")
-
-
-def _hidden(line: AuditLine) -> str:
-    """Return how much a change hid; a part of a summary goes by the summary's path."""
-    parts = sum("/memory/" in name for name in line.hidden)
-    messages = len(line.hidden) - parts
-    said = [counted(messages, "message")] if messages else []
-    said += [counted(parts, "summary paragraph")] if parts else []
-    return f"{' and '.join(said)} hidden" if said else ""
-
-
-def _which(line: AuditLine) -> str:
-    """Return which messages a change hid, by their sessions, as far as they are few."""
-    more = len(line.hidden) - SHOWN_MESSAGES
-    names = [*line.hidden[:SHOWN_MESSAGES], *([f"{more} more"] if more > 0 else [])]
-    return f": {', '.join(names)}" if names else ""
-
-
-def _quoted(text: str) -> str:
-    return f"“{text}”" if text else "…"
-
-
-def _record(path: str) -> str:
-    """Return a record's path as it reads below its agent's memory, without `.md`."""
-    match = _RECORD.fullmatch(path)
-    return match[1] if match else path
+        said = f"undid {line.undoes}: {line.op}" if line.undoes else DONE.get(line.op, line.op)
+    said += ", as an agent reported it," if line.how == "reported" else ""
+    facts = " → ".join(f"“{one}”" for one in (line.before, line.after) if one)
+    path = line.path.rpartition("/memory/")[2].removesuffix(".md")
+    record = path if line.op in ("save", "init") else ""
+    said = " ".join(filter(None, (said, facts or record)))
+    said += f" ({line.section})" if line.section else ""
+    said += f", {counted(len(line.hidden), 'message')} hidden" if line.hidden and facts else ""
+    said += f": {line.reason}" if line.reason and (not facts or line.outcome != "written") else ""
+    said += ", its words erased" if line.erased else ""
+    return said + (f" (undone by {line.undone_by})" if line.undone_by else "")
 
 
 @dumps(DroppedFacts)

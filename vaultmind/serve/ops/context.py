@@ -1,64 +1,32 @@
-"""What an agent is given: at a start, before an answer, and for a task."""
+"""What an agent is given: at a start, and before an answer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from vaultmind.errors import BadArgument
-from vaultmind.plural import counted
 from vaultmind.serve.calls.call import Call, known_agent, own_session
-from vaultmind.serve.op import (
-    LOCAL,
-    MAX_QUERIES,
-    MAX_TEXT,
-    MAX_WORDS,
-    Arg,
-    operation,
-)
-from vaultmind.serve.ops.search import Query
+from vaultmind.serve.op import MAX_TEXT, MAX_WORDS, Arg, operation
 from vaultmind.serve.ops.suggestions import WAITING_TOKENS, Waiting, waiting_for, waiting_words
-from vaultmind.serve.show import PLAIN_ID, Name, Reader, Recalled, dumps, named, plain, words
-from vaultmind.types import Progress
+from vaultmind.serve.show import PLAIN_ID, Reader, Recalled, Verbatim, dumps, plain, words
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.session.context.parts import BuiltContext, Part, PartName
+    from vaultmind.session.context.parts import BuiltContext, Part
     from vaultmind.session.context.start import ContextPart, StartContext
-
 
 START_FRAME_TOKENS = 160
 """What fences, sources and headings cost around the parts of a start context."""
 FRAME_TOKENS = 33
 """What a fence and the space after it cost at most, whatever its random mark."""
-MIN_BUDGET, MAX_BUDGET = 50, 200_000
-"""Tokens of a context that is asked for: as `context.max_tokens`, and below that for tests."""
-LABELS: dict[PartName, str] = {
-    "identity": "identity",
-    "brain": "brain",
-    "active context": "last conversation",
-    "summary": "summary",
-    "earlier": "this conversation",
-    "memory": "memory",
-    "associations": "associations",
-    "history": "earlier runs",
-    "window": "this conversation",
-}
-"""What a fence names as its source: short, since each part has one. Tools come from the caller."""
 OWN_IDENTITY = "Your identity, written by the person:"
-MAX_NOTE = 500
-"""Characters of a note, where an agent reads it outside a fence."""
 NAMED = 5
 """Omissions that are told to a model; all are told to a program."""
 NOTHING = "Nothing is remembered yet, and no conversation is kept."
 
 Whose = Annotated[str, Arg("Whose; default: yours.")]
-Conversation = Annotated[str, Arg("Which conversation; default: this one.", max=MAX_TEXT)]
-Budget = Annotated[int | None, Arg("Tokens of the answer at most.", min=MIN_BUDGET, max=MAX_BUDGET)]
-SubTask = Annotated[str, Arg("For a scheduled sub-agent: its task.", max=MAX_TEXT)]
-Tools = Annotated[str, Arg("Text on your tools and skills, to be counted in.", max=MAX_WORDS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +45,6 @@ class Built:
 
     context: BuiltContext
     own: bool
-    pending: tuple[str, ...] = ()
-    """The caller's own words, which are not recalled: they stand in no fence."""
-    id: str = ""
-    """Of the question, where there are many."""
-
-
-@dataclass(frozen=True, slots=True)
-class BuiltMany:
-    """A context for each of many questions."""
-
-    results: tuple[Built, ...]
 
 
 @operation("Begin a conversation", prose=True)
@@ -117,10 +74,12 @@ def context_build(
         tuple[str, ...],
         Arg("The person's, that you are about to answer, word for word.", max=100),
     ] = (),
-    session: Conversation = "",
-    budget: Budget = None,
-    task: SubTask = "",
-    tools: Tools = "",
+    session: Annotated[str, Arg("Its id; default: this one.", max=MAX_TEXT)] = "",
+    budget: Annotated[int | None, Arg("Tokens of the answer at most.", min=50, max=200_000)] = None,
+    task: Annotated[str, Arg("For a scheduled sub-agent: its task.", max=MAX_TEXT)] = "",
+    tools: Annotated[
+        str, Arg("Text on your tools and skills, to be counted in.", max=MAX_WORDS)
+    ] = "",
     agent: Whose = "",
 ) -> Built:
     """What to know before you answer in a long conversation, or to go on with an earlier one:
@@ -130,12 +89,17 @@ def context_build(
     Raises NotFound for an agent or a session that is not there, BadArgument for a bad task.
     """
     from vaultmind.session.context.parts import BuildRequest
+    from vaultmind.vault.paths import SESSION_ID
 
-    target, task = known_agent(app, call.caller, agent), task.strip()
-    meant, fresh = _session(session, task), False
-    if call.caller.kind == "agent" and not meant and not task:
+    target, caller = known_agent(app, call.caller, agent), call.caller
+    meant, task, fresh = session.strip(), task.strip(), False
+    if meant and task:
+        raise BadArgument("session", meant, "none with task: a sub-agent has no conversation")
+    if meant and not SESSION_ID.fullmatch(meant):
+        raise BadArgument("session", meant, "an id such as 2026-02-20_001")
+    if caller.kind == "agent" and not meant and not task:
         app.sessions.end_idle(target)  # what fell silent is no longer this conversation
-        meant = own_session(app, call.caller, target)
+        meant = own_session(app, caller, target)
         fresh = not meant and _is_others(app, call, target)
     request = BuildRequest(
         agent=target,
@@ -144,70 +108,38 @@ def context_build(
         budget=budget,
         task=task,
         tools=tools,
-        frame_tokens=FRAME_TOKENS if call.caller.kind == "agent" else 0,
+        frame_tokens=FRAME_TOKENS if caller.kind == "agent" else 0,
         fresh=fresh,
     )
-    context = app.builder.build(request, call.caller, call.report)
-    return Built(context, target == call.caller.agent, request.pending)
-
-
-@operation("Contexts for many questions", surfaces=LOCAL)
-def context_many(
-    app: App,
-    call: Call,
-    queries: Annotated[tuple[Query, ...], Arg("What is asked.", max=MAX_QUERIES)],
-    session: Conversation = "",
-    budget: Budget = None,
-    task: SubTask = "",
-    tools: Tools = "",
-    agent: Whose = "",
-) -> BuiltMany:
-    """Build a context for each of many questions, each as if it were the next message."""
-    found = []
-    for number, one in enumerate(queries, 1):
-        built = context_build(app, call, (one.query,), session, budget, task, tools, agent)
-        found.append(replace(built, id=one.id))
-        call.report(Progress(number, len(queries), "contexts"))
-    return BuiltMany(tuple(found))
+    return Built(app.builder.build(request, caller, call.report), target == caller.agent)
 
 
 def _is_others(app: App, call: Call, agent: str) -> bool:
     """Tell whether the latest conversation is another than the one that the caller is in."""
     latest, own = app.sessions.latest(agent), call.caller.conversation
-    if not own or agent != call.caller.agent or not latest:
+    if not own or agent != call.caller.agent:
         return False
-    head = next((one for one in app.sessions.heads(agent) if one.id == latest), None)
-    return head is not None and head.meta.conversation not in ("", own)
+    heads = (one for one in app.sessions.heads(agent) if one.id == latest)
+    return any(one.meta.conversation not in ("", own) for one in heads)
 
 
-def _session(session: str, task: str) -> str:
-    """Return the session that is asked for, empty for the latest; raise BadArgument in words."""
-    from vaultmind.vault.paths import SESSION_ID
-
-    session = session.strip()
-    if session and task:
-        raise BadArgument("session", session, "none with task: a sub-agent has no conversation")
-    if session and not SESSION_ID.fullmatch(session):
-        raise BadArgument("session", session, "an id such as 2026-02-20_001")
-    return session
-
-
-# --- how a start is told ------------------------------------------------------------------
+# --- how it is told -----------------------------------------------------------------------
 
 
 @dumps(Start)
 def _start_json(start: Start, to: Reader) -> dict[str, Any]:
     parts = [plain(one) | {"text": _start_text(start, one)} for one in start.context.parts]
-    more = {"parts": parts, "waiting": start.waiting.count, "message": start_message(start)}
+    more = {"parts": parts, "waiting": start.waiting.count, "message": _start_message(start)}
     return plain(start.context) | more
 
 
 @words(Start)
 def start_words(start: Start, to: Reader) -> Iterator[str]:
     """Yield the parts of a start context: the caller's identity, the rest as data."""
-    yield start_message(start)
+    yield _start_message(start)
     for part in start.context.parts:
-        yield f"\n{OWN_IDENTITY if _is_own(start, part) else f'{part.name}:'}"
+        own = start.own and part.name == "identity"
+        yield f"\n{OWN_IDENTITY if own else f'{part.name}:'}"
         yield _start_text(start, part)
 
 
@@ -216,16 +148,17 @@ def _start_text(start: Start, part: ContextPart) -> str:
 
     That file is the person's own and is to be followed; the gate lets no agent write it.
     """
-    return part.text if _is_own(start, part) else Recalled(part.text, part.path)
+    own = start.own and part.name == "identity"
+    return Verbatim(part.text) if own else Recalled(part.text, part.path)
 
 
-def start_message(start: Start) -> str:
+def _start_message(start: Start) -> str:
     """Return how to read a start context, and what was left out of it."""
     parts, left_out = start.context.parts, start.context.left_out
     waiting = waiting_words(start.waiting)
     if not parts:
         return f"Nothing is remembered yet. {waiting}".strip()
-    own = any(_is_own(start, part) for part in parts)
+    own = start.own and parts[0].name == "identity"
     told = ["Be who your identity says."] if own else []
     if len(parts) > own:
         rest = "What is fenced is memory" if own else "This is memory"
@@ -235,55 +168,32 @@ def start_message(start: Start) -> str:
     return " ".join([*told, waiting]).strip()
 
 
-def _is_own(start: Start, part: ContextPart) -> bool:
-    return start.own and part.name == "identity"
-
-
-# --- how a built context is told ----------------------------------------------------------
+def part_text(built: Built, part: Part) -> str:
+    """Return a part's text: recalled, but for the caller's own identity and its own words."""
+    if part.name == "identity" and built.own:
+        return Verbatim(f"{OWN_IDENTITY}\n{part.text}")
+    return Verbatim(part.text) if part.name == "tools" else Recalled(part.text, part.name)
 
 
 @dumps(Built)
 def _built_json(built: Built, to: Reader) -> dict[str, Any]:
     """Return the parts, what each cost, what was left out and why."""
     context = built.context
-    told = plain(context)
-    told["parts"] = [_part_json(built, one, to) for one in context.parts]
-    told["dropped"] = [
-        {"what": _what(one.what, to), "reason": Name(one.reason)} for one in context.dropped
+    parts = [
+        plain(one)
+        | {"text": part_text(built, one)}
+        | {"messages": [id_ for id_ in one.messages if not to.mark or PLAIN_ID.fullmatch(id_)]}
+        for one in context.parts
     ]
-    told["notes"] = _notes(context, to)
-    return ({"id": built.id} if built.id else {}) | told
-
-
-def _part_json(built: Built, part: Part, to: Reader) -> dict[str, Any]:
-    """Return a part; an agent is shown ids that cannot hold orders."""
-    return {
-        "name": part.name,
-        "tokens": part.tokens,
-        "messages": [one for one in part.messages if not to.mark or PLAIN_ID.fullmatch(one)],
-        "text": part_text(built, part, to),
-        "sources": [Name(source) for source in part.sources],
-        "why": Name(part.why),
-    }
-
-
-def _notes(context: BuiltContext, to: Reader) -> list[str]:
-    return [named(note, to.mark, MAX_NOTE) for note in context.notes]
+    dropped = [{"what": _what(one.what, to), "reason": one.reason} for one in context.dropped]
+    return plain(context) | {"parts": parts, "dropped": dropped}
 
 
 def _what(what: str, to: Reader) -> str:
     """Return what is left out; a message whose id comes from a file is not called by it."""
     kind, _, name = what.partition(" ")
-    if to.mark and kind == "message" and not PLAIN_ID.fullmatch(name):
-        return "a message"
-    return Name(what)
-
-
-def _left_out(context: BuiltContext, to: Reader) -> list[str]:
-    told = [f"{_what(one.what, to)} ({one.reason})" for one in context.dropped[:NAMED]]
-    more = len(context.dropped) - len(told)
-    said = f"Left out: {'; '.join(told)}" + (f"; {more} more" if more else "")
-    return [Name(said)] if told else []
+    hidden = to.mark and kind == "message" and not PLAIN_ID.fullmatch(name)
+    return "a message" if hidden else what
 
 
 @words(Built)
@@ -296,65 +206,13 @@ def _built_words(built: Built, to: Reader) -> Iterator[str]:
     from vaultmind.session.context.budget import BETWEEN, joined
 
     context = built.context
-    shown = joined(part_text(built, part, to) for part in context.parts) or NOTHING
-    if to.mark:
-        for aside in ("\n".join(context.notes), *_left_out(context, to)):
-            longer = f"{shown}{BETWEEN}{to.text(Recalled(aside, 'notes'))}"
-            shown = longer if aside and tokens.count(longer) <= context.budget else shown
-        yield shown
-        return
-    yield shown
-    if not context.parts:
+    shown = joined(to.text(part_text(built, part)) for part in context.parts) or NOTHING
+    left = [f"{_what(one.what, to)} ({one.reason})" for one in context.dropped[:NAMED]]
+    more = len(context.dropped) - len(left)
+    said = f"Left out: {'; '.join(left)}" + (f"; {more} more" if more else "") if left else ""
+    for aside in ("\n".join(context.notes), said) if to.mark else ():
+        longer = f"{shown}{BETWEEN}{to.text(Recalled(aside, 'notes'))}"
+        shown = longer if aside and tokens.count(longer) <= context.budget else shown
+    yield Verbatim(shown)
+    if not context.parts and not to.mark:
         yield "To begin: vaultmind init, vaultmind connect, vaultmind import."
-
-
-@dumps(BuiltMany)
-def _many_json(many: BuiltMany, to: Reader) -> dict[str, Any]:
-    return {"results": [{"id": one.id} | _built_json(one, to) for one in many.results]}
-
-
-@words(BuiltMany)
-def _many_words(many: BuiltMany, to: Reader) -> Iterator[str]:
-    for one in many.results:
-        context = one.context
-        yield (
-            f"{one.id}: {context.tokens:,} of {context.budget:,} tokens in "
-            f"{counted(len(context.parts), 'part')}"
-        )
-
-
-def part_text(built: Built, part: Part, to: Reader) -> str:
-    """Return a part's text: fenced for an agent, but for its own identity and its own words."""
-    if not to.mark or part.name == "tools":
-        return part.text
-    if part.name == "identity" and built.own:
-        return f"{OWN_IDENTITY}\n{part.text}"
-    at = _pending_at(part, built.pending)
-    recalled, said = part.text[:at].rstrip("\n"), part.text[at:]
-    shown = to.text(Recalled(recalled, LABELS[part.name]))
-    return "\n".join(text for text in (shown, said) if text)
-
-
-def _pending_at(part: Part, pending: tuple[str, ...]) -> int:
-    """Return where in a window the messages that wait begin; its end, where they cannot be told.
-
-    Only what is to the letter the caller's own, at the very end, is taken for it.
-    """
-    texts = [text.strip() for text in pending] if part.name == "window" else []
-    for first in range(len(texts)):
-        for user in _users():
-            said = "\n".join(f"{user}: {text}" for text in texts[first:])
-            if part.text == said or part.text.endswith(f"\n{said}"):
-                return len(part.text) - len(said)
-    return len(part.text)
-
-
-@cache
-def _users() -> frozenset[str]:
-    """Return what the user is called in a window, in any language."""
-    from vaultmind.session.recall.triggers import LANGUAGES, phrases
-
-    return frozenset(phrases(language).user for language in LANGUAGES)
-
-
-# --- how a plan is told -------------------------------------------------------------------

@@ -3,7 +3,9 @@
 Claude Code gives SessionStart (startup, resume, clear, compact), UserPromptSubmit, PreCompact,
 Stop and SessionEnd. Each takes down what was said since the last one; the first two are answered
 with what the host should know and does not have before it. Before a sub-agent starts it is told
-what that should read first.
+what that should read first. After a tool (PostToolUse, PostToolUseFailure) what it was used on
+goes into the conversation's episode: the host waits, so the answer comes at once. What a hook
+could not tell lies in the state folder until the next hook, or the next daemon, takes it up.
 """
 
 from __future__ import annotations
@@ -13,22 +15,33 @@ import os
 import re
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.serve.calls.call import Call, mark_for
-from vaultmind.serve.op import LOCAL, MAX_ID, MAX_PATH, MAX_TASK, MAX_WORDS, Arg, operation
-from vaultmind.serve.show import DATA, Reader, show, words
+from vaultmind.serve.op import (
+    LOCAL,
+    MAX_ID,
+    MAX_PATH,
+    MAX_TASK,
+    MAX_WORDS,
+    OPERATIONS,
+    Arg,
+    operation,
+)
+from vaultmind.serve.show import DATA, Reader, Verbatim, show, words
 from vaultmind.types import Caller
 
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.session.capture.capture import Given, Taken, Talk
-    from vaultmind.session.context.parts import BuildRequest, Part, PartName
-    from vaultmind.session.lifecycle.windows import Window
+    from vaultmind.session.context.parts import Part
 
 log = logging.getLogger(__name__)
 
@@ -50,10 +63,18 @@ COMMAND = re.compile(r"/[\w:-]+")
 """A prompt that asks the host for something, and nobody for an answer."""
 PLAN_TOKENS, PLAN_MS = 2000, 100
 """Of a plan before a sub-agent's prompt: it reads on by itself."""
+WRITING_SECONDS = 0.03
+"""Seconds that an answer waits for what it tells of to be written down."""
+CATCH_UP_SECONDS = 10.0
+"""Seconds that a daemon that has just started may need to open a linked folder."""
 OPENING = "Read this first: what VaultMind found worth reading for the task below."
 TASK = "The task:"
 _ERRANDS = threading.Lock()
 """Whoever runs errands runs them alone: a start that is owed is owed once."""
+
+HostSession = Annotated[str, Arg("What the host calls the conversation.", min=1, max=MAX_ID)]
+Moment = Annotated[float, Arg("When, in seconds since 1970; 0: now.", min=0, max=LATEST)]
+Files = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +92,15 @@ class HookAnswer:
     context: str = ""
     given: str = ""
     """What to confirm the context by, with `delivered`; unconfirmed it is given again."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """What became of a tool's use."""
+
+    waits: bool
+    """Whether it is not written down yet: the hook leaves it as an errand, for a daemon that is
+    killed. It is known by its id, and written down once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +122,7 @@ def hook(
         Literal["SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd"],
         Arg("What happened."),
     ],
-    session_id: Annotated[str, Arg("What the host calls the conversation.", min=1, max=MAX_ID)],
+    session_id: HostSession,
     transcript_path: Annotated[str, Arg("Where the host writes it down.", min=1, max=MAX_PATH)],
     source: Annotated[
         str, Arg("Of SessionStart: startup, resume, clear, compact.", max=MAX_ID)
@@ -101,7 +131,7 @@ def hook(
     prompt: Annotated[str, Arg("Of UserPromptSubmit: what the person typed.", max=MAX_WORDS)] = "",
     cwd: Annotated[str, Arg("The folder that the conversation is held in.", max=MAX_PATH)] = "",
     parents: Annotated[tuple[int, ...], Arg("Processes that started the hook.", max=8)] = (),
-    at: Annotated[float, Arg("When, in seconds since 1970; 0: now.", min=0, max=LATEST)] = 0.0,
+    at: Moment = 0.0,
     delivered: Annotated[
         str, Arg("Nothing happened, but the host has this answer.", max=MAX_ID)
     ] = "",
@@ -113,8 +143,8 @@ def hook(
     Raises BadArgument for a transcript that is no regular file of this user, or for an agent that
     names another.
     """
-    from vaultmind.serve.ops.tool_uses import take_left
-    from vaultmind.session.capture.capture import transcript_of
+    from vaultmind.session.capture.capture import project_of, transcript_of
+    from vaultmind.session.lifecycle.windows import Window
 
     target = app.target(call.caller, agent)
     if call.caller.kind == "agent" and target != call.caller.agent:
@@ -124,14 +154,14 @@ def hook(
     if delivered:
         talk.delivered(delivered)
         return HookAnswer(event, target, talk.session, new=0, more=False)
-    app.windows.told(_window(talk, cwd, parents, over=event == "SessionEnd"))
+    conversation, over = talk.transcript.conversation, event == "SessionEnd"
+    project = project_of(cwd)
+    app.windows.told(Window(target, conversation, cwd, project, parents=parents, over=over))
     run_errands(app)
     if app.config.episodes.hook:
-        now = app.clock()
-        when = min(now, datetime.fromtimestamp(at, now.tzinfo)) if at else now
         take_left(app, target, session_id)
         if event == "UserPromptSubmit":
-            app.watching.prompted(caller, session_id, prompt, cwd, when)
+            app.watching.prompted(caller, session_id, prompt, cwd, _moment(app, at))
         elif event == "Stop":
             app.watching.paused(caller, session_id)
         elif event == "SessionEnd":
@@ -143,7 +173,7 @@ def hook(
         return answer
     begins = (source or "startup") if event == "SessionStart" else ""
     context, given = _context(app, replace(call, caller=caller), talk, begins, prompt)
-    return replace(answer, session=talk.session, context=context, given=talk.offer(given))
+    return replace(answer, session=talk.session, context=Verbatim(context), given=talk.offer(given))
 
 
 @words(HookAnswer)
@@ -151,13 +181,10 @@ def _hook_words(answer: HookAnswer, to: Reader) -> Iterator[str]:
     yield answer.context
 
 
-def _window(talk: Talk, cwd: str, parents: tuple[int, ...], *, over: bool) -> Window:
-    """Return what a hook tells of the window that its conversation is held in."""
-    from vaultmind.session.capture.capture import project_of
-    from vaultmind.session.lifecycle.windows import Window
-
-    agent, conversation = talk.transcript.agent, talk.transcript.conversation
-    return Window(agent, conversation, cwd, project_of(cwd), parents=parents, over=over)
+def _moment(app: App, at: float) -> datetime:
+    """Return a time of a hook's clock; now where there is none, or it would be in the future."""
+    now = app.clock()
+    return min(now, datetime.fromtimestamp(at, now.tzinfo)) if at else now
 
 
 def _taken(app: App, talk: Talk, event: str, reason: str) -> Taken:
@@ -188,9 +215,7 @@ def _context(app: App, call: Call, talk: Talk, begins: str, prompt: str) -> tupl
         app.capture.begins(talk, begins)
     start = talk.owed
     text = _start(app, call, talk, start) if start else ""
-    if begins:
-        return text, Given(start)
-    recalled, given = _recalled(app, call, talk, prompt)
+    recalled, given = ("", Given()) if begins else _recalled(app, call, talk, prompt)
     return "\n\n".join(filter(None, (text, recalled))), replace(given, start=start)
 
 
@@ -199,12 +224,11 @@ def _start(app: App, call: Call, talk: Talk, source: str) -> str:
     from vaultmind.serve.ops.context import start_of
     from vaultmind.serve.ops.suggestions import waiting_words
 
-    to = Reader(mark_for(call.caller), lean=True)
     summary: list[str] = []
     if source == "compact" and talk.session:
-        summary = [text for text, _ in _parts(app, call, _request(talk, "summary"), to)]
+        summary = [text for text, _ in _parts(app, call, talk, ("summary",))]
     start = start_of(app, call, session=talk.session)
-    said = [show(start, to)]
+    said = [show(start, _reader(call))]
     if summary and not start.context.parts:
         said = [waiting_words(start.waiting), DATA]
     ending = [BEGUN]
@@ -226,15 +250,17 @@ def _recalled(app: App, call: Call, talk: Talk, prompt: str) -> tuple[str, Given
 
     if not prompt.strip() or COMMAND.fullmatch(prompt.strip()):
         return "", Given()
-    wanted: tuple[PartName, ...] = ("memory", "associations")
-    request = replace(
-        _request(talk, *wanted, *(["earlier"] if talk.compacted else [])),
+    wanted = ("memory", "associations", *(["earlier"] if talk.compacted else []))
+    parts = _parts(
+        app,
+        call,
+        talk,
+        wanted,
         pending=(prompt,),
         known=frozenset(talk.held),
         shown=tuple(talk.shown),
         fresh=not talk.session,
     )
-    parts = _parts(app, call, request, Reader(mark_for(call.caller), lean=True))
     if not parts:
         return "", Given()
     messages = frozenset(id_ for _, part in parts for id_ in part.messages)
@@ -242,25 +268,33 @@ def _recalled(app: App, call: Call, talk: Talk, prompt: str) -> tuple[str, Given
     return told, Given("", messages, tuple(part.text for _, part in parts))
 
 
-def _request(talk: Talk, *wanted: str) -> BuildRequest:
-    """Return what is asked of the builder: some parts, each as large as it is configured to be."""
-    from vaultmind.serve.ops.context import FRAME_TOKENS
+def _parts(
+    app: App,
+    call: Call,
+    talk: Talk,
+    wanted: tuple[str, ...],
+    **asked: Any,  # noqa: ANN401
+) -> list[tuple[str, Part]]:
+    """Return some parts of a context, each with its text as the host is given it."""
+    from vaultmind.serve.ops.context import FRAME_TOKENS, Built, part_text
     from vaultmind.session.context.parts import PART_NAMES, BuildRequest
 
-    return BuildRequest(
+    request = BuildRequest(
         talk.transcript.agent,
         talk.session,
         frame_tokens=FRAME_TOKENS,
         without=frozenset(one for one in PART_NAMES if one not in wanted),
+        **asked,
     )
+    built, to = (
+        Built(app.builder.build(request, call.caller), own=True),
+        _reader(call),
+    )
+    return [(to.text(part_text(built, part)), part) for part in built.context.parts]
 
 
-def _parts(app: App, call: Call, request: BuildRequest, to: Reader) -> list[tuple[str, Part]]:
-    """Return parts of a context, each with its text as the host is given it."""
-    from vaultmind.serve.ops.context import Built, part_text
-
-    built = Built(app.builder.build(request, call.caller), own=True)
-    return [(part_text(built, part, to), part) for part in built.context.parts]
+def _reader(call: Call) -> Reader:
+    return Reader(mark_for(call.caller))
 
 
 @operation("What a sub-agent should read first", surfaces=LOCAL)
@@ -280,13 +314,10 @@ def before_task(
     from vaultmind.serve.ops.plans import context_plan
 
     folder = Path(cwd)
-    if not app.config.plan.hook or not folder.is_absolute():
-        return TaskOpening("")
-    source = app.sources.holding(folder)
-    if source is None:
-        return TaskOpening("")
-    if OPENING in prompt or names_nothing(prompt):
-        return TaskOpening(source.name)
+    is_asked = app.config.plan.hook and folder.is_absolute()
+    source = app.sources.holding(folder) if is_asked else None
+    if source is None or OPENING in prompt or names_nothing(prompt):
+        return TaskOpening(source.name if source else "")
     planned = context_plan(
         app,
         call,
@@ -296,11 +327,10 @@ def before_task(
         latency_budget_ms=PLAN_MS,
         session_id=session_id,
     )
-    files = planned.plan.context.files
-    if not files:
+    if not (files := planned.plan.context.files):
         return TaskOpening(source.name)
-    text = show(planned, Reader(mark_for(call.caller), lean=True))
-    return TaskOpening(source.name, files, f"{OPENING}\n\n{text}\n\n{TASK}\n\n")
+    text = show(planned, _reader(call))
+    return TaskOpening(source.name, files, Verbatim(f"{OPENING}\n\n{text}\n\n{TASK}\n\n"))
 
 
 @words(TaskOpening)
@@ -308,15 +338,103 @@ def _opening_words(opening: TaskOpening, to: Reader) -> Iterator[str]:
     yield opening.text
 
 
+@operation("What a tool was used on", writes=True, surfaces=LOCAL)
+def after_tool(
+    app: App,
+    call: Call,
+    session_id: HostSession,
+    transcript_path: Annotated[str, Arg("Where the host writes it down.", max=MAX_PATH)] = "",
+    id: Annotated[str, Arg("What the host calls the use.", max=MAX_ID)] = "",
+    at: Moment = 0.0,
+    took: Annotated[float, Arg("How many seconds it took; 0: nobody knows.", min=0)] = 0.0,
+    tool: Annotated[str, Arg("The tool's name.", max=MAX_ID)] = "",
+    cwd: Annotated[str, Arg("The folder that the work happens in.", max=8192)] = "",
+    reads: Annotated[Files, Arg("Files that were read.", max=20)] = (),
+    edits: Annotated[Files, Arg("Files that were changed.", max=20)] = (),
+    made: Annotated[bool, Arg("Whether what was changed is new.")] = False,
+    found: Annotated[Files, Arg("Files that a search found.", max=20)] = (),
+    query: Annotated[str, Arg("What was searched for.", max=MAX_ID, loose=True)] = "",
+    runs: Annotated[Files, Arg("Checks: `yes pytest`, `no npm test`.", max=20)] = (),
+    commits: Annotated[bool, Arg("Whether it may have committed something.")] = False,
+    chars: Annotated[int, Arg("How long what was read is.", min=0)] = 0,
+) -> ToolUse:
+    """Take notice of what a host's tool was used on: it goes into the conversation's episode.
+
+    Returns at once, written down or not.
+    """
+    if not app.config.episodes.hook:
+        return ToolUse(waits=False)
+    caller = Caller("agent", app.target(call.caller, ""), CLIENT)
+    take_left(app, caller.agent or "", session_id)
+    noted = _noted(
+        app, caller, session_id, transcript_path, at, id=id, took=took, cwd=cwd, reads=reads,
+        edits=edits, made=made, found=found, query=query, runs=runs, commits=commits, chars=chars,
+    )  # fmt: skip
+    with suppress(TimeoutError):
+        noted.result(WRITING_SECONDS)
+    return ToolUse(waits=not noted.done())
+
+
+@words(ToolUse)
+def _no_words(use: ToolUse, to: Reader) -> Iterator[str]:
+    """Yield nothing: nobody is told."""
+    yield ""
+
+
+def _noted(
+    app: App,
+    caller: Caller,
+    session_id: str,
+    transcript_path: str = "",
+    at: float = 0.0,
+    tool: str = "",
+    **use: Any,  # noqa: ANN401
+) -> Future[None]:
+    from vaultmind.episodes.watch import Use
+    from vaultmind.session.capture.asked import Unforgotten, last_prompt
+
+    left = Unforgotten(app.paths, app.tombstones, caller.agent or "")
+
+    def asked() -> str:
+        return last_prompt(transcript_path, left) if transcript_path else ""
+
+    seen = Use(time=_moment(app, at).isoformat(timespec="seconds"), **use)
+    return app.watching.used(caller, session_id, seen, asked)
+
+
+# --- what hooks left ----------------------------------------------------------------------
+
+
+def take_left(app: App, agent: str = "", session_id: str = "") -> None:
+    """Take up what hooks left of tools' uses: of one conversation, or of all."""
+    from vaultmind.session.capture import errands
+    from vaultmind.vault.paths import agent_name
+
+    state = os.fspath(app.config.state_dir)
+    for taken, owner, session, uses in errands.take_uses(state, agent, session_id):
+        for use in uses:
+            try:
+                told = OPERATIONS["after_tool"].check({**use, "session_id": session})
+                if app.config.episodes.hook:
+                    _noted(app, Caller("agent", agent_name(owner), CLIENT), **told)
+            except VaultMindError as error:
+                log.warning("what a hook left was dropped: %s", error)
+        app.watching.then(partial(errands.drop, taken))
+
+
+def catch_up_uses(app: App) -> None:
+    """Have written down what hooks told of tools so far, as somebody asks for an episode."""
+    take_left(app)
+    app.watching.wait(CATCH_UP_SECONDS)
+
+
 def catch_up(app: App) -> None:
     """Write down what hooks left, what they told, and what hosts have written since.
 
     What is to be forgotten is looked for where it stands: what comes later would bring it back.
     """
-    from vaultmind.serve.ops import tool_uses
-
     run_errands(app, starts=False)
-    tool_uses.catch_up(app)
+    catch_up_uses(app)
     app.capture.catch_up()
 
 
@@ -327,7 +445,6 @@ def run_errands(app: App, *, starts: bool = True) -> None:
     `starts` a conversation that goes on and is owed its start is only taken down: its errand is
     left to its next hook.
     """
-    from vaultmind.serve.ops.tool_uses import take_left
     from vaultmind.session.capture import errands
 
     with _ERRANDS:

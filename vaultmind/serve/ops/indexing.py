@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from vaultmind.plural import counted
 from vaultmind.serve.calls.call import Call
 from vaultmind.serve.op import NOT_MCP, Arg, operation
-from vaultmind.serve.show import Name, Reader, words
+from vaultmind.serve.show import Reader, dumps, plain, words
 from vaultmind.types import Caller, IndexState, SearchResponse
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 2.0
 """How long to wait at a time before looking whether the index has failed."""
 SHOWN_FAULTS = 10
-"""Faulty files that words name; the rest is a number."""
+"""Faulty files that are named; the rest is a number."""
+AGAIN = "This is not a no: ask again in a moment."
 
 
 @operation("Wait for the index", surfaces=NOT_MCP)
@@ -50,102 +51,77 @@ def reindex(app: App, call: Call) -> IndexState:
 
 def seen_state(app: App, caller: Caller) -> IndexState:
     """Return how far the index is, without the faults of files that a caller may not see."""
-    state = app.index.state()
-    if caller.kind == "person":
-        return state
-    shown = app.index.outlet.names
+    state, shown = app.index.state(), app.index.outlet.names
     return replace(state, faults=tuple(one for one in state.faults if shown(one.path, caller)))
-
-
-def state_for(state: IndexState, to: Reader, faults: int = 0) -> Any:  # noqa: ANN401
-    """Return an index's state; for an agent with its first faults only: there can be thousands."""
-    if not to.mark:
-        return state
-    from dataclasses import asdict
-
-    told = asdict(replace(state, faults=state.faults[:faults]))
-    return told | {"fault_count": len(state.faults)}
 
 
 def why_empty(found: SearchResponse) -> str:
     """Return which of the empty answers this is; empty where there are hits."""
-    if found.hits:
-        return ""
-    if found.answer == "nothing_found" and not found.state.embedder:
+    if found.answer == "nothing_found" and not found.hits and not found.state.embedder:
         return "indexing" if found.state.loading else "no_embedder"
-    return found.answer
+    return "" if found.hits else found.answer
 
 
-def explain(found: SearchResponse) -> str:
+def explain_answer(found: SearchResponse) -> str:
     """Return in words how complete an answer is."""
-    state, empty = found.state, why_empty(found)
+    state, empty, said = found.state, why_empty(found), found.message
+    lacks = " ".join(filter(None, (said, *(one for one in state.notes if one not in said))))
     if empty == "no_query":
         return "The query holds nothing to search for. Give a question or keywords."
-    if empty == "indexing" and state.loading and state.phase == "ready":
+    if empty == "indexing" and state.phase == "ready":
         return (
             "Nothing holds these words, and meaning cannot be searched yet: vectors are still "
-            "being loaded. This is not a no: ask again in a moment."
+            f"being loaded. {AGAIN}"
         )
     if empty == "indexing":
-        return (
-            f"Still indexing: {indexed(state)}, and none of these matches yet. "
-            "This is not a no: ask again in a moment."
-        )
+        return f"Still indexing: {_indexed(state)}, and none of these matches yet. {AGAIN}"
     if empty == "no_embedder":
-        return (
-            "Nothing holds these words, and with no embedder at work meaning could not be "
-            f"searched. Try other words. {_lacks(found)}"
-        ).strip()
-    if empty:
+        told = "Nothing holds these words, and with no embedder at work meaning could not be "
+        told += "searched. Try other words."
+    elif empty:
         meaning = "" if state.vectors < state.embeddable else ", by words and by meaning"
-        return f"Nothing found: {indexed(state)}{meaning}. {_lacks(found)}".strip()
-    told = [f"{found.omitted} more left out by max_tokens."] if found.omitted else []
-    if state.phase in ("starting", "indexing"):
-        told.append(f"Still indexing: {indexed(state)}; there may be more.")
-    return " ".join([*told, _lacks(found)]).strip()
+        told = f"Nothing found: {_indexed(state)}{meaning}."
+    else:
+        told = f"{found.omitted} more left out by max_tokens." if found.omitted else ""
+        if state.phase in ("starting", "indexing"):
+            told += f" Still indexing: {_indexed(state)}; there may be more."
+    return f"{told} {lacks}".strip()
 
 
-def indexed(state: IndexState) -> str:
+def _indexed(state: IndexState) -> str:
     """Return how much of the vault is searchable."""
-    if _is_starting(state):
+    if state.phase in ("starting", "indexing") and not state.files:
         return "the vault's files are being listed"
     unread = sum(fault.severity == "skipped" for fault in state.faults)
     rest = f"; {unread:,} could not be read (vaultmind status lists it)" if unread else ""
     return f"{state.indexed} of {state.files} files are searchable{rest}"
 
 
-def _is_starting(state: IndexState) -> bool:
-    """Tell whether the index does not know yet how many files there are."""
-    return state.phase in ("starting", "indexing") and not state.files
-
-
-def _lacks(found: SearchResponse) -> str:
-    """Return what the answer or the index lacks, as sentences."""
-    said = found.message
-    return " ".join(filter(None, (said, *(one for one in found.state.notes if one not in said))))
+@dumps(IndexState)
+def _state_json(state: IndexState, to: Reader) -> dict[str, Any]:
+    """Return how far the index is; of thousands of faults an agent is told the first."""
+    faults = state.faults[:SHOWN_FAULTS] if to.mark else state.faults
+    return plain(state) | {"faults": faults, "fault_count": len(state.faults)}
 
 
 @words(IndexState)
 def index_words(state: IndexState, to: Reader) -> Iterator[str]:
     """Yield how far the index is."""
-    parts = [indexed(state)]
-    if not _is_starting(state):
-        meaning = f"vectors of {state.vectors:,} of {counted(state.embeddable, 'embeddable one')}"
-        parts += [counted(state.chunks, "chunk")]
-        words_only = "vectors are being loaded" if state.loading else "by words only"
-        parts += [f"{meaning} ({state.embedder})" if state.embedder else words_only]
-    yield f"Index {state.phase}: {', '.join(parts)}."
+    vectors = "vectors are being loaded" if state.loading else "by words only"
+    if state.embedder:
+        of = counted(state.embeddable, "embeddable one")
+        vectors = f"vectors of {state.vectors:,} of {of} ({state.embedder})"
+    chunks = counted(state.chunks, "chunk")
+    yield f"Index {state.phase}: {_indexed(state)}, {chunks}, {vectors}."
     yield from state.notes
-    if state.sends_to:
-        yield sends_words(state.sends_to)
+    yield sends_words(state.sends_to)
     faults = state.faults[:SHOWN_FAULTS]
-    yield from (Name(f"{one.severity}: {one.path}: {one.reason}") for one in faults)
+    yield from (f"{one.severity}: {one.path}: {one.reason}" for one in faults)
     if more := len(state.faults) - len(faults):
         yield f"… and {counted(more, 'more file')}."
 
 
 def sends_words(host: str) -> str:
-    """Return that texts leave the machine, and where to."""
-    return (
-        f"Texts of notes and questions leave this machine: they are sent to {host} to be embedded."
-    )
+    """Return that texts leave the machine, and where to; empty where they stay."""
+    what = "Texts of notes and questions leave this machine: they are sent to"
+    return f"{what} {host} to be embedded." if host else ""

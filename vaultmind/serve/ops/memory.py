@@ -20,7 +20,7 @@ from vaultmind.serve.op import (
     Arg,
     operation,
 )
-from vaultmind.serve.show import DATA, Reader, Recalled, dumps, plain, words
+from vaultmind.serve.show import DATA, Reader, Recalled, Verbatim, dumps, plain, words
 from vaultmind.types import Outcome, OutcomeName, Section
 
 if TYPE_CHECKING:
@@ -226,13 +226,14 @@ def _outcome_words(outcome: Outcome, to: Reader) -> Iterator[str]:
 def _heard_json(one: Heard, to: Reader) -> dict[str, Any]:
     """Return one sentence's intent and outcome; a model reads the facts in the fenced message."""
     intent, outcome = one.intent, one.outcome
+    message = "\n".join(map(to.text, _heard_words(one, to)))
     correct = {"old": intent.old, "new": intent.new}
     told = {
         "intent": intent.intent,
         "lang": intent.lang,
         "payload": correct if intent.intent == "correct" else intent.payload,
         "confidence": round(intent.confidence, 3),
-        "message": "\n".join(map(to.text, _heard_words(one, to))) if to.mark else one.message,
+        "message": Verbatim(message) if to.mark else one.message,
         "outcome": outcome.outcome,
         "agent": outcome.agent,
         "path": outcome.path,

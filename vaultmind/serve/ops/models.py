@@ -11,7 +11,7 @@ from vaultmind.errors import NotAllowed
 from vaultmind.plural import counted
 from vaultmind.serve.calls.call import Call
 from vaultmind.serve.op import NOT_MCP, Arg, operation
-from vaultmind.serve.show import Reader, dumps, plain, words
+from vaultmind.serve.show import Reader, Verbatim, dumps, plain, words
 from vaultmind.types import PERSON, Caller, Progress
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _writer(app: App, caller: Caller) -> Caller:
 
 @dumps("learn.learning.Job")
 def _job_json(job: Job, to: Reader) -> dict[str, Any]:
-    return plain(job) | {"message": "\n".join(_job_words(job, to))}
+    return plain(job) | {"message": Verbatim("\n".join(_job_words(job, to)))}
 
 
 @words("learn.learning.Job")
@@ -190,7 +190,7 @@ def _trained_words(one: Trained) -> str:
 
 @dumps(ModelsStatus)
 def _status_json(status: ModelsStatus, to: Reader) -> dict[str, Any]:
-    told = {"searches": status.searches, "message": "\n".join(_status_words(status, to))}
+    told = {"searches": status.searches, "message": Verbatim("\n".join(_status_words(status, to)))}
     return plain(status.learning) | told
 
 

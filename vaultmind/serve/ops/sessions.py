@@ -11,7 +11,7 @@ from vaultmind.errors import BadArgument, NotAllowed, VaultMindError
 from vaultmind.plural import counted
 from vaultmind.serve.calls.call import Call, known_agent
 from vaultmind.serve.op import LOCAL, MAX_ID, MAX_TEXT, MAX_WORDS, Arg, operation
-from vaultmind.serve.show import Reader, Recalled, dumps, local_time, words
+from vaultmind.serve.show import Reader, Recalled, Verbatim, dumps, local_time, words
 from vaultmind.types import Caller, Message, Section
 
 if TYPE_CHECKING:
@@ -44,10 +44,10 @@ class LoggedMessage:
 
     text: Annotated[str, Arg("Word for word.", min=1, max=MAX_WORDS)]
     role: Annotated[Literal["user", "assistant", "tool", "system"], Arg()] = "user"
-    id: Annotated[str, Arg("Yours: it is written once.", max=MAX_ID)] = ""
+    id: Annotated[str, Arg("It is written once.", max=MAX_ID)] = ""
     time: Annotated[str, Arg("ISO 8601; default: now.", day=True)] = ""
     speaker: Annotated[str, Arg(max=MAX_TEXT)] = ""
-    tool: Annotated[str, Arg("The tool's name, for a result.", max=MAX_ID)] = ""
+    tool: Annotated[str, Arg("For a result: its name.", max=MAX_ID)] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +133,8 @@ def session_log(
     app: App,
     call: Call,
     messages: Annotated[tuple[LoggedMessage, ...], Arg("In order.", max=500)] = (),
-    new_segment: Annotated[bool, Arg("A new subject begins, before these.")] = False,
-    end: Annotated[bool, Arg("The conversation is over, after these.")] = False,
+    new_segment: Annotated[bool, Arg("A new subject begins.")] = False,
+    end: Annotated[bool, Arg("The conversation is over.")] = False,
     recap: Annotated[
         str, Arg("With end: what was decided and is open, in a few sentences.", max=4000)
     ] = "",
@@ -364,7 +364,7 @@ def _logged_json(done: LoggedSession, to: Reader) -> dict[str, Any]:
     names = ("agent", "session", "segment", "new", "known", "ended")
     told = {name: getattr(done, name) for name in names}
     message = "\n".join(filter(None, map(to.text, _logged_words(done, to))))
-    return told | {"message": message, "facts": done.facts, "recap": done.recap}
+    return told | {"message": Verbatim(message), "facts": done.facts, "recap": done.recap}
 
 
 @words(LoggedSession)

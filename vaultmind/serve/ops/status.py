@@ -11,8 +11,9 @@ from vaultmind import __version__
 from vaultmind.plural import counted
 from vaultmind.serve.calls.call import Call
 from vaultmind.serve.op import NOT_MCP, operation
+from vaultmind.serve.ops import past_work
 from vaultmind.serve.ops.consolidation import Brief, brief
-from vaultmind.serve.ops.indexing import SHOWN_FAULTS, index_words, seen_state, state_for
+from vaultmind.serve.ops.indexing import index_words, seen_state
 from vaultmind.serve.ops.sources import SourceStatus, source_statuses
 from vaultmind.serve.ops.suggestions import Waiting, waiting_for, waiting_words
 from vaultmind.serve.show import Reader, dumps, plain, words
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.episodes.gains import Figures
     from vaultmind.planner.figures import PlanFigures
-    from vaultmind.serve.episodes.worked import Brief as EpisodesBrief
     from vaultmind.serve.ops.doctor import Examination
 
 
@@ -49,7 +49,7 @@ class Status:
     sources: tuple[SourceStatus, ...]
     gain: Figures | None
     """Of the last month; for the person."""
-    episodes: EpisodesBrief
+    episodes: past_work.Brief
     models: tuple[str, ...]
     """The rankers in use, as `model status` names them."""
 
@@ -57,7 +57,6 @@ class Status:
 @operation("Status of the memory")
 def memory_status(app: App, call: Call) -> Status:
     """How complete the index is and what is missing. For when a search finds too little."""
-    from vaultmind.serve.episodes import gaining, worked
     from vaultmind.serve.memory import damaged
 
     caller = call.caller
@@ -80,8 +79,8 @@ def memory_status(app: App, call: Call) -> Status:
         consolidation=brief(app, caller),
         planning=app.planner.figures,
         sources=source_statuses(app),
-        gain=gaining.recent(app, caller) if caller.kind == "person" else None,
-        episodes=worked.brief(app, caller),
+        gain=past_work.recent_gain(app, caller) if caller.kind == "person" else None,
+        episodes=past_work.brief(app, caller),
         models=_models(app),
     )
 
@@ -132,7 +131,6 @@ def _status_json(status: Status, to: Reader) -> dict[str, Any]:
     told = plain(status)
     told["waiting"] = status.waiting.count
     told["waiting_words"] = waiting_words(status.waiting)
-    told["index"] = state_for(status.index, to, SHOWN_FAULTS)
     hidden: tuple[str, ...] = ("state_folder", "pid", "gain") if to.mark else ()
     hidden += ("planning", "models", "version") if to.lean else ()
     return {name: one for name, one in told.items() if name not in hidden}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from vaultmind import __version__
 from vaultmind.planner.figures import PlanFigures
-from vaultmind.serve.episodes import gaining
+from vaultmind.serve.ops.past_work import recent_gain
 from vaultmind.serve.ops.sources import source_statuses
 from vaultmind.tally import DONE
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ROUTE = "/v1/metrics"
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-SEARCHES = tuple((name, DONE) for name in ("memory_search", "search_many", "source_search"))
+SEARCHES = tuple((name, DONE) for name in ("memory_search",))
 PLANNING: dict[str, str] = {
     "plan_context_p50_ms": "Milliseconds that half of the plans took at most.",
     "plan_context_p95_ms": "Milliseconds that 95 in 100 plans took at most.",
@@ -60,7 +60,7 @@ def exposition(app: App, caller: Caller) -> bytes:
     class Collector:
         def collect(self) -> Iterator[Metric]:
             yield _family("info", "Which version runs.", [((__version__,), 1)], ["version"])
-            kept = gaining.recent(app, caller)
+            kept = recent_gain(app, caller)
             yield from _plans(app.planner.figures, kept)
             yield from _episodes(kept)
             yield from _operations(app)

@@ -1,1 +1,0 @@
-"""The folder that an index is of: what of it is taken, and how it is followed."""

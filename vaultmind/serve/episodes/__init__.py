@@ -1,1 +1,0 @@
-"""What agents did: begun, told, ended, judged, counted, purged."""
