@@ -151,8 +151,8 @@ def test_a_purge_is_only_shown_until_it_is_wanted(machine: Machine) -> None:
     note = machine.vault / begun["path"]
     before = note.read_bytes()
     shown = told(machine, "purge", "--days", "0").out
-    assert begun["episode"] in shown and "--yes" in shown
-    assert "lessons" in shown and "vaultmind gain" in shown and "1 event " in shown
+    assert "--yes" in shown
+    assert "lessons" in shown and "vaultmind gain" in shown and begun["episode"] in shown
     assert note.read_bytes() == before
     assert machine.run("purge", "--days", "0")["done"] is False
     done = machine.run("purge", "--days", "0", "--yes")
