@@ -100,6 +100,14 @@ _RECOVERY_WORDS = re.compile(
     r"(?=[\"”».\n]|\Z)"
 )
 """Twelve or more words, bare, in quotes or after a colon."""
+_PHRASE = re.compile(
+    r"(?:passphrase|(?<!key )(?<!catch )\bphrase|fraza|фраза):[ \t]"
+    r"|(?:code phrase|кодовая фраза)[ \t](?:is[ \t])?"
+)
+_PHRASE_WORDS = re.compile(
+    r"(?P<value>(?:[^\W\d_]{3,12}[ \t]){1,5}(?:[^\W\d_]{3,12}|\d{1,4}))(?=[.,;\n]|\Z)"
+)
+"""Several words, with a number or without, to the end of what stands after it."""
 _PROSE = _any_of("""
     the and for with that this are was you have his nie jest oraz ale dla jak что как это для или
 """)
@@ -111,6 +119,9 @@ def credentials(text: str) -> Iterator[Span]:
     low = text.lower().translate(_FOLD)
     for found in _RECOVERY_WORDS.finditer(low):
         if not _PROSE.search(found["value"]):
+            yield *found.span("value"), "password"
+    for said in _PHRASE.finditer(low):
+        if found := _PHRASE_WORDS.match(low, said.end()):
             yield *found.span("value"), "password"
     if _VALUE.search(text) and _announced(low):
         for sentence in _SENTENCE.finditer(text):
@@ -143,7 +154,7 @@ def _in_sentence(sentence: str, low: str) -> Iterator[Span]:
         if kind == "password":
             is_other = _PLACED.search(before + value)
         else:  # digits that count something ("pin 1000 photos"), or are part of a longer number
-            is_other = re.match(r"[ -]?\d", after) or re.search(r"\d\w* $", before)
+            is_other = re.match(r"[ -]?\d", after) or re.search(r"(?:^|[^a-z\d])\d\w* $", before)
             if " " in value or before.endswith("pin "):
                 is_other = is_other or re.match(r" ?[^\W\d_]", after)
         if kind and not is_other:

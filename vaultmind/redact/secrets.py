@@ -51,7 +51,7 @@ _LINK = (
 )
 _PASSWORD = (
     r"(?i)(?<![^\W_])(?:pass(?:word|wd|phrase|code)|pwd|has[łl](?:o|em|a)|пароль|passwort"
-    r"|kennwort|contraseña|mot de passe)\b" + _LINK
+    r"|kennwort|contraseña|mot de passe|(?<=[_-])(?:pass|pw))\b[\"']?" + _LINK
 )
 _SECRET = (
     r"(?i)(?<![^\W_])(?:(?:api|secret|access)[ _-]?key|(?:auth|access|refresh|api)[ _-]?token"
@@ -174,7 +174,7 @@ def _numbers(text: str) -> Iterator[Span]:
 def _announced(text: str) -> Iterator[Span]:
     """Yield what stands after a word that announces a secret and a sign or verb that links them."""
     low = text.lower()
-    if any(word in low for word in ("pass", "pwd", "has", "парол", "kennwort", "contras")):
+    if any(word in low for word in ("pass", "pw", "has", "парол", "kennwort", "contras")):
         found = re.finditer(_PASSWORD, text)
         yield from ((*_value(one), "password") for one in found if _is_password(one))
     if any(word in low for word in ("key", "token", "secret", "klucz", "токен", "ключ")):
