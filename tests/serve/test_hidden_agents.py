@@ -142,6 +142,7 @@ def test_every_operation_that_agents_may_call_is_looked_at_here() -> None:
 def test_no_answer_names_a_hidden_agent_or_says_what_it_knows(app: App, name: str) -> None:
     for args in WITHOUT_NAME[name]:
         told = said(app, MAIN, name, args).lower().replace(json.dumps(SECRET), "")
+        told = told.replace("“periscope”", "")  # a plan's reason repeats a word of its task
         assert "dexter" not in told and "periscope" not in told
         assert f"builds a {SECRET}" not in told.replace(f"“builds a {SECRET}”", "")
 

@@ -83,7 +83,7 @@ _NOISE = re.compile(
     r"|\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?Z?\b|\bline \d+\b|(?<=\w):\d+(?::\d+)?\b"
 )
 _BLOB = re.compile(r"(\S{200})\S+")
-_LABEL = re.compile(r"\s*\[?(?:bug|fix|feat|feature|docs|chore|refactor|perf|style)\b(?=[](:])")
+_LABEL = re.compile(r"\[?\b(?:bug|fix|feat|feature|docs|chore|refactor|perf|style)\b(?=[](:])")
 _SHORTENED = re.compile(r"(?:n)?['’ʼ](?:t|s|re|ve|ll|d|m)\b", re.IGNORECASE)
 _PREFIX = re.compile(r"\s*(?:[-*>#]+\s*)?\[?([\w-]{2,20})\]?(?:\([^()\n]{0,60}\))?!?:\s")
 

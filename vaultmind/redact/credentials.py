@@ -121,8 +121,8 @@ def credentials(text: str) -> Iterator[Span]:
         if not _PROSE.search(found["value"]):
             yield *found.span("value"), "password"
     for said in _PHRASE.finditer(low):
-        if found := _PHRASE_WORDS.match(low, said.end()):
-            yield *found.span("value"), "password"
+        if words := _PHRASE_WORDS.match(low, said.end()):
+            yield *words.span("value"), "password"
     if _VALUE.search(text) and _announced(low):
         for sentence in _SENTENCE.finditer(text):
             start, end = sentence.span()
