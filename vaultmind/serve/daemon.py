@@ -420,7 +420,8 @@ def _own(config: Config, lock: VaultLock) -> None:
         try:
             return lock.acquire()
         except VaultLocked:
-            stays = lock.holder().get("what") == "in-process" or _answers(config.state_dir)
+            holder = lock.holder()  # nobody has signed a folder that was made anew
+            stays = holder.get("what") == "in-process" or (holder and _answers(config.state_dir))
             if stays or time.monotonic() - began > LOCK_SECONDS:
                 raise
         time.sleep(LOCK_POLL_SECONDS)
