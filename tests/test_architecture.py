@@ -21,6 +21,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     | frozenset({"tally"}),
     frozenset({"config", "locate"}),
     frozenset({"vault"}),
+    frozenset({"language"}),
     frozenset({"memory", "index", "minion"}),
     frozenset({"session"}),
     frozenset({"client"}),
@@ -63,6 +64,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"index"}),
     ),
     "session": (
+        frozenset({"unkept"}),
         frozenset({"records", "summary", "recall", "subagents"}),
         frozenset({"imports", "lifecycle"}),
         frozenset({"capture", "voice"}),

@@ -22,6 +22,7 @@ from vaultmind.errors import VaultMindError
 from vaultmind.index.embed import Shared, open_embedder
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
+from vaultmind.language.reader import Reader
 from vaultmind.learn.feedback import FEEDBACK, SearchFeedback
 from vaultmind.learn.learning import open_learning
 from vaultmind.memory.folder import folder_files, make_folder
@@ -30,7 +31,6 @@ from vaultmind.memory.forget.erasable import ERASABLES
 from vaultmind.memory.forget.kinds import Evidence, Messages, Summaries
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
-from vaultmind.memory.intents import Ears
 from vaultmind.memory.limits import Sizes
 from vaultmind.memory.polling import look_once
 from vaultmind.memory.rights.authority import Authority
@@ -74,7 +74,6 @@ if TYPE_CHECKING:
     from vaultmind.consolidate.model.writing import ModelWriter
     from vaultmind.consolidate.reported import Reported
 
-PHRASES = "phrases"
 """The person's own ways to say things: TOML files in this folder of the memory folder."""
 
 EMBEDDER_SECONDS, EMBEDDER_POLL_SECONDS = 20.0, 0.1
@@ -206,10 +205,10 @@ class App:
         """Open what hears requests and gives back what is known."""
         config, clock = self.config, self.clock
         self.requests = Requests(self.gate, self.sessions, clock)
-        self.ears = Ears(config.vault / config.memory_dir / PHRASES, self.paths.agent_names)
+        self.words = Reader(config.vault / config.memory_dir, self.paths.agent_names)
         self.touched = Touched(self.reader, clock, config.session.idle_minutes)
         shows = self.index.outlet.shows
-        heard = (self.ears, self.requests, self.gate, self.reader, shows, self.touched, clock)
+        heard = (self.words, self.requests, self.gate, self.reader, shows, self.touched, clock)
         self.voice = Voice(Parts(*heard, near=self._near))
         lasting = LongTermSettings(config.recall, config.association, config.context.recall_gate)
         self.long_term = LongTerm(self.index.search, self.index.relations, self.paths, lasting)
@@ -287,7 +286,7 @@ class App:
         """Return what writes summaries: a model where there is one, else the built-in writer."""
         from vaultmind.consolidate.model.made import writer_of
 
-        return writer_of(self.minion, self.ears.understand, self._embedder_soon)
+        return writer_of(self.minion, self.words.understand, self._embedder_soon)
 
     @cached_property
     def thinker(self) -> Thinker:
@@ -298,7 +297,7 @@ class App:
         """Return the same with other models, which stay the caller's to close."""
         from vaultmind.consolidate.model.made import thinker_of
 
-        return thinker_of(minion, self.ears.understand, self._embedder_soon, writer)
+        return thinker_of(minion, self.words.understand, self._embedder_soon, writer)
 
     def _near(self, agent: str, words: str, caller: Caller, kind: Kind) -> Sequence[Hit]:
         """Return an agent's facts, or the notes, that are nearest to some words in meaning."""
@@ -364,7 +363,7 @@ class App:
         """Return what takes an agent's own recap and facts, made when the first one comes."""
         from vaultmind.consolidate.reported import Reported
 
-        hides, hear = self.tombstones.hides, self.ears.understand
+        hides, hear = self.tombstones.hides, self.words.understand
         most = self.config.extraction.max_facts
         return Reported(self.gate, self.reader, hides, self.clock, most, understand=hear)
 

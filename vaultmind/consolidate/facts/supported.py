@@ -19,12 +19,12 @@ from vaultmind.index.when import Span, mentioned
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.stopwords import BY_LANGUAGE
 from vaultmind.index.words.terms import roots
+from vaultmind.language.names import CASES, SHORT, sound, stems
+from vaultmind.language.text import fold_masked as plain_text
 from vaultmind.memory.contradictions.alike import alike, begin_alike
 from vaultmind.memory.contradictions.claims import denies, read
 from vaultmind.memory.contradictions.lexicon import entry
 from vaultmind.memory.contradictions.measures import measures
-from vaultmind.memory.intents.names import CASES, SHORT, sound, stems
-from vaultmind.memory.intents.text import fold as plain_text
 from vaultmind.memory.words import ENDINGS, NEGATIONS, SMALL, content, fold, forms
 from vaultmind.session.records.store import time_or_none
 from vaultmind.session.summary.weigh import CAPITAL_NOUNS

@@ -1,7 +1,5 @@
-"""What a person asks of the memory in plain words."""
+"""Names that moved to `vaultmind.language`."""
 
-from vaultmind.memory.intents.ears import Ears
-from vaultmind.memory.intents.recogniser import Recogniser, recogniser
-from vaultmind.memory.intents.types import INTENTS, NONE, Intent, IntentName
+from vaultmind.language.reader import INTENTS, NONE, Intent, IntentName, Reader, recogniser
 
-__all__ = ["INTENTS", "NONE", "Ears", "Intent", "IntentName", "Recogniser", "recogniser"]
+__all__ = ["INTENTS", "NONE", "Intent", "IntentName", "Reader", "recogniser"]

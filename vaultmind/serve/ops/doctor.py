@@ -155,8 +155,8 @@ def _audits(app: App, caller: Caller) -> Iterator[Check]:
 
 
 def _phrases(app: App, caller: Caller) -> Iterator[Check]:
-    faults = app.ears.faults()
-    mend = f"Mend it in {app.config.memory_dir}/phrases; everything else is understood."
+    faults = app.words.faults()
+    mend = f"Mend it in {app.config.memory_dir}/phrases.txt; everything else is understood."
     for fault in faults:
         yield Check("phrases", "warn", fault, mend)
     if not faults:

@@ -71,7 +71,7 @@ def memory_status(app: App, call: Call) -> Status:
         index=seen_state(app, caller),
         warnings=(
             *app.config.warnings,
-            *app.ears.faults(),
+            *app.words.faults(),
             *_rights(app, caller),
             *damaged.notes(app, caller),
         ),

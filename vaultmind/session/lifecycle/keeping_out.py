@@ -6,9 +6,9 @@ import logging
 from collections.abc import Callable, Sequence
 
 from vaultmind.errors import VaultMindError
+from vaultmind.language.reader import SURE
 from vaultmind.session.records.store import read_session
-from vaultmind.session.summary.asks import Ears, asks_in_words
-from vaultmind.session.summary.unkept import unkept
+from vaultmind.session.unkept import surely_keeps_out, unkept
 from vaultmind.types import Caller, Message, MessageRef
 from vaultmind.vault.files import VaultReader
 
@@ -30,24 +30,22 @@ class KeepingOut:
     def look(self, agent: str, session: str, messages: Sequence[Message]) -> None:
         """Hide what the new messages of a session ask not to keep, and what repeats it.
 
-        Only the set phrases count here, not what the models take for such a wish.
+        Only a wish that is beyond doubt counts here.
         """
         if not session:
             return
-        if any(one.role == "user" and not one.asked and _asks(one.text) for one in messages):
+        if any(
+            one.role == "user" and not one.asked and surely_keeps_out(one.text) for one in messages
+        ):
             self._asked.add((agent, session))
         if (agent, session) not in self._asked:
             return
         try:
             transcript = read_session(self._reader, self._reader.paths, agent, session)[1]
             said = [placed.message for placed in transcript.messages]
-            for at, asker in unkept(said).items():
-                if _asks(said[asker].text) and not said[at].asked:
+            for at in unkept(said, least=SURE):
+                if not said[at].asked:
                     ref = MessageRef(agent, session, said[at].block, said[at].id)
                     self._hide(ref, Caller("agent", agent))
         except VaultMindError as error:  # what was said is written down; it stays out of facts
             log.warning("what %s asks not to keep was not hidden: %s", session, error)
-
-
-def _asks(text: str) -> bool:
-    return asks_in_words(text, Ears())

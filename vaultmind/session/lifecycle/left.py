@@ -87,7 +87,7 @@ class Leaving:
         transcript = parse_session(file.text)
         eyes = self._embedder()
         shown = of_transcript(agent, path, file.text, transcript, self.hides, eyes)
-        kept = keeping([one for one, _ in shown], embedder=eyes)
+        kept = keeping([one for one, _ in shown])
         told = [(one, segment) for one, (_, segment) in zip(kept, shown, strict=True)]
         rest, whole = self._read(agent, path, told, brief=brief)
         body = _body(rest, whole, MAX_TOKENS)

@@ -36,7 +36,7 @@ def of_transcript(
     """Return what `recallable` does of a session that is parsed already."""
     session, blanked = session_of(path), blank_private(text)
     hidden = [_is_hidden(one, agent, session, hides) for one in transcript.messages]
-    gone = unkept([one.message for one in transcript.messages], embedder=embedder)
+    gone = unkept([one.message for one in transcript.messages])
     return [
         (_outside(one, text, blanked), one.segment)
         for at, one in enumerate(transcript.messages)

@@ -85,7 +85,7 @@ def fold(
     language = language or earlier.language
     old = [_Said(line, read(unmarked(line.text), language)) for line in earlier.lines]
     known = [one.sentence for one in old]
-    heard = keeping(messages, embedder=embedder)
+    heard = keeping(messages)
     new = list(_said_in(heard, earlier.messages, language, known))
     old = [one for one in old if not _is_answered(one, new, reply=one.line.at == earlier.messages)]
     now = earlier.messages + len(messages)

@@ -34,7 +34,7 @@ def astray(
     What was asked not to be kept, be it by a later message, says nothing; with the bundled
     embedder more ways to ask are heard.
     """
-    messages = keeping(messages, embedder=embedder) if rolling.lines or rolling.topics else messages
+    messages = keeping(messages) if rolling.lines or rolling.topics else messages
     lines = [one for one in (*rolling.lines, *rolling.tools) if not one.own and one.block]
     wanted = {source for one in lines for source in one.sources}
     said: dict[str, list[str]] = {}

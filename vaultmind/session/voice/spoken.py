@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from vaultmind.memory.intents import Intent
+from vaultmind.language.reader import Intent
 from vaultmind.session.voice.said import Said
 from vaultmind.types import Caller, Outcome
 

@@ -13,10 +13,8 @@ from functools import partial
 from typing import Protocol
 
 from vaultmind.index.when import without_stale_dates
+from vaultmind.language.reader import Intent, Reader
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.intents import Ears, Intent
-from vaultmind.memory.intents.everything import everything
-from vaultmind.memory.intents.several import parted
 from vaultmind.memory.match import find
 from vaultmind.memory.replies import FALLBACK, phrase, told
 from vaultmind.ports import Clock
@@ -43,15 +41,11 @@ from vaultmind.session.voice.said import (
     repeated,
 )
 from vaultmind.session.voice.spoken import Heard, Spoken, ear_of, together
-from vaultmind.session.voice.taking_back import way_back
 from vaultmind.session.voice.touched import That, Touched
 from vaultmind.types import PERSON, Caller, Fact, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
 
 CHANGES = frozenset({"remember", "correct", "forget_topic", "forget_that"})
-
-WAYS = {"show": "`vaultmind show`", "forget": "`vaultmind forget --topic …`"}
-"""What empties a memory, which no sentence does."""
 
 
 class Memory(Protocol):
@@ -66,7 +60,7 @@ class Memory(Protocol):
 class Parts:
     """What a voice speaks with."""
 
-    ears: Ears
+    words: Reader
     requests: Requests
     gate: Memory
     reader: VaultReader
@@ -90,11 +84,11 @@ class Voice:
 
     def understand(self, utterance: str) -> Intent:
         """Return what a sentence asks for, and do nothing."""
-        return self._parts.ears.understand(utterance)
+        return self._parts.words.understand(utterance)
 
     def heed(self, utterance: str, target: str) -> Heard:
         """Return what would be heard, of several requests the first, with nothing done."""
-        intent = self._meant(PERSON, target, self._requests(utterance, self.understand)[0])
+        intent = self._meant(PERSON, target, self._parts.words.parted(utterance)[0])
         return Heard(intent, "", Outcome("unchanged", intent.target or target))
 
     def hear(self, caller: Caller, target: str, utterance: str, message_id: str = "") -> Heard:
@@ -103,15 +97,11 @@ class Voice:
         """
         intent = self._meant(caller, target, utterance)
         spoken = Spoken(caller, target, utterance, intent, message_id)
-        parts = self._requests(utterance, lambda words: self._meant(caller, target, words))
+        parts = self._parts.words.parted(utterance) if intent.intent != "none" else (utterance,)
         with self._locks[spoken.to]:
             if len(parts) == 1:
                 return self._heard(spoken)
             return together([self._heard(part) for part in self._each(spoken, parts)])
-
-    def _requests(self, utterance: str, understand: Callable[[str], Intent]) -> tuple[str, ...]:
-        whole = understand(utterance).intent == "none"
-        return (utterance,) if whole else parted(utterance, understand)
 
     def _each(self, spoken: Spoken, parts: tuple[str, ...]) -> list[Spoken]:
         """Return the requests of one message; all are its own where it is written down."""
@@ -144,16 +134,6 @@ class Voice:
             "recall": self._recall,
             "show_memory": self._recall,
         }
-        whole = everything(spoken.words)
-        if whole:
-            self._moved_on(spoken)
-            outcome = Outcome("not_found", spoken.target)
-            return Heard(spoken.intent, phrase(whole, "everything", **WAYS), outcome)
-        sees = self._sees(spoken)(spoken.target)
-        lang, command = way_back(spoken, self._parts.reader.paths, sees=sees)
-        if lang:
-            outcome = Outcome("not_found", spoken.target)
-            return Heard(spoken.intent, phrase(lang, "undo", command=command), outcome)
         spoken = self._placed(spoken)
         if self._is_done(spoken):
             return self._again(spoken)
@@ -179,21 +159,12 @@ class Voice:
             self._made[to] = ""
 
     def _meant(self, caller: Caller, target: str, utterance: str) -> Intent:
-        """Return what a caller's sentence asks for: an agent hidden from it is no agent to it.
-
-        A wish to forget that no phrase tells is one where a fact of the target's is meant.
-        """
+        """Return what a caller's sentence asks for: an agent hidden from it is no agent to it."""
         intent = self.understand(utterance)
-        if intent.intent == "none":
-            from vaultmind.session.voice.forgetting import is_about, wish_to_forget  # 20 ms
-
-            wish = wish_to_forget(utterance)
-            known = wish.intent != "none" and is_about(self._facts(caller, target), wish.payload)
-            return replace(wish, lang=intent.lang or wish.lang) if known else intent
         named = self._parts.reader.paths.brain(intent.target) if intent.target else ""
         if not named or self._parts.shows(named, caller):
             return intent
-        return self._parts.ears.understand(utterance, naming=False)
+        return self._parts.words.understand(utterance, naming=False)
 
     # --- acting once ------------------------------------------------------------------------
 
@@ -294,10 +265,10 @@ class Voice:
 
     def _forget(self, spoken: Spoken) -> Heard:
         text = spoken.intent.payload
-        from vaultmind.session.voice.forgetting import SURE, meant
+        from vaultmind.session.voice.forgetting import meant
 
-        heard = None if spoken.intent.confidence == SURE else self._forget_words(spoken, text, text)
-        if heard is None or is_unknown(heard.outcome):
+        heard = self._forget_words(spoken, text, text)
+        if is_unknown(heard.outcome):
             fact = meant(self._facts(spoken.caller, spoken.target), text)
             heard = self._forget_words(spoken, name_of(fact) if fact else text, text)
         if not is_unknown(heard.outcome):
@@ -345,8 +316,9 @@ class Voice:
         """
         intent, parts = spoken.intent, self._parts
         own = spoken.said.ref if spoken.said else None
+        itself = intent.scope == "this"
         talk = (parts.reader, spoken.to, own, spoken.caller.conversation)
-        before = Exchange() if intent.payload else last_exchange(*talk)
+        before = Exchange() if itself else last_exchange(*talk)
         fact = self._learned(spoken, before)
         if fact is not None:
             write = MemoryWrite("forget", spoken.target, spoken.caller, name_of(fact))
@@ -358,7 +330,7 @@ class Voice:
         message = phrase(intent.lang, "skip")
         if fact is not None:
             return replace(taken, message=f"{message} {taken.message}")
-        if not refs and not intent.payload:
+        if not refs and not itself:
             outcome = Outcome("not_found", spoken.target)
             return Heard(intent, phrase(intent.lang, "nothing_to_skip"), outcome)
         outcome = Outcome("written" if hidden else "unchanged", spoken.target)

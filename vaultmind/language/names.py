@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from vaultmind.memory.intents.text import fold_word
+from vaultmind.language.text import fold_word
 
 SHORT = 2
 """Letters of a stem below which a name is never inflected: "al" is in too many words."""

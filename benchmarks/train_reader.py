@@ -1,0 +1,291 @@
+"""Train the networks of `vaultmind/language`, and write the weights that ship.
+
+    pip install torch && python benchmarks/train_reader.py asks       # or secrets, or alone
+    python benchmarks/train_reader.py asks --held-out de              # measure writers d and e
+
+Each writer's lines are a file; held out, a writer's lines are measured by a network that learnt
+from the others. The blind sets are only measured, by `benchmarks/reader.py`. Needs torch, which
+the package does not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from vaultmind.language.encoder import (
+    FEATURES,
+    SPELLINGS,
+    SPELT,
+    Word,
+    encoded,
+    spellings,
+    words_of,
+)
+from vaultmind.language.network import FOLDER
+
+DATA = Path(__file__).parent / "data"
+LANGUAGES = ["en", "pl", "ru", "de", "es", "fr"]
+ASKS = ["none", "remember", "forget", "forget_topic", "correct", "recall", "show"]
+ASKS += ["skip_this", "skip_before", "skip_after"]
+OLD_NAMES = {"forget_that": "forget", "show_memory": "show"}
+HIDDEN, EPOCHS, BATCH, RATE, DECAY = 128, 9, 32, 1.5e-3, 0.05
+TAGGED = 0.7
+"""What the words' tags count beside the text's labels."""
+WEAK = 0.5
+"""What a line counts that was labelled for something else."""
+
+
+@dataclass(slots=True)
+class Row:
+    """A labelled text. `labels`: for each head the places of the labels that are right."""
+
+    text: str
+    writer: str
+    labels: dict[str, list[int]]
+    spans: list[tuple[int, int, int]] | None
+    """Begin, end and tag of what is marked; None where nothing is known of it."""
+    weight: float = 1.0
+    words: list[Word] = field(default_factory=list)
+    features: Any = None
+    spelt: Any = None
+
+    def tags(self) -> list[int]:
+        """Return the tag of each word; -1 where none is known."""
+        if self.spans is None:
+            return [-1] * len(self.words)
+        return [
+            next((tag for a, b, tag in self.spans if word.start < b and word.end > a), 0)
+            for word in self.words
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a network learns."""
+
+    heads: dict[str, list[str]]
+    tags: int
+    rows: list[Row]
+
+
+def lines(pattern: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the lines of data files, each with its file's name."""
+    for path in sorted(DATA.glob(pattern)):
+        for line in path.read_text("utf-8").splitlines():
+            yield path.stem, json.loads(line)
+
+
+def span(text: str, words: str, tag: int) -> list[tuple[int, int, int]]:
+    """Return where some words stand in a text."""
+    at = text.find(words) if words else -1
+    return [(at, at + len(words), tag)] if at >= 0 else []
+
+
+def asks() -> Task:
+    """Return what is asked of the memory, and in which language."""
+    rows, skips = [], [at for at, label in enumerate(ASKS) if label.startswith("skip_")]
+    for stem, line in (*lines("asked_[a-z].jsonl"), *lines("utterances.jsonl")):
+        label = line.get("asks") or line["intent"]
+        label = OLD_NAMES.get(label, label)
+        if label in ("do_not_keep", "skip"):
+            scope = line.get("scope", "")
+            right = [ASKS.index(f"skip_{scope}")] if scope in ("this", "before", "after") else skips
+        else:
+            right = [ASKS.index(label)]
+        text = line["text"]
+        spans = span(text, line.get("new") or line.get("payload") or "", 1)
+        spans += span(text, line.get("old") or "", 2)
+        silent = label in ("none", "show", "do_not_keep", "skip")
+        rows.append(Row(text, stem, {"asks": right, **language(line)}, None if silent else spans))
+    for stem, line in lines("unkept_train.jsonl"):
+        scope, others = line.get("scope") or "", list(range(len(ASKS) - 3))
+        skip = [ASKS.index(f"skip_{scope}")] if f"skip_{scope}" in ASKS else skips
+        right = skip if line["label"] else others
+        rows.append(Row(line["text"], stem, {"asks": right, **language(line)}, None, WEAK))
+    for stem, line in lines("facts_*.jsonl"):
+        labels = {"asks": [0], **language({"lang": stem.removeprefix("facts_")})}
+        rows.append(Row(line["text"], stem, labels, None, WEAK))
+    return Task({"asks": ASKS, "lang": LANGUAGES}, 3, rows)
+
+
+def language(line: dict[str, Any]) -> dict[str, list[int]]:
+    """Return the label of a line's language."""
+    return {"lang": [LANGUAGES.index(line["lang"])]} if line.get("lang") in LANGUAGES else {}
+
+
+def secrets() -> Task:
+    """Return which words are a credential's value."""
+    rows = []
+    for stem, line in lines("cred*_[a-z].jsonl"):
+        text, found = (
+            line["text"],
+            [s for one in line["secrets"] for s in span(line["text"], one, 1)],
+        )
+        rows.append(Row(text, stem, {"secret": [int(bool(found))]}, found))
+    for stem, line in (*lines("asked_[a-z].jsonl"), *lines("facts_*.jsonl")):
+        rows.append(Row(line["text"], stem, {"secret": [0]}, [], WEAK))
+    return Task({"secret": ["no", "yes"]}, 2, rows)
+
+
+def alone() -> Task:
+    """Return which sentences stand alone and are worth a note."""
+    rows = []
+    for stem, line in lines("alone_*.jsonl"):
+        if "blind" not in stem:
+            rows.append(Row(line["text"], stem, {"alone": [int(line["alone"])]}, None))
+    return Task({"alone": ["no", "yes"]}, 2, rows)
+
+
+TASKS = {"asks": asks, "secrets": secrets, "alone": alone}
+
+
+class Net(nn.Module):
+    """The network of `vaultmind.language.network`, to be trained."""
+
+    def __init__(self, task: Task, hidden: int = HIDDEN) -> None:
+        super().__init__()
+        self.task, labels = task, sum(map(len, task.heads.values()))
+        self.main = len(next(iter(task.heads.values())))
+        self.proj = nn.Linear(FEATURES, hidden)
+        self.emb = nn.EmbeddingBag(SPELLINGS, hidden, mode="sum")
+        nn.init.normal_(self.emb.weight, std=0.1)
+        self.gru = nn.GRU(hidden, hidden, batch_first=True, bidirectional=True)
+        self.att = nn.Linear(3 * hidden, 1)
+        self.out = nn.Linear(6 * hidden, labels)
+        self.t1 = nn.Linear(3 * hidden + self.main, hidden)
+        self.tag = nn.Linear(hidden, task.tags)
+        self.some, self.few = nn.Dropout(0.3), nn.Dropout(0.2)
+
+    def forward(self, seen: Tensor, spelt: Tensor, there: Tensor) -> tuple[Tensor, Tensor]:
+        """Return scores of labels, and of each word's tags."""
+        size, length, _ = seen.shape
+        spelling = self.emb(spelt.view(size * length, -1)).view(size, length, -1)
+        state = functional.relu(self.proj(self.few(seen)) + spelling) * there[..., None]
+        ends = (there * torch.arange(1, length + 1)).max(1).values.clamp(min=1).long()
+        packed = nn.utils.rnn.pack_padded_sequence(
+            self.some(state), ends, batch_first=True, enforce_sorted=False
+        )
+        read, _ = nn.utils.rnn.pad_packed_sequence(
+            self.gru(packed)[0], batch_first=True, total_length=length
+        )
+        state = torch.cat([state, read], -1)
+        weight = self.att(state).squeeze(-1).masked_fill(there == 0, -1e4).softmax(-1)
+        most = state.masked_fill(there[..., None] == 0, -1e4).max(1).values
+        pooled = torch.cat([most, (weight[..., None] * state).sum(1)], -1)
+        scores = self.out(self.some(pooled))
+        beside = scores[:, : self.main].softmax(-1).detach()[:, None].expand(-1, length, -1)
+        hidden = functional.relu(self.t1(torch.cat([self.some(state), beside], -1)))
+        return scores, self.tag(hidden)
+
+
+def batch(rows: Sequence[Row]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return features, spellings, where words are, and tags of some rows."""
+    size, length = len(rows), max(1, *(len(row.words) for row in rows))
+    seen = np.zeros((size, length, FEATURES), np.float32)
+    spelt = np.zeros((size, length, SPELT), np.int64)
+    there, tags = np.zeros((size, length), np.float32), np.full((size, length), -1, np.int64)
+    for at, row in enumerate(rows):
+        count = len(row.words)
+        there[at, : max(1, count)] = 1
+        if count:
+            seen[at, :count], spelt[at, :count] = row.features, row.spelt
+            tags[at, :count] = row.tags()
+    return tuple(map(torch.from_numpy, (seen, spelt, there, tags)))  # type: ignore[return-value]
+
+
+def loss_of(net: Net, rows: Sequence[Row]) -> Tensor:
+    """Return how wrong a network is about some rows."""
+    seen, spelt, there, tags = batch(rows)
+    kept = there * (torch.rand(there.shape) > 0.05).float()
+    kept[:, 0] = 1
+    scores, told = net(seen, spelt, kept)
+    weight = torch.tensor([row.weight for row in rows])
+    loss, first = torch.zeros(()), 0
+    for head, labels in net.task.heads.items():
+        share = scores[:, first : first + len(labels)].log_softmax(-1)
+        first += len(labels)
+        right = torch.zeros(len(rows), len(labels))
+        for at, row in enumerate(rows):
+            right[at, row.labels.get(head, range(len(labels)))] = 1
+        loss = loss - (torch.logsumexp(share.masked_fill(right == 0, -1e4), 1) * weight).mean()
+    if (tags >= 0).any():
+        flat = told.reshape(-1, net.task.tags), tags.reshape(-1)
+        loss = loss + TAGGED * functional.cross_entropy(*flat, ignore_index=-1)
+    return loss
+
+
+def train(task: Task, rows: list[Row], seed: int = 0) -> Net:
+    """Return a network trained on some rows."""
+    torch.manual_seed(seed)
+    shuffle = random.Random(seed).shuffle
+    net, rows = Net(task), list(rows)
+    steps = EPOCHS * (len(rows) // BATCH + 2)
+    steer = torch.optim.AdamW(net.parameters(), lr=RATE, weight_decay=DECAY)
+    pace = torch.optim.lr_scheduler.OneCycleLR(steer, RATE, total_steps=steps)
+    for _ in range(EPOCHS):
+        shuffle(rows)
+        alike = [
+            row
+            for at in range(0, len(rows), BATCH * 20)
+            for row in sorted(rows[at : at + BATCH * 20], key=lambda row: len(row.words))
+        ]
+        batches = [alike[at : at + BATCH] for at in range(0, len(alike), BATCH)]
+        shuffle(batches)
+        net.train()
+        for some in batches:
+            steer.zero_grad()
+            loss_of(net, some).backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+            steer.step()
+            pace.step()
+    return net.eval()
+
+
+def save(net: Net, name: str, folder: Path = FOLDER) -> None:
+    """Write a network's weights as signed bytes, with what they were learnt from."""
+    said = "\n".join(sorted(f"{row.text} {row.labels}" for row in net.task.rows))
+    digest = hashlib.sha256(said.encode()).hexdigest()[:16]
+    about = {"heads": net.task.heads, "version": 1, "rows": len(net.task.rows), "data": digest}
+    held: dict[str, Any] = {"about": json.dumps(about)}
+    for key, value in net.state_dict().items():
+        scale = float(value.abs().max()) / 127 or 1.0
+        held[key] = np.round(value.numpy() / scale).astype(np.int8)
+        held[f"s_{key}"] = np.float32(scale)
+    np.savez_compressed(folder / f"{name}.npz", **held)
+
+
+def main() -> None:
+    """Train a network; measured on writers held out, or written for the package."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("task", choices=TASKS)
+    parser.add_argument("--held-out", default="", help="letters of the writers to leave out")
+    parser.add_argument("--out", type=Path, default=FOLDER, help="folder of the weights")
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    task = TASKS[given.task]()
+    for row in task.rows:
+        row.words = words_of(row.text)
+        if row.words:
+            row.features = encoded(row.words).astype(np.float16)
+            row.spelt = np.array([spellings(word.text) for word in row.words])
+    out = {f"_{letter}" for letter in given.held_out}
+    kept = [row for row in task.rows if row.writer[-2:] not in out]
+    net = train(task, kept)
+    save(net, given.task, given.out)
+    print(f"{given.task}: {len(kept)} of {len(task.rows)} lines learnt.")
+
+
+if __name__ == "__main__":
+    main()

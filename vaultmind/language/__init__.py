@@ -1,0 +1,1 @@
+"""What people say, understood by small models that were trained on labelled sentences."""

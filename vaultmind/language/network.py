@@ -1,0 +1,110 @@
+"""A small network over the words of a text: what the text is, and what each word is in it.
+
+Words are projected, read in both directions by a gated recurrent layer, and pooled: by the largest
+value and by attention. Trained by `benchmarks/train_reader.py`; weights are stored as signed bytes,
+a scale for each array.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vaultmind.language.encoder import encoded, spellings, words_of
+
+if TYPE_CHECKING:
+    from vaultmind.language.encoder import Word
+    from vaultmind.ports import Matrix
+
+FOLDER = Path(__file__).parent / "weights"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a network makes of a text."""
+
+    words: list[Word]
+    heads: dict[str, dict[str, float]]
+    """For each question that the network answers, a probability each label."""
+    tags: Matrix
+    """A row a word, a probability each tag; tag 0 is "nothing"."""
+
+
+class Network:
+    """A trained network, read from `weights/<name>.npz`."""
+
+    def __init__(self, name: str) -> None:
+        import numpy as np
+
+        with np.load(FOLDER / f"{name}.npz") as file:
+            self.about: dict[str, Any] = json.loads(str(file["about"]))
+            scaled = {key[2:]: float(file[key]) for key in file.files if key.startswith("s_")}
+            self.heads: dict[str, list[str]] = self.about["heads"]
+            self._at: dict[str, Any] = {
+                key: file[key].astype(np.float32) * np.float32(scale)
+                for key, scale in scaled.items()
+            }
+
+    def read(self, text: str) -> Reading:
+        """Return what the network makes of a text of a few sentences."""
+        import numpy as np
+
+        at, words = self._at, words_of(text)
+        if not words:
+            nothing = {
+                head: {label: float(place == 0) for place, label in enumerate(labels)}
+                for head, labels in self.heads.items()
+            }
+            return Reading([], nothing, np.zeros((0, 1), dtype=np.float32))
+        spelt = np.array([spellings(word.text) for word in words])
+        state = encoded(words) @ at["proj.weight"].T + at["proj.bias"]
+        state = np.maximum(state + at["emb.weight"][spelt].sum(axis=1), 0)
+        onward, back = (self._recurrent(state, way) for way in ("", "_reverse"))
+        state = np.concatenate([state, onward, back], axis=1)
+        weight = _soft((state @ at["att.weight"].T + at["att.bias"]).T)
+        pooled = np.concatenate([state.max(axis=0), (weight @ state)[0]])
+        scores = at["out.weight"] @ pooled + at["out.bias"]
+        heads, first, main = {}, 0, None
+        for head, labels in self.heads.items():
+            told = _soft(scores[None, first : first + len(labels)])
+            main, first = told if main is None else main, first + len(labels)
+            heads[head] = dict(zip(labels, told[0].tolist(), strict=True))
+        beside = np.repeat(main, len(words), axis=0)
+        hidden = np.concatenate([state, beside], axis=1) @ at["t1.weight"].T + at["t1.bias"]
+        tags = _soft(np.maximum(hidden, 0) @ at["tag.weight"].T + at["tag.bias"])
+        return Reading(words, heads, tags)
+
+    def _recurrent(self, seen: Matrix, way: str) -> Matrix:
+        """Return the states of a gated recurrent unit, word after word, or from the last one."""
+        import numpy as np
+
+        at = self._at
+        given = seen @ at[f"gru.weight_ih_l0{way}"].T + at[f"gru.bias_ih_l0{way}"]
+        weights, bias = at[f"gru.weight_hh_l0{way}"].T, at[f"gru.bias_hh_l0{way}"]
+        size = weights.shape[0]
+        states = np.empty((len(seen), size), dtype=np.float32)
+        state = np.zeros(size, dtype=np.float32)
+        for place in range(len(seen) - 1, -1, -1) if way else range(len(seen)):
+            own, before = given[place], state @ weights + bias
+            gates = 1 / (1 + np.exp(-(own[: 2 * size] + before[: 2 * size])))
+            new = np.tanh(own[2 * size :] + gates[:size] * before[2 * size :])
+            state = (1 - gates[size:]) * new + gates[size:] * state
+            states[place] = state
+        return states
+
+
+@cache
+def network(name: str) -> Network:
+    """Return a network that ships with the package, loaded once."""
+    return Network(name)
+
+
+def _soft(scores: Matrix) -> Matrix:
+    """Return rows of scores as probabilities."""
+    import numpy as np
+
+    powers: Matrix = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)

@@ -1,0 +1,252 @@
+"""What a message asks of the memory: to remember, forget, correct, keep out, tell or show.
+
+A trained network says how likely a message asks for each, and which words it is about. What a
+person writes into `phrases.txt` of the memory folder is heard literally, before the network.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
+
+from vaultmind.language.names import Names
+from vaultmind.language.network import Reading, network
+from vaultmind.language.text import fold_word, readable, sentences
+
+if TYPE_CHECKING:
+    from vaultmind.ports import Matrix
+
+IntentName = Literal[
+    "remember", "forget_that", "forget_topic", "correct", "skip", "recall", "show_memory", "none"
+]
+INTENTS: tuple[IntentName, ...] = get_args(IntentName)
+Scope = Literal["", "this", "before", "after"]
+
+GROUPS: dict[str, tuple[tuple[str, ...], float]] = {
+    "remember": (("remember",), 0.5),
+    "forget": (("forget", "forget_topic"), 0.6),
+    "correct": (("correct",), 0.6),
+    "skip": (("skip_this", "skip_before", "skip_after"), 0.5),
+    "recall": (("recall", "show"), 0.5),
+}
+"""Labels that lead to the same act, and the likelihood from which it is done."""
+SURE = 0.8
+"""Likelihood from which a sentence is a request of its own beside another one."""
+MOST_SENTENCES = 6
+"""Sentences of a message that may hold several requests."""
+MOST_LETTERS = 600
+"""Letters of a message that is read whole; of a longer one both ends are read."""
+_TRIM = " \t\r\n,.;:!?-–—*(\"'„”“«»"
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What a message asks of the memory.
+
+    `payload` is `text[start:end]`: what to remember, forget, skip or look up, and for `correct`
+    the same as `new`. Empty where the message points at what was said before. `old` is empty
+    where it does not name what was wrong.
+    """
+
+    intent: IntentName = "none"
+    lang: str = ""
+    payload: str = ""
+    start: int = 0
+    end: int = 0
+    old: str = ""
+    new: str = ""
+    target: str = ""
+    """The agent whose memory is meant, where the message names one: "tell Dexter that …"."""
+    scope: Scope = ""
+    """What is not to be kept: this message, what was said before it, or what comes after."""
+    confidence: float = 0.0
+
+
+NONE = Intent()
+
+
+class Reader:
+    """Understands messages, by the person's own phrases as they are now. Any thread.
+
+    `folder` may hold `phrases.txt`; `names` returns what agents are called.
+    """
+
+    def __init__(
+        self, folder: Path | None = None, names: Callable[[], Collection[str]] = tuple
+    ) -> None:
+        self._file = folder / "phrases.txt" if folder else None
+        self._names = names
+
+    def understand(self, text: str, *, naming: bool = True) -> Intent:
+        """Return what a message asks for; without `naming` no word of it names an agent."""
+        intent = self._literal(text) or intent_of(text)
+        names = self._names() if naming and intent.intent != "none" else ()
+        return replace(intent, target=_named(text, intent, tuple(names))) if names else intent
+
+    def parted(self, text: str) -> tuple[str, ...]:
+        """Return the requests of a message, each in its own words; else the whole message."""
+        shown = readable(text)
+        found = [text[one.start : one.end] for one in sentences(shown)]
+        if not 1 < len(found) <= MOST_SENTENCES:
+            return (text,)
+        asks = [self.understand(one) for one in found]
+        firsts = [at for at, one in enumerate(asks) if one.confidence >= SURE]
+        kinds = {(asks[at].intent, asks[at].payload) for at in firsts}
+        if len(firsts) < 2 or len(kinds) < len(firsts):  # noqa: PLR2004
+            return (text,)
+        ends = [*(at + 1 for at in firsts[:-1]), len(found)]
+        starts = [0, *ends[:-1]]
+        return tuple(" ".join(found[a:b]) for a, b in zip(starts, ends, strict=True))
+
+    def faults(self) -> tuple[str, ...]:
+        """Return what is wrong in the person's phrases; the rest of them works."""
+        lines = self._lines()
+        return tuple(
+            f"phrases.txt, line {number}: {line!r} does not begin with one of "
+            f"{', '.join(INTENTS[:-1])}, a colon and words."
+            for number, line in lines
+            if _phrase(line) is None
+        )
+
+    def warm(self) -> None:
+        """Load the network now, so that no message waits for it."""
+        intent_of("remember that I like tea")
+
+    def _lines(self) -> list[tuple[int, str]]:
+        try:
+            text = self._file.read_text("utf-8", "replace") if self._file else ""
+        except OSError:
+            return []
+        lines = ((at, line.strip()) for at, line in enumerate(text.splitlines(), 1))
+        return [(at, line) for at, line in lines if line and not line.startswith("#")]
+
+    def _literal(self, text: str) -> Intent | None:
+        """Return what a message asks that begins with a phrase of the person's own."""
+        for _, line in self._lines():
+            phrase = _phrase(line)
+            if phrase and fold_word(text.strip()).startswith(fold_word(phrase[1])):
+                start = len(text) - len(text.lstrip()) + len(phrase[1])
+                begin, end = trimmed(text, start, len(text))
+                new = text[begin:end] if phrase[0] == "correct" else ""
+                payload = text[begin:end]
+                return Intent(phrase[0], "", payload, begin, end, new=new, confidence=1.0)
+        return None
+
+
+def _phrase(line: str) -> tuple[IntentName, str] | None:
+    """Return the intent and the words of a line `remember: make a knot for`."""
+    name, colon, words = line.partition(":")
+    known = next((one for one in INTENTS[:-1] if one == name.strip()), None)
+    return (known, words.strip()) if known and colon and words.strip() else None
+
+
+@lru_cache(maxsize=4096)
+def intent_of(text: str) -> Intent:
+    """Return what a message asks of the memory, by the network; `none` when in doubt."""
+    shown = readable(text)
+    best = NONE
+    for start, end in _windows(shown):
+        reading = network("asks").read(shown[start:end])
+        intent = _decided(reading, text, start)
+        if intent.confidence > best.confidence or not best.lang:
+            best = intent
+    return best
+
+
+@cache
+def recogniser() -> Reader:
+    """Return a reader that knows no phrases of the person's own."""
+    return Reader()
+
+
+def _windows(text: str) -> Iterator[tuple[int, int]]:
+    """Yield what of a text is read: all of it, or its first and its last sentences."""
+    if len(text) <= MOST_LETTERS:
+        yield 0, len(text)
+        return
+    found = sentences(text)
+    for some in (found[:3], found[-3:]):
+        if some:
+            yield some[0].start, min(some[-1].end, some[0].start + MOST_LETTERS)
+
+
+def _decided(reading: Reading, text: str, offset: int) -> Intent:
+    """Return the most likely request of a reading, where it is likely enough to be done."""
+    asks, lang = reading.heads["asks"], _most(reading.heads["lang"])
+    shares = {name: sum(asks[label] for label in labels) for name, (labels, _) in GROUPS.items()}
+    group = _most(shares)
+    labels, least = GROUPS[group]
+    if not reading.words or shares[group] < least:
+        return Intent(lang=lang)
+    label = _most({one: asks[one] for one in labels})
+    begin, end = span_of(reading, 1, text, offset)
+    old_begin, old_end = span_of(reading, 2, text, offset) if group == "correct" else (0, 0)
+    payload = text[begin:end] if group not in ("skip",) and label != "show" else ""
+    named: dict[str, IntentName] = {
+        "forget": "forget_topic" if payload else "forget_that",
+        "recall": "show_memory" if label == "show" else "recall",
+        "remember": "remember",
+        "correct": "correct",
+        "skip": "skip",
+    }
+    scopes: dict[str, Scope] = {"this": "this", "before": "before", "after": "after"}
+    return Intent(
+        named[group],
+        lang,
+        payload,
+        begin if payload else 0,
+        end if payload else 0,
+        old=text[old_begin:old_end],
+        new=payload if group == "correct" else "",
+        scope=scopes.get(label.removeprefix("skip_"), ""),
+        confidence=shares[group],
+    )
+
+
+def span_of(reading: Reading, tag: int, text: str, offset: int) -> tuple[int, int]:
+    """Return the place of the words that most likely carry a tag together; empty for none."""
+    start, end = best_run(reading.tags, tag)
+    if start == end:
+        return 0, 0
+    words = reading.words
+    return trimmed(text, offset + words[start].start, offset + words[end - 1].end)
+
+
+def best_run(tags: Matrix, tag: int) -> tuple[int, int]:
+    """Return the run of rows whose odds for a tag add up to the most."""
+    import numpy as np
+
+    share = np.clip(tags[:, tag], 1e-6, 1 - 1e-6)
+    best, begin, total, found = 0.0, 0, 0.0, (0, 0)
+    for at, odds in enumerate(np.log(share / (1 - share)).tolist()):
+        if total <= 0:
+            total, begin = 0.0, at
+        total += odds
+        if total > best:
+            best, found = total, (begin, at + 1)
+    return found
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a span without the blanks and marks around it."""
+    while start < end and text[start] in _TRIM:
+        start += 1
+    while end > start and text[end - 1] in _TRIM:
+        end -= 1
+    return start, end
+
+
+def _named(text: str, intent: Intent, names: tuple[str, ...]) -> str:
+    """Return the agent that a word outside of the payload names."""
+    known = Names(names)
+    around = f"{text[: intent.start]} {text[intent.end :]}" if intent.payload else text
+    found = (known.meant(fold_word(word)) for word in re.findall(r"[\w-]+", around))
+    return next(filter(None, found), "")
+
+
+def _most(shares: dict[str, float]) -> str:
+    return max(shares, key=lambda name: shares[name])

@@ -1,0 +1,114 @@
+"""A message made ready to be read: sentences, letters folded, what others wrote left out."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+from vaultmind.redact import private_spans
+
+MOST_LETTERS = 4000
+"""Letters of a message that are read; what is longer is a paste."""
+MASK = "\ue000"
+"""Stands for a letter of a quotation."""
+MOST_LINES, MOST_OWN = 3, 700
+"""Lines and letters from which a message is a paste."""
+_LETTERS = {"ł": "l", "ø": "o", "đ": "d", "ß": "ss", "œ": "oe", "æ": "ae", "ı": "i"} | {
+    "’": "'", "ʼ": "'", "‘": "'", "`": "'", "–": "-", "—": "-", "−": "-", "\u00a0": " ", "…": "."
+}  # fmt: skip
+_RECALLED = re.compile(r"<<recalled (?P<mark>\w+)[^\n]*>>.*?(?:<<end (?P=mark)>>|\Z)", re.DOTALL)
+_FOREIGN = re.compile(
+    r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(?P<tag>[a-zA-Z][\w-]*)\b[^<>\n]*>.*?</(?P=tag)>"
+    r"|^[ \t]*>[^\n]*$|https?://\S+",
+    re.DOTALL | re.MULTILINE,
+)
+_END = re.compile(r"[.!?]+[\"')\]”»]*(?=\s|$)\s*|\s*\n\s*")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(.])(?:[^\W\d_]|dr|mr|mrs|np|ul|im|st|no|nr|prof|e\.g|i\.e)\.$"
+)
+_SPEAKER = re.compile(r"^[ \t]{0,80}[\w.@ -]{1,24}:\s+\S", re.MULTILINE)
+_QUOTED = re.compile(
+    r"`[^`\n]+`|\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^”“\"\n]{1,400}[”“\"]|«[^»\n]{1,400}»"
+)
+_ORDINAL = re.compile(r"\s\d{1,2}\.$")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence's place in its text."""
+
+    start: int
+    end: int
+
+
+@lru_cache(maxsize=4096)
+def _fold_letter(letter: str) -> str:
+    lower = letter.lower()
+    if lower in _LETTERS:
+        return _LETTERS[lower]
+    kept = "".join(c for c in unicodedata.normalize("NFD", lower) if not unicodedata.combining(c))
+    return _LETTERS.get(kept, kept)
+
+
+def fold_word(text: str) -> str:
+    """Return a text without case and diacritics."""
+    return "".join(map(_fold_letter, text))
+
+
+def readable(text: str) -> str:
+    """Return a message as long as before, with what is not the person's own words blank.
+
+    Code blocks, quoted lines, recalled text, marked-up and private passages ask for nothing.
+    """
+    text = text[:MOST_LETTERS]
+    for start, stop in private_spans(text):
+        text = text[:start] + " " * (min(stop, len(text)) - start) + text[stop:]
+    if "<<recalled " in text:
+        text = _RECALLED.sub(_blank, text)
+    return _FOREIGN.sub(_blank, text)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match.group())
+
+
+def sentences(text: str) -> list[Sentence]:
+    """Return the sentences of a text; a line's end always ends one."""
+    found, start = [], 0
+    for match in _END.finditer(text):
+        whole = text[start : match.start() + 1]
+        mark = match.group()
+        if mark.startswith(".") and "\n" not in mark and match.end() < len(text):
+            if _ABBREVIATION.search(whole.lower()) or _ORDINAL.search(whole):
+                continue
+        if text[start : match.start()].strip():
+            found.append(Sentence(start, match.start() + len(mark.rstrip())))
+        start = match.end()
+    if text[start:].strip():
+        found.append(Sentence(start, len(text.rstrip())))
+    return found
+
+
+def is_paste(text: str) -> bool:
+    """Tell whether a message looks like a document, a log or a dialogue, and not like one's words."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return len(lines) > MOST_LINES or len(text) > MOST_OWN or len(_SPEAKER.findall(text)) > 1
+
+
+def masked(text: str) -> str:
+    """Return a text as long as before, with quotations, code and links made unreadable."""
+    return _QUOTED.sub(lambda match: MASK * len(match.group()), readable(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A folded text."""
+
+    text: str
+
+
+def fold_masked(text: str) -> Folded:
+    """Return a text folded, its foreign parts masked."""
+    return Folded(fold_word(masked(text)))

@@ -1,0 +1,99 @@
+"""What a person asked not to keep: the one place that decides it, for all that keeps something.
+
+"Don't remember this: my sister is pregnant" means itself; "don't keep that" means what was said
+before it; "from here on, off the record" means what follows, until something is to be remembered.
+What somebody asked so stays in the session's file and gets into no summary, fact or context.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from vaultmind.language.reader import SURE, Intent, intent_of
+from vaultmind.memory.words import content
+from vaultmind.types import Message
+
+Understand = Callable[[str], Intent]
+ECHO = 2
+"""Words of a message, at least, that an answer which repeats it says again."""
+_OF_A_MACHINE = re.compile(
+    r"\b(?:memory|user|pamięci?|użytkownik\w*|памят\w*|пользовател\w*)\b", re.IGNORECASE
+)
+"""No person calls themselves the user."""
+
+
+def unkept(
+    messages: Sequence[Message], understand: Understand | None = None, least: float = 0.0
+) -> dict[int, int]:
+    """Return which messages were asked not to be kept, each with the one that asks, by number.
+
+    `messages` are those of a conversation in their order; `understand` knows the person's own
+    phrases; `least` is how sure a reading must be.
+    """
+    hear = understand or intent_of
+    spoken = [
+        at
+        for at, one in enumerate(messages)
+        if one.role in ("user", "assistant") and not one.erased
+    ]
+    users = [at for at in spoken if messages[at].role == "user"]
+    intents = {at: hear(messages[at].text) for at in users}
+    found: dict[int, int] = {}
+    ahead: int | None = None
+    for place, at in enumerate(users):
+        intent = intents[at]
+        if intent.intent != "skip" or intent.confidence < least:
+            if intent.intent == "remember":
+                ahead = None
+            elif ahead is not None:
+                found.setdefault(at, ahead)
+            continue
+        found.setdefault(at, at)
+        if intent.scope == "after":
+            ahead = at
+        elif intent.scope == "before" and place:
+            earlier = users[place - 1]
+            found.update((n, at) for n in spoken if earlier <= n < at and n not in found)
+    for at, asker in list(found.items()):
+        found.update((n, asker) for n in _echoes(messages, spoken, at) if n not in found)
+    return found
+
+
+def keeping(messages: Sequence[Message], understand: Understand | None = None) -> Sequence[Message]:
+    """Return messages with nothing in those that were asked not to be kept."""
+    gone = unkept(messages, understand)
+    return [replace(one, text="") if at in gone else one for at, one in enumerate(messages)]
+
+
+def keeps_out(text: str) -> bool:
+    """Tell whether words ask not to keep something."""
+    return intent_of(text).intent == "skip"
+
+
+def surely_keeps_out(text: str) -> bool:
+    """Tell whether a message asks beyond doubt not to keep something."""
+    intent = intent_of(text)
+    return intent.intent == "skip" and intent.confidence >= SURE
+
+
+def orders_memory(sentence: str) -> bool:
+    """Tell whether a sentence has the memory keep something: `AI: remember that the user …`.
+
+    What a person asks in their own words, `remember that I …`, is none.
+    """
+    return bool(_OF_A_MACHINE.search(sentence)) and intent_of(sentence).intent == "remember"
+
+
+def _echoes(messages: Sequence[Message], spoken: Sequence[int], at: int) -> Iterator[int]:
+    """Yield the assistant's messages right after a user's that say several of its words again."""
+    if messages[at].role != "user":
+        return
+    own = content(messages[at].text)
+    for after in (n for n in spoken if n > at):
+        if messages[after].role == "user":
+            return
+        there = content(messages[after].text)
+        if sum(any(word.same(other) for other in there) for word in own) >= min(ECHO, len(own)):
+            yield after
