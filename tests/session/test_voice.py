@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.session.samples import EveryMessage, Marked
+from vaultmind.language.reader import Reader
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.kinds import Evidence, Messages
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
-from vaultmind.memory.intents import Ears
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.granted import Grants
 from vaultmind.memory.writing import GateSettings
@@ -58,9 +58,9 @@ class Desk:
         self.sessions = SessionLog(gate, reader, self.paths, clock, idle_minutes=30)
         self.requests = Requests(gate, self.sessions, clock)
         folder = self.paths.root / "VaultMind" / "phrases"
-        ears = Ears(folder, self.paths.agent_names)
+        words = Reader(folder, self.paths.agent_names)
         touched = Touched(reader, clock, 30)
-        self.voice = Voice(Parts(ears, self.requests, gate, reader, self._shows, touched, clock))
+        self.voice = Voice(Parts(words, self.requests, gate, reader, self._shows, touched, clock))
 
     def _shows(self, path: str, caller: Caller) -> bool:
         return self.authority.lets_read(caller, self.paths.agent_of(path))
@@ -350,30 +350,6 @@ def test_undo_that_of_a_new_fact_forgets_it(desk: Desk) -> None:
 
 def test_undo_of_something_else_is_no_request(desk: Desk) -> None:
     assert "vaultmind undo" not in desk.say("undo my commit").message
-
-
-# --- their own phrases --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "broken",
-    [b"\xff\xfe not toml", b"[[remember", b'language = "en"\n[[remember]]\nsay = ["<nobody> {x"]'],
-)
-def test_a_broken_phrase_file_is_named_and_breaks_nothing(desk: Desk, broken: bytes) -> None:
-    folder = desk.paths.root / "VaultMind" / "phrases"
-    folder.mkdir(parents=True)
-    (folder / "mine.toml").write_bytes(broken)
-    ears = Ears(folder, desk.paths.agent_names)
-    assert any("mine.toml" in fault for fault in ears.faults())
-    assert ears.understand("Remember that I row").intent == "remember"
-
-
-def test_ears_that_were_warmed_have_read_every_language(desk: Desk) -> None:
-    ears = Ears(desk.paths.root / "nowhere", desk.paths.agent_names)
-    ears.warm()
-    known = ears._current()
-    assert set(known._rules) == set(known._phrases) == {"de", "en", "es", "fr", "pl", "ru"}
-    assert ears._current() is known
 
 
 def test_a_correction_in_words_destroys_no_secret_that_the_person_typed(desk: Desk) -> None:

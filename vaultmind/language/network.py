@@ -67,12 +67,13 @@ class Network:
         weight = _soft((state @ at["att.weight"].T + at["att.bias"]).T)
         pooled = np.concatenate([state.max(axis=0), (weight @ state)[0]])
         scores = at["out.weight"] @ pooled + at["out.bias"]
-        heads, first, main = {}, 0, None
+        heads, first = {}, 0
         for head, labels in self.heads.items():
             told = _soft(scores[None, first : first + len(labels)])
-            main, first = told if main is None else main, first + len(labels)
+            first += len(labels)
             heads[head] = dict(zip(labels, told[0].tolist(), strict=True))
-        beside = np.repeat(main, len(words), axis=0)
+        main = scores[: len(next(iter(self.heads.values())))]
+        beside = np.repeat(_soft(main[None]), len(words), axis=0)
         hidden = np.concatenate([state, beside], axis=1) @ at["t1.weight"].T + at["t1.bias"]
         tags = _soft(np.maximum(hidden, 0) @ at["tag.weight"].T + at["tag.bias"])
         return Reading(words, heads, tags)
@@ -107,4 +108,5 @@ def _soft(scores: Matrix) -> Matrix:
     import numpy as np
 
     powers: Matrix = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
+    shares: Matrix = powers / powers.sum(axis=1, keepdims=True)
+    return shares

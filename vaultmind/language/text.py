@@ -80,9 +80,9 @@ def sentences(text: str) -> list[Sentence]:
     for match in _END.finditer(text):
         whole = text[start : match.start() + 1]
         mark = match.group()
-        if mark.startswith(".") and "\n" not in mark and match.end() < len(text):
-            if _ABBREVIATION.search(whole.lower()) or _ORDINAL.search(whole):
-                continue
+        inside = mark.startswith(".") and "\n" not in mark and match.end() < len(text)
+        if inside and (_ABBREVIATION.search(whole.lower()) or _ORDINAL.search(whole)):
+            continue
         if text[start : match.start()].strip():
             found.append(Sentence(start, match.start() + len(mark.rstrip())))
         start = match.end()
@@ -92,7 +92,7 @@ def sentences(text: str) -> list[Sentence]:
 
 
 def is_paste(text: str) -> bool:
-    """Tell whether a message looks like a document, a log or a dialogue, and not like one's words."""
+    """Tell whether a message looks like a document, a log or a dialogue."""
     lines = [line for line in text.splitlines() if line.strip()]
     return len(lines) > MOST_LINES or len(text) > MOST_OWN or len(_SPEAKER.findall(text)) > 1
 
