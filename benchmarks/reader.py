@@ -119,9 +119,8 @@ def main() -> None:
     print(table(answers))
     for one in answers if given.show else ():
         if one.given != one.wanted:
-            print(
-                f"{one.wanted} read as {one.given} ({one.intent.confidence:.2f}): {one.line['text']}"
-            )
+            sure, text = one.intent.confidence, one.line["text"]
+            print(f"{one.wanted} read as {one.given} ({sure:.2f}): {text}")
 
 
 if __name__ == "__main__":

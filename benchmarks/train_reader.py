@@ -1,7 +1,7 @@
 """Train the networks of `vaultmind/language`, and write the weights that ship.
 
     pip install torch && python benchmarks/train_reader.py asks       # or secrets, or alone
-    python benchmarks/train_reader.py asks --held-out de              # measure writers d and e
+    python benchmarks/train_reader.py asks --held-out asked_d,asked_e --out /tmp/weights
 
 Each writer's lines are a file; held out, a writer's lines are measured by a network that learnt
 from the others. The blind sets are only measured, by `benchmarks/reader.py`. Needs torch, which
@@ -270,7 +270,7 @@ def main() -> None:
     """Train a network; measured on writers held out, or written for the package."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("task", choices=TASKS)
-    parser.add_argument("--held-out", default="", help="letters of the writers to leave out")
+    parser.add_argument("--held-out", default="", help="files to leave out: asked_d,asked_e")
     parser.add_argument("--out", type=Path, default=FOLDER, help="folder of the weights")
     given = parser.parse_args()
     torch.set_num_threads(1)
@@ -280,8 +280,7 @@ def main() -> None:
         if row.words:
             row.features = encoded(row.words).astype(np.float16)
             row.spelt = np.array([spellings(word.text) for word in row.words])
-    out = {f"_{letter}" for letter in given.held_out}
-    kept = [row for row in task.rows if row.writer[-2:] not in out]
+    kept = [row for row in task.rows if row.writer not in given.held_out.split(",")]
     net = train(task, kept)
     save(net, given.task, given.out)
     print(f"{given.task}: {len(kept)} of {len(task.rows)} lines learnt.")

@@ -42,8 +42,8 @@ def test_what_asks_nothing_of_the_memory_is_no_request(text: str) -> None:
 
 
 def test_not_keeping_tells_what_is_meant() -> None:
-    assert intent_of("Don't remember this, but my salary is 9000").scope == "this"
-    assert intent_of("From now on don't save anything I tell you").scope == "after"
+    assert intent_of("Don't remember this, but my salary is 9000").scopes[:1] == ("this",)
+    assert intent_of("From now on don't save anything I tell you").scopes[:1] == ("after",)
 
 
 def test_quoted_lines_code_and_recalled_text_ask_for_nothing() -> None:

@@ -24,7 +24,7 @@ IntentName = Literal[
     "remember", "forget_that", "forget_topic", "correct", "skip", "recall", "show_memory", "none"
 ]
 INTENTS: tuple[IntentName, ...] = get_args(IntentName)
-Scope = Literal["", "this", "before", "after"]
+Scope = Literal["this", "before", "after"]
 
 GROUPS: dict[str, tuple[tuple[str, ...], float]] = {
     "remember": (("remember",), 0.5),
@@ -36,6 +36,8 @@ GROUPS: dict[str, tuple[tuple[str, ...], float]] = {
 """Labels that lead to the same act, and the likelihood from which it is done."""
 SURE = 0.8
 """Likelihood from which a sentence is a request of its own beside another one."""
+MAYBE = 0.25
+"""Share from which a scope may be meant beside a likelier one."""
 MOST_SENTENCES = 6
 """Sentences of a message that may hold several requests."""
 MOST_LETTERS = 600
@@ -61,8 +63,9 @@ class Intent:
     new: str = ""
     target: str = ""
     """The agent whose memory is meant, where the message names one: "tell Dexter that …"."""
-    scope: Scope = ""
-    """What is not to be kept: this message, what was said before it, or what comes after."""
+    scopes: tuple[Scope, ...] = ()
+    """What is not to be kept: this message, what was said before it, what comes after; the
+    likeliest first, and others that may be meant."""
     confidence: float = 0.0
 
 
@@ -193,7 +196,6 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
         "correct": "correct",
         "skip": "skip",
     }
-    scopes: dict[str, Scope] = {"this": "this", "before": "before", "after": "after"}
     return Intent(
         named[group],
         lang,
@@ -202,9 +204,17 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
         end if payload else 0,
         old=text[old_begin:old_end],
         new=payload if group == "correct" else "",
-        scope=scopes.get(label.removeprefix("skip_"), ""),
+        scopes=_scopes(asks) if group == "skip" else (),
         confidence=shares[group],
     )
+
+
+def _scopes(asks: dict[str, float]) -> tuple[Scope, ...]:
+    """Return what may be meant by a wish not to keep something, the likeliest first."""
+    names: tuple[Scope, ...] = ("this", "before", "after")
+    shares = {name: asks[f"skip_{name}"] for name in names}
+    ordered = sorted(names, key=lambda name: -shares[name])
+    return tuple(name for name in ordered if shares[name] >= MAYBE * sum(shares.values()))
 
 
 def span_of(reading: Reading, tag: int, text: str, offset: int) -> tuple[int, int]:

@@ -50,12 +50,13 @@ def unkept(
             elif ahead is not None:
                 found.setdefault(at, ahead)
             continue
-        found.setdefault(at, at)
-        if intent.scope == "after":
+        earlier = _spoken_of(messages, users[:place], at) if "before" in intent.scopes else ()
+        for said in earlier:
+            found.setdefault(said, at)
+        if "this" in intent.scopes or not earlier:
+            found.setdefault(at, at)
+        if "after" in intent.scopes:
             ahead = at
-        elif intent.scope == "before" and place:
-            earlier = users[place - 1]
-            found.update((n, at) for n in spoken if earlier <= n < at and n not in found)
     for at, asker in list(found.items()):
         found.update((n, asker) for n in _echoes(messages, spoken, at) if n not in found)
     return found
@@ -84,6 +85,17 @@ def orders_memory(sentence: str) -> bool:
     What a person asks in their own words, `remember that I …`, is none.
     """
     return bool(_OF_A_MACHINE.search(sentence)) and intent_of(sentence).intent == "remember"
+
+
+def _spoken_of(messages: Sequence[Message], before: Sequence[int], at: int) -> Sequence[int]:
+    """Return the user's earlier messages that share a word with one that asks; else the last."""
+    own = content(messages[at].text)
+    shared = [
+        n
+        for n in before
+        if any(word.same(other) for word in own for other in content(messages[n].text))
+    ]
+    return shared or before[-1:]
 
 
 def _echoes(messages: Sequence[Message], spoken: Sequence[int], at: int) -> Iterator[int]:

@@ -316,7 +316,7 @@ class Voice:
         """
         intent, parts = spoken.intent, self._parts
         own = spoken.said.ref if spoken.said else None
-        itself = intent.scope == "this"
+        itself = intent.scopes[:1] == ("this",)
         talk = (parts.reader, spoken.to, own, spoken.caller.conversation)
         before = Exchange() if itself else last_exchange(*talk)
         fact = self._learned(spoken, before)
