@@ -40,9 +40,13 @@ LANGUAGES = ["en", "pl", "ru", "de", "es", "fr"]
 ASKS = ["none", "remember", "forget", "forget_topic", "correct", "recall", "show"]
 ASKS += ["skip_this", "skip_before", "skip_after"]
 OLD_NAMES = {"forget_that": "forget", "show_memory": "show"}
-HIDDEN, EPOCHS, BATCH, RATE, DECAY = 128, 9, 32, 1.5e-3, 0.05
+HIDDEN, EPOCHS, BATCH, RATE, DECAY = 128, 7, 48, 1.5e-3, 0.05
 TAGGED = 0.7
 """What the words' tags count beside the text's labels."""
+BESIDE, LONGEST = 0.4, 120
+"""Share of requests that are also shown beside a sentence of at most so many letters."""
+PLAIN = 2500
+"""Sentences without a secret that are taken from other data."""
 WEAK = 0.5
 """What a line counts that was labelled for something else."""
 
@@ -117,7 +121,36 @@ def asks() -> Task:
     for stem, line in lines("facts_*.jsonl"):
         labels = {"asks": [0], **language({"lang": stem.removeprefix("facts_")})}
         rows.append(Row(line["text"], stem, labels, None, WEAK))
-    return Task({"asks": ASKS, "lang": LANGUAGES}, 3, rows)
+    return Task({"asks": ASKS, "lang": LANGUAGES}, 3, [*rows, *varied(rows)])
+
+
+def varied(rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield requests about something else, and requests beside a sentence that asks nothing.
+
+    What is asked for is taken from another request of the same kind and language.
+    """
+    dice = random.Random(1)
+    marked = [row for row in rows if row.spans and len(row.spans) == 1 and "lang" in row.labels]
+    quiet = [row for row in rows if row.labels["asks"] == [0] and len(row.text) < LONGEST]
+    others: dict[str, list[str]] = {}
+    for row in marked:
+        (start, end, _), kind = row.spans[0], str(row.labels)  # type: ignore[index]
+        others.setdefault(kind, []).append(row.text[start:end])
+    for row in marked:
+        (start, end, tag), kind = row.spans[0], str(row.labels)  # type: ignore[index]
+        new = dice.choice(others[kind])
+        text = f"{row.text[:start]}{new}{row.text[end:]}"
+        yield Row(text, row.writer, row.labels, [(start, start + len(new), tag)])
+    for row in rows:
+        if row.weight < 1 or row.labels["asks"] == [0] or dice.random() > BESIDE:
+            continue
+        one = dice.choice(quiet)
+        while one.labels.get("lang") != row.labels.get("lang"):
+            one = dice.choice(quiet)
+        first = f"{one.text.rstrip('.!?')}. " if dice.random() > BESIDE else ""
+        spans = row.spans and [(a + len(first), b + len(first), tag) for a, b, tag in row.spans]
+        text = f"{first}{row.text}" if first else f"{row.text.rstrip('.!?')}. {one.text}"
+        yield Row(text, row.writer, row.labels, spans)
 
 
 def language(line: dict[str, Any]) -> dict[str, list[int]]:
@@ -134,7 +167,8 @@ def secrets() -> Task:
             [s for one in line["secrets"] for s in span(line["text"], one, 1)],
         )
         rows.append(Row(text, stem, {"secret": [int(bool(found))]}, found))
-    for stem, line in (*lines("asked_[a-z].jsonl"), *lines("facts_*.jsonl")):
+    plain = [*lines("asked_[a-z].jsonl"), *lines("facts_*.jsonl")]
+    for stem, line in random.Random(1).sample(plain, PLAIN):
         rows.append(Row(line["text"], stem, {"secret": [0]}, [], WEAK))
     return Task({"secret": ["no", "yes"]}, 2, rows)
 
@@ -166,7 +200,7 @@ class Net(nn.Module):
         self.out = nn.Linear(6 * hidden, labels)
         self.t1 = nn.Linear(3 * hidden + self.main, hidden)
         self.tag = nn.Linear(hidden, task.tags)
-        self.some, self.few = nn.Dropout(0.3), nn.Dropout(0.2)
+        self.some, self.few = nn.Dropout(0.4), nn.Dropout(0.3)
 
     def forward(self, seen: Tensor, spelt: Tensor, there: Tensor) -> tuple[Tensor, Tensor]:
         """Return scores of labels, and of each word's tags."""

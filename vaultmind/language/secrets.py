@@ -1,0 +1,74 @@
+"""Credentials that no format and no announcing word gives away, found by a trained network.
+
+It reads what is about to be written into the memory, and no ordinary note: sentence by sentence,
+where a sentence holds anything that may be a secret's value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from vaultmind.language.network import network
+from vaultmind.language.text import sentences
+from vaultmind.redact import Masked, mask
+
+LIKELY, PART = 0.8, 0.5
+"""Likelihood from which a sentence holds a secret, and from which a word is a part of it."""
+MOST_LETTERS = 400
+"""Letters of a sentence that are read."""
+MOST_SENTENCES = 40
+"""Sentences of a text that are read: a paste of more is masked by its formats alone."""
+_HOUSEHOLD = "password"
+
+
+def mask_secrets(text: str) -> Masked:
+    """Return a text without its secrets: those that `mask` finds, and those that are read."""
+    done = mask(text)
+    spans = list(_found(done.text))
+    if not spans:
+        return done
+    shown, last = [], 0
+    for start, end in spans:
+        shown += [done.text[last:start], f"‹{_HOUSEHOLD}›"]
+        last = end
+    kinds = tuple(dict.fromkeys((*done.kinds, _HOUSEHOLD)))
+    return Masked("".join([*shown, done.text[last:]]), kinds)
+
+
+@lru_cache(maxsize=2048)
+def _found(text: str) -> tuple[tuple[int, int], ...]:
+    """Return where secrets stand in a text."""
+    said = sentences(text)
+    if len(said) > MOST_SENTENCES:
+        return ()
+    return tuple(span for one in said for span in _in_sentence(text, one.start, one.end))
+
+
+def _in_sentence(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    reading = network("secrets").read(text[start : min(end, start + MOST_LETTERS)])
+    if reading.heads["secret"]["yes"] < LIKELY:
+        return
+    marked = [
+        (start + word.start, start + word.end)
+        for word, share in zip(reading.words, reading.tags[:, 1].tolist(), strict=True)
+        if share >= PART
+    ]
+    for first, last in _joined(marked, text):
+        if not re.fullmatch(r"[\W_]*", text[first:last]) and "‹" not in text[first:last]:
+            yield first, last
+
+
+def _joined(spans: list[tuple[int, int]], text: str) -> Iterator[tuple[int, int]]:
+    """Yield spans, those with only marks or one blank between them as one."""
+    begun: tuple[int, int] | None = None
+    for start, end in spans:
+        if begun and re.fullmatch(r"[^\w\s]*\s?[^\w\s]*", text[begun[1] : start]):
+            begun = (begun[0], end)
+            continue
+        if begun:
+            yield begun
+        begun = (start, end)
+    if begun:
+        yield begun
