@@ -21,8 +21,8 @@ from vaultmind.config import SECTION_TYPES, all_keys
 from vaultmind.errors import DISTRIBUTION
 from vaultmind.serve import operations
 from vaultmind.serve.op import Operation
-from vaultmind.serve.surfaces import resources
-from vaultmind.serve.surfaces.prompts import PROMPTS
+from vaultmind.serve import resources
+from vaultmind.serve.prompts import PROMPTS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")

@@ -21,7 +21,7 @@ from vaultmind.types import PERSON, Prompt
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.serve.calls.call import Call
+    from vaultmind.serve.call import Call
 
 SAID = "I'm vegetarian, have been since school."
 

@@ -17,7 +17,7 @@ from vaultmind.memory.limits import brain_tokens
 from vaultmind.memory.rights.noticing import Noticing
 from vaultmind.redact import use_patterns
 from vaultmind.serve import operations
-from vaultmind.serve.calls.call import Call
+from vaultmind.serve.call import Call
 from vaultmind.types import Caller
 
 MAIN = Caller("agent", "main", "claude-desktop")

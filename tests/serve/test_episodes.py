@@ -19,9 +19,9 @@ from tests.serve.vaults import config_of, open_vault, write_vault
 from vaultmind.app import App, open_app
 from vaultmind.config import EpisodesConfig
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, PathRefused, VaultMindError
-from vaultmind.serve.calls.call import Call
+from vaultmind.serve.call import Call
 from vaultmind.serve.operations import answer, find, run_operation
-from vaultmind.serve.surfaces import guard
+from vaultmind.serve import guard
 from vaultmind.types import PERSON, Caller
 
 SCHEMAS = Path(__file__).parent.parent.parent / "docs/schemas"

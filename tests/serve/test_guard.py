@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from vaultmind.errors import BadArgument, ConfigError
-from vaultmind.serve.surfaces import guard
-from vaultmind.serve.surfaces.guard import CALLER, MAX_BODY_BYTES, Guard
+from vaultmind.serve import guard
+from vaultmind.serve.guard import CALLER, MAX_BODY_BYTES, Guard
 
 TOKEN = "a-token-that-is-long-enough"
 GOOD = {"host": "127.0.0.1:8765", "authorization": f"Bearer {TOKEN}"}

@@ -11,10 +11,10 @@ import pytest
 
 from tests.serve.test_http import ask, headers_of, served
 from tests.serve.vaults import open_vault
-from vaultmind.serve.calls.halves import whole_json
-from vaultmind.serve.calls.lines import Lines
+from vaultmind.serve.call import whole_json
+from vaultmind.serve.lines import Lines
 from vaultmind.serve.show import dump
-from vaultmind.serve.surfaces import mcp
+from vaultmind.serve import mcp
 from vaultmind.types import Caller
 
 HALF = "\ud83d"

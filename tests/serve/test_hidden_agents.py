@@ -14,7 +14,7 @@ from tests.serve.vaults import open_vault, write_vault
 from vaultmind.app import App
 from vaultmind.errors import VaultMindError
 from vaultmind.serve.operations import Call, answer, of
-from vaultmind.serve.surfaces import resources
+from vaultmind.serve import resources
 from vaultmind.types import PERSON, Caller, SearchRequest
 
 MAIN, DEXTER, JASKIER = (Caller("agent", name) for name in ("main", "dexter", "jaskier"))

@@ -20,8 +20,8 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.serve.operations import of
-from vaultmind.serve.surfaces import guard
-from vaultmind.serve.surfaces.http import serve_http
+from vaultmind.serve import guard
+from vaultmind.serve.http import serve_http
 
 
 @contextmanager

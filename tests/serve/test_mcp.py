@@ -15,9 +15,9 @@ from mcp import Client, MCPError
 from tests.serve.vaults import ORDER, open_vault
 from vaultmind import tokens
 from vaultmind.app import App
-from vaultmind.serve.calls.lines import Lines
+from vaultmind.serve.lines import Lines
 from vaultmind.serve.operations import Call, of, run_operation
-from vaultmind.serve.surfaces import mcp
+from vaultmind.serve import mcp
 from vaultmind.types import PERSON, Caller
 
 MAIN = Caller("agent", "main", "test")

@@ -19,7 +19,7 @@ from vaultmind.episodes.gains import Figures
 from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.serve.operations import Call, answer, run_operation
 from vaultmind.serve.ops.past_work import recent_gain
-from vaultmind.serve.surfaces import metrics
+from vaultmind.serve import metrics
 from vaultmind.tally import Tally
 from vaultmind.types import PERSON, Caller
 

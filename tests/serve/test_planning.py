@@ -31,12 +31,12 @@ from vaultmind.planner.types import (
     PlannedContext,
     Understood,
 )
-from vaultmind.serve.calls.call import Call
+from vaultmind.serve.call import Call
 from vaultmind.serve.operations import find
 from vaultmind.serve.ops import plans as planning
 from vaultmind.serve.ops.plans import Planned, context_plan
 from vaultmind.serve.show import Reader, dump, show
-from vaultmind.serve.surfaces import guard
+from vaultmind.serve import guard
 from vaultmind.types import PERSON, Caller, Generated, MemoryWrite, Prompt, Reason
 
 SCHEMAS = Path(__file__).parent.parent.parent / "docs/schemas"

@@ -10,7 +10,7 @@ import pytest
 
 from vaultmind.errors import NotFound
 from vaultmind.ports import Report
-from vaultmind.serve.calls.workers import run_in_thread
+from vaultmind.serve.lines import run_in_thread
 from vaultmind.types import Progress
 
 
