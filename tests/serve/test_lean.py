@@ -14,10 +14,7 @@ def run(code: str) -> str:
 
 
 def test_a_server_loads_neither_client_nor_framework() -> None:
-    code = (
-        "import sys, vaultmind.serve.mcp;"
-        f"print([m for m in {CLIENT_SIDE} if m in sys.modules])"
-    )
+    code = f"import sys, vaultmind.serve.mcp;print([m for m in {CLIENT_SIDE} if m in sys.modules])"
     assert run(code) == "[]"
 
 

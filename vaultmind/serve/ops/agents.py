@@ -36,7 +36,7 @@ class About:
     sessions: int
     suggestions: int
     """How many wait for the person, for this agent's memory."""
-    writers: tuple[str, ...]
+    writers: dict[str, tuple[str, ...]]
     """Other agents that may write here, and what of it."""
     hidden_from: tuple[str, ...]
     """Agents that may not read here; `*` for all others."""
@@ -152,7 +152,7 @@ def _about(app: App, name: str, suggestions: Counter[str]) -> About:
         facts=len(parse_brain(read_text(app.reader, app.paths.brain(name))[0]).facts),
         sessions=len(session_ids(app.paths, name)),
         suggestions=suggestions[name],
-        writers=tuple(f"{who} ({', '.join(scopes_of(rights, who))})" for who in writers),
+        writers={who: scopes_of(rights, who) for who in writers},
         hidden_from=tuple(sorted(rights.hidden_from)),
         waiting=app.authority.waiting(name),
         faults=claim.faults,

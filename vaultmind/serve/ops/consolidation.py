@@ -66,7 +66,7 @@ tells("consolidate.types.Dropped", "text reason evidence", "reason")
 tells(
     "consolidate.types.SummaryDone",
     "level id agent path sources tokens text by outcome notes",
-    "id agent outcome path text",
+    "id agent outcome path text notes",
 )
 
 

@@ -236,6 +236,7 @@ def _plan_rows(plan: Plan) -> Iterator[str]:
         yield f"  – {cell_of(work.text.removeprefix('- '))} ({work.episode})"
 
 
+tells("planner.types.Understood", "predicted confidence task_fingerprint risk reasons")
 tells("planner.saving.SavedPlans", "plans bytes max_tokens", "plans")
 tells("planner.saving.SavedPlan", "path agent made source task intent bytes",
       "made source intent task bytes path")  # fmt: skip
