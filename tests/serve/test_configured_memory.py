@@ -12,7 +12,7 @@ import pytest
 from tests.serve.vaults import config_of, write_vault
 from vaultmind.app import App, open_app
 from vaultmind.config import MemoryConfig, RedactConfig
-from vaultmind.memory.limits import brain_tokens
+from vaultmind.memory.moves import brain_tokens
 from vaultmind.redact import use_patterns
 from vaultmind.serve import operations
 from vaultmind.serve.call import Call

@@ -138,7 +138,7 @@ def agent_allow(
 
 def _about(app: App, name: str, suggestions: Counter[str]) -> About:
     from vaultmind.memory.brain import parse_brain
-    from vaultmind.memory.rights.grants import mark_of, scopes_of
+    from vaultmind.memory.rights import mark_of, scopes_of
     from vaultmind.session.records.reading import read_text
     from vaultmind.session.records.store import session_ids
 

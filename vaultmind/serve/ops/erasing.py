@@ -56,7 +56,8 @@ def topic(
 ) -> Topic:
     """List the facts that a topic means, before any is forgotten."""
     from vaultmind.memory.brain import parse_brain
-    from vaultmind.memory.forget.topic import about
+    from vaultmind.memory.forget.wanted import Wanted
+    from vaultmind.memory.match import find, mentions
     from vaultmind.session.records.reading import read_text
 
     whose = known_agent(app, call.caller, agent)
@@ -64,18 +65,19 @@ def topic(
     for path in (app.paths.brain(whose), app.paths.archive(whose)):
         facts = parse_brain(read_text(app.reader, path)[0]).all()
         placed += [(path, fact) for fact in facts]
-    found = about([fact for _, fact in placed], topic)
-    near = _near(app, call.caller, whose, topic)
-    perhaps = [*found.perhaps, *(i for i, (_, fact) in enumerate(placed) if fact.text in near)]
-    order = dict.fromkeys((*found.sure, *perhaps))
+    every, says = [fact for _, fact in placed], Wanted([topic]).says
+    match, near = find(every, topic), _near(app, call.caller, whose, topic)
+    held = [i for i, one in enumerate(every) if mentions(one.text, topic) or says(one.text)]
+    sure = sorted({*held, *match.found})
+    perhaps = (*match.nearest, *(i for i, one in enumerate(every) if one.text in near))
     told = tuple(
-        TopicFact(number, fact.text, fact.block and f"^{fact.block}", fact.block, path, sure)
-        for number, (path, fact, sure) in enumerate(
-            ((*placed[i], i in found.sure) for i in order), 1
+        TopicFact(number, fact.text, fact.block and f"^{fact.block}", fact.block, path, is_sure)
+        for number, (path, fact, is_sure) in enumerate(
+            ((*placed[i], i in sure) for i in dict.fromkeys((*sure, *perhaps))), 1
         )
     )
-    said = f"{counted(len(found.sure), 'fact')} about “{topic}” in {whose}'s memory"
-    said += "; others are taken only if you name them." if len(told) > len(found.sure) else "."
+    said = f"{counted(len(sure), 'fact')} about “{topic}” in {whose}'s memory"
+    said += "; others are taken only if you name them." if len(told) > len(sure) else "."
     return Topic(said if told else f"{whose} knows nothing about “{topic}”.", whose, topic, told)
 
 
