@@ -84,8 +84,8 @@ def test_an_embedder_that_is_still_loading_is_awaited_and_not_called_broken(
         assert app.index.state().loading
         with monkeypatch.context() as patience:
             patience.setattr(doctor, "LOADING_SECONDS", 0.0)
-            impatient = doctor.examine(app, Call(PERSON)).checks
-        result = doctor.examine(app, Call(PERSON, told))
+            impatient = doctor.doctor(app, Call(PERSON)).checks
+        result = doctor.doctor(app, Call(PERSON, told))
     finally:
         may_load.set()
         app.close()

@@ -223,4 +223,4 @@ def lines(app: App) -> list[dict[str, Any]]:
     """Return every line of the audit about the calls that name an agent."""
     files = (app.config.vault / "VaultMind/agents").glob("*/memory/audit-*.jsonl")
     found = [json.loads(one) for file in files for one in file.read_text("utf-8").splitlines()]
-    return [line for line in found if line["client"].startswith("as ")]
+    return [line for line in found if line.get("client", "").startswith("as ")]
