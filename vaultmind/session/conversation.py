@@ -65,7 +65,7 @@ log = logging.getLogger(__name__)
 Hidden = Callable[[str], frozenset[tuple[str, str]]]
 """Returns (record, part) of all that is hidden of an agent: the same object while it is the same.
 
-A message of a session by its block or own id; a part of a summary (path without `.md`), by block."""
+A message of a session by block or own id; a part of a summary (path without `.md`), by block."""
 
 
 class RecordGate(Protocol):
