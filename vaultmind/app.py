@@ -54,7 +54,7 @@ from vaultmind.session.lifecycle.ending import Ends
 from vaultmind.session.lifecycle.keeping_out import KeepingOut
 from vaultmind.session.lifecycle.lifecycle import SessionLog
 from vaultmind.session.lifecycle.windows import Windows
-from vaultmind.session.subagents.run_lines import RunLines
+from vaultmind.session.subagents import RunLines
 from vaultmind.session.talk.drawn import DrawnLines
 from vaultmind.session.talk.followed import Followed
 from vaultmind.session.talk.means import TalkSettings
