@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +16,7 @@ from tests.session.transcripts import Script
 from tests.waiting import until
 from vaultmind.client import hook, wire
 from vaultmind.client.client import Client
-from vaultmind.session.capture import errands, uses
+from vaultmind.session import spool, uses
 
 TASK = "Fix the temperature of the oven in the baking note"
 SECRET = "ghp_0123456789abcdefABCDEF0123456789abcd"
@@ -58,8 +56,8 @@ def notes(house: House) -> str:
 
 
 def left(house: House) -> list[str]:
-    folder = house.config.state_dir / errands.FOLDER
-    return [one.read_text("utf-8") for one in sorted(folder.glob(f"*{errands.USES}"))]
+    found = spool.waiting(str(house.config.state_dir))
+    return [json.dumps(one) for one in found if "source" not in one]
 
 
 def test_what_is_read_and_changed_goes_into_the_episode_of_the_prompt(
@@ -119,8 +117,7 @@ def test_a_daemon_that_never_answers_costs_little_and_loses_nothing(tmp_path: Pa
     (line,) = left(house)
     kept = json.loads(line)
     assert kept["found"] == [str(house.vault / "Oven.md")] and SECRET not in line
-    assert (house.config.state_dir / errands.FOLDER / f"main--late{errands.USES}").stat().st_mode \
-        & 0o077 == 0  # fmt: skip
+    assert (house.config.state_dir / spool.NAME).stat().st_mode & 0o077 == 0
 
 
 def test_where_no_daemon_runs_one_is_started_which_takes_up_what_was_left(tmp_path: Path) -> None:
@@ -142,24 +139,6 @@ def test_where_no_daemon_runs_one_is_started_which_takes_up_what_was_left(tmp_pa
         assert notes(house).count("edited [[") == 1, "and is written down once"
     finally:
         house.close()
-
-
-@pytest.mark.parametrize("number", [1, os.getpid()], ids=["another", "the same, in a container"])
-def test_what_a_daemon_took_and_was_killed_over_is_taken_again(tmp_path: Path, number: int) -> None:
-    state = str(tmp_path)
-    for name in ("a.py", "b.py"):
-        errands.leave_use(state, "main", {"session_id": "s1", "edits": [f"/w/{name}"]})
-    errands.leave_use(state, "main", {"session_id": "../s2", "edits": ["/w/c.py"]})
-    (found,) = errands.take_uses(state, "main", "s1")
-    assert [one["edits"] for one in found[3]] == [["/w/a.py"], ["/w/b.py"]]
-    assert not [*errands.take_uses(state)], "it is being seen to"
-    own = re.escape(f"{errands.USES}.{os.getpid()}-") + r"\d+"
-    other = Path(re.sub(own, f"{errands.USES}.{number}-1", found[0]))
-    Path(found[0]).rename(other)
-    (again,) = errands.take_uses(state)
-    assert again[1:] == found[1:]
-    errands.drop(again[0])
-    assert not [*(tmp_path / errands.FOLDER).iterdir()]
 
 
 # --- what leaves the hook ---------------------------------------------------------------------

@@ -18,7 +18,7 @@ from vaultmind.client import wire
 from vaultmind.client.client import Client
 from vaultmind.config import Flags, load_config
 from vaultmind.serve.ops.hooks import OPENING, TASK
-from vaultmind.session.capture import errands
+from vaultmind.session import spool
 
 PROMPT = "Find out how hot the oven bakes and say whether bread needs more."
 
@@ -73,7 +73,7 @@ def test_what_a_plan_takes_down_or_leaves_is_nothing(house: House) -> None:
     changed(run(house, "PreToolUse", asked(house)))
     folder = house.vault / "VaultMind/agents/main/memory"
     assert not [*folder.rglob("sessions/*.md"), *folder.rglob("plans/*")]
-    assert not errands.waiting(str(house.config.state_dir))
+    assert not spool.waiting(str(house.config.state_dir))
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_daemon_that_never_answers_lets_the_sub_agent_start_without_a_plan(
         done = run(house, "PreToolUse", asked(house), VAULTMIND_HOOK_SECONDS="0.05")
         took = time.monotonic() - began
     assert quiet(done) and took < 10
-    assert not errands.waiting(state), "there is nothing to be made up for"
+    assert not spool.waiting(state), "there is nothing to be made up for"
 
 
 def test_where_no_daemon_runs_the_sub_agent_starts_and_a_daemon_too(tmp_path: Path) -> None:

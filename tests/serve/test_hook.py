@@ -21,7 +21,7 @@ from tests.waiting import until
 from vaultmind import __version__
 from vaultmind.client import hook, launch, wire
 from vaultmind.client.client import Client
-from vaultmind.session.capture import errands
+from vaultmind.session import spool
 
 PATIENT = {"VAULTMIND_HOOK_SECONDS": "20"}
 """What these tests promise is not how fast a busy machine is."""
@@ -122,7 +122,7 @@ def test_where_no_daemon_runs_one_is_started_and_the_start_comes_with_the_next_p
                    "UserPromptSubmit")  # fmt: skip
     assert "Is called Anna" in context
     assert len(sessions(house)) == 1
-    assert not errands.waiting(str(house.config.state_dir))
+    assert not spool.waiting(str(house.config.state_dir))
 
 
 def test_what_was_said_before_a_kill_is_taken_down_once_all_the_same(
@@ -181,7 +181,7 @@ def test_a_daemon_that_never_answers_keeps_nobody_waiting(house: House, script: 
                    VAULTMIND_HOOK_SECONDS="0.2")  # fmt: skip
         took = time.monotonic() - began
     assert quiet(done) and took < 10
-    ((_, errand),) = errands.waiting(state)
+    (errand,) = spool.waiting(state)
     assert errand["source"] == "startup"
     assert not Path(state, hook.LOG).exists(), "an errand is left, so nothing failed"
 
@@ -210,7 +210,7 @@ def test_a_daemon_that_hangs_up_is_no_fault_of_the_host(house: House, script: Sc
         with child.stdout:
             assert child.stdout.read() == b""
     assert child.wait(20) == 0
-    ((_, errand),) = errands.waiting(str(house.config.state_dir))
+    (errand,) = spool.waiting(str(house.config.state_dir))
     assert errand["session_id"] == script.session_id
 
 
@@ -225,7 +225,7 @@ def test_no_event_is_lost_with_a_configuration_and_a_daemon_that_hangs(
         done = run(house, event, event_of(script, source="startup", prompt="Hello"),
                    VAULTMIND_CONFIG=str(config), VAULTMIND_HOOK_SECONDS="0.001")  # fmt: skip
     assert quiet(done)
-    ((_, errand),) = errands.waiting(state)
+    (errand,) = spool.waiting(state)
     assert errand["transcript_path"] == str(script.path)
     assert errand["end"] == (event == "SessionEnd")
 
@@ -246,7 +246,7 @@ def test_an_event_whose_hook_the_host_ends_early_is_not_lost(house: House, scrip
             with peer:  # nothing is answered
                 child.terminate()
                 assert child.wait(20) == 0
-    ((_, errand),) = errands.waiting(state)
+    (errand,) = spool.waiting(state)
     assert errand["end"]
     assert not Path(state, launch.BEGUN).exists(), "no second daemon beside one that is busy"
 
@@ -259,13 +259,13 @@ def test_a_vault_that_is_away_leaves_the_event_for_when_it_is_back(
     away = house.vault.rename(house.vault.with_name("away"))
     assert quiet(run(house, "SessionEnd", event_of(script), *named))
     away.rename(house.vault)
-    assert len(errands.waiting(str(house.config.state_dir))) == 1
+    assert len(spool.waiting(str(house.config.state_dir))) == 1
 
 
 def test_a_daemon_that_starts_runs_what_was_left_for_it(house: House, script: Script) -> None:
     script.user("Said while nobody listened.")
     assert quiet(run(house, "SessionEnd", event_of(script)))
-    until(lambda: not errands.waiting(str(house.config.state_dir)), 30)
+    until(lambda: not spool.waiting(str(house.config.state_dir)), 30)
     (session,) = sessions(house)
     until(lambda: "state: ended" in session.read_text("utf-8"))
 

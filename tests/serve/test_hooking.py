@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -20,8 +19,8 @@ from vaultmind.app import App, open_app
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
 from vaultmind.serve.operations import Call, of, run_operation
 from vaultmind.serve.ops import hooks as hooking
-from vaultmind.session.capture import capture as capture_module
-from vaultmind.session.capture import errands
+from vaultmind.session import capture as capture_module
+from vaultmind.session import spool
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.transcript import PlacedMessage, parse_meta
 
@@ -213,9 +212,7 @@ def test_a_long_transcript_is_read_in_pieces_and_ends_all_the_same(
     monkeypatch.setattr(capture_module, "AT_A_TIME_BYTES", 3000)
     for number in range(100):
         script.user(f"Sentence number {number} of a long talk.")
-    talk = app.capture.talk(
-        capture_module.transcript_of("main", script.session_id, str(script.path)), MAIN
-    )
+    talk = app.capture.talk("main", script.session_id, str(script.path))
     talk.ends = True
     taken = app.capture.take(talk, 3000)
     assert taken.more and 0 < taken.new < 100
@@ -231,9 +228,7 @@ def test_who_waits_for_an_answer_waits_for_no_long_transcript(
         script.user(f"Sentence number {number} of a long talk. " + "And more words. " * 10)
     told = tell(app, script, "SessionStart", source="resume")
     assert told["more"] and told["new"] < 100 and "You are Main" in told["context"]
-    talk = app.capture.talk(
-        capture_module.transcript_of("main", script.session_id, str(script.path)), MAIN
-    )
+    talk = app.capture.talk("main", script.session_id, str(script.path))
     held = threading.Event(), threading.Event()
 
     def read_for_long() -> None:
@@ -277,7 +272,7 @@ def test_the_end_of_the_conversation_ends_its_session_and_leaves_what_it_was_abo
     assert "Friday" in active
     meta = parse_meta(text_of(app, session))
     assert (meta.client, meta.project) == ("claude-code", "project")
-    assert ", Claude Code, project %%" in active
+    assert ", Claude Code, project\n" in active
 
 
 def test_a_window_that_opens_is_told_of_the_other_and_of_itself_nothing(
@@ -288,56 +283,6 @@ def test_a_window_that_opens_is_told_of_the_other_and_of_itself_nothing(
     other = Script(tmp_path / "projects/p/other.jsonl", "other")
     assert "Going on now" in tell(app, other, "SessionStart", source="startup")["context"]
     assert "12 loaves" not in tell(app, script, "SessionStart", source="resume")["context"]
-
-
-def test_clear_begins_a_segment_where_the_host_keeps_the_name(app: App, script: Script) -> None:
-    talk_about_bread(script)
-    tell(app, script, "SessionEnd", reason="clear")
-    tell(app, script, "SessionStart", source="clear")
-    script.user("Something else now.")
-    session = tell(app, script, "Stop")["session"]
-    assert [placed.segment for placed in messages(app, session)] == [1, 1, 1, 1, 2]
-
-
-def test_two_windows_that_are_emptied_at_once_both_end(app: App, tmp_path: Path) -> None:
-    names = ("a", "b", "a2", "b2")
-    first, second, *after = (Script(tmp_path / f"projects/p/{n}.jsonl", n) for n in names)
-    sessions = []
-    for window in (first, second):
-        window.user(f"We paint {window.session_id}.")
-        sessions.append(tell(app, window, "Stop")["session"])
-    for window in (first, second):
-        tell(app, window, "SessionEnd", reason="clear")
-    for window in after:
-        tell(app, window, "SessionStart", source="clear")
-    assert {app.sessions.read("main", one).meta.state for one in sessions} == {"ended"}
-
-
-def test_an_emptied_window_that_goes_on_is_not_ended_by_another(
-    app: App, script: Script, tmp_path: Path
-) -> None:
-    talk_about_bread(script)
-    session = tell(app, script, "SessionEnd", reason="clear")["session"]
-    tell(app, script, "SessionStart", source="resume")
-    other = Script(tmp_path / "projects/p/other.jsonl", "other")
-    tell(app, other, "SessionStart", source="clear")
-    script.user("And the bread itself?")
-    assert tell(app, script, "Stop")["session"] == session
-    assert app.sessions.read("main", session).meta.state == "open"
-
-
-def test_a_window_that_keeps_its_name_leaves_the_other_s_turn_to_end(
-    app: App, script: Script, tmp_path: Path
-) -> None:
-    other, after = (Script(tmp_path / f"projects/p/{n}.jsonl", n) for n in ("o", "o2"))
-    other.user("We paint the shed.")
-    script.user("We bake bread.")
-    session = tell(app, other, "SessionEnd", reason="clear")["session"]
-    tell(app, script, "SessionEnd", reason="clear")
-    tell(app, script, "SessionStart", source="clear")
-    assert app.sessions.read("main", session).meta.state == "open"
-    tell(app, after, "SessionStart", source="clear")
-    assert app.sessions.read("main", session).meta.state == "ended"
 
 
 def test_clear_ends_the_session_where_the_host_gives_a_new_name(
@@ -431,17 +376,6 @@ def test_a_start_that_came_too_late_comes_with_the_next_prompt_until_it_is_there
     assert "You are Main" not in tell(app, script, "UserPromptSubmit", prompt="Hello")["context"]
 
 
-def test_what_is_given_again_begins_no_second_segment(app: App, script: Script) -> None:
-    talk_about_bread(script)
-    tell(app, script, "SessionEnd", reason="clear")
-    tell_cut_off(app, script, "SessionStart", source="clear")
-    script.user("Something else now.")
-    tell_cut_off(app, script, "UserPromptSubmit", prompt="Hello")
-    script.user("And more of it.")
-    session = tell(app, script, "UserPromptSubmit", prompt="Hello")["session"]
-    assert [placed.segment for placed in messages(app, session)] == [1, 1, 1, 1, 2, 2]
-
-
 def test_an_answer_from_before_a_compaction_is_not_there_after_it(app: App, script: Script) -> None:
     prompt = "How hot is the bread oven in my notes?"
     late = tell_cut_off(app, script, "UserPromptSubmit", prompt=prompt)
@@ -483,90 +417,54 @@ def test_orders_in_a_note_stand_between_fences(app: App, script: Script) -> None
 # --- errands, and what is refused ----------------------------------------------------------
 
 
-def test_an_errand_is_run_with_the_next_hook_and_its_start_is_given_then(
+def leave(app: App, script: Script, *, source: str = "", end: bool = False) -> None:
+    event = {"agent": "main", "session_id": script.session_id, "source": source, "end": end}
+    spool.leave(str(app.config.state_dir), {**event, "transcript_path": str(script.path)})
+
+
+def waiting(app: App) -> list[dict[str, Any]]:
+    return spool.waiting(str(app.config.state_dir))
+
+
+def test_what_a_hook_left_is_made_up_for_with_the_next_one_and_its_start_is_given_then(
     app: App, script: Script, tmp_path: Path
 ) -> None:
     other = Script(tmp_path / "projects/p/other.jsonl", "other")
-    talk_about_bread(other)
-    state = str(app.config.state_dir)
-    errand = {"agent": "main", "session_id": "other", "transcript_path": str(other.path)}
-    errands.leave(state, {**errand, "source": "", "end": True})
-    own = {**errand, "session_id": script.session_id, "transcript_path": str(script.path)}
-    errands.leave(state, {**own, "source": "startup", "end": False})
-    told = tell(app, script, "UserPromptSubmit", prompt="Hello")
-    assert "You are Main" in told["context"]
-    (session,) = app.sessions.sessions("main")
-    assert parse_meta(text_of(app, session)).state == "ended"
-    assert not errands.waiting(state)
-    assert "You are Main" not in tell(app, script, "UserPromptSubmit", prompt="Hello")["context"]
-
-
-def test_an_errand_stays_until_its_transcript_is_read(app: App, script: Script) -> None:
-    other = Script(script.path.with_name("other.jsonl"), "other")
     for number in range(200):
         other.user(f"Sentence number {number} of a long talk. " + "And more words. " * 10)
-    state = str(app.config.state_dir)
-    errand = {"agent": "main", "session_id": "other", "transcript_path": str(other.path)}
-    errands.leave(state, {**errand, "source": "startup", "end": True})
-    tell(app, script, "UserPromptSubmit", prompt="Hello")
-    ((_, left),) = errands.waiting(state)
-    assert (left["source"], left["end"]) == ("", True)
-
-    def done() -> bool:
-        tell(app, script, "Stop")
-        return not errands.waiting(state)
-
-    until(done)
+    leave(app, other, source="startup", end=True)
+    leave(app, script, source="startup")
+    told = tell(app, script, "UserPromptSubmit", prompt="Hello")
+    assert "You are Main" in told["context"]
+    assert "You are Main" not in tell(app, script, "UserPromptSubmit", prompt="Hello")["context"]
+    until(lambda: not waiting(app))
     (session,) = app.sessions.sessions("main")
     assert len(messages(app, session)) == 200
     assert parse_meta(text_of(app, session)).state == "ended"
 
 
-def test_an_errand_of_this_very_conversation_is_done_with_once_it_is_told(
-    app: App, script: Script
-) -> None:
+def test_what_cannot_be_made_up_for_waits_on(app: App, script: Script) -> None:
     talk_about_bread(script)
-    state = str(app.config.state_dir)
-    path = str(script.path)
-    errands.leave(state, {"agent": "main", "session_id": script.session_id,
-                          "transcript_path": path, "source": "", "end": True})  # fmt: skip
-    assert tell(app, script, "SessionEnd", reason="other")["session"]
-    assert not errands.waiting(state)
-
-
-def test_an_errand_that_fails_waits_on(app: App, script: Script) -> None:
-    talk_about_bread(script)
-    state = str(app.config.state_dir)
-    path = str(script.path)
-    errands.leave(state, {"agent": "main", "session_id": script.session_id,
-                          "transcript_path": path, "source": "", "end": False})  # fmt: skip
+    leave(app, script)
     sessions = app.paths.root / app.paths.memory("main") / "sessions"
     sessions.write_text("in the way", "utf-8")
-    hooking.run_errands(app)
-    assert len(errands.waiting(state)) == 1
+    hooking.catch_up_hooks(app)
+    assert len(waiting(app)) == 1
     sessions.unlink()
-    hooking.run_errands(app)
-    assert not errands.waiting(state) and app.sessions.sessions("main")
 
+    def done() -> bool:
+        hooking.catch_up_hooks(app)
+        return not waiting(app)
 
-def test_a_bad_errand_is_dropped(app: App, script: Script) -> None:
-    folder = app.config.state_dir / errands.FOLDER
-    folder.mkdir()
-    (folder / "main--x.json").write_text("{}", "utf-8")
-    (folder / "main--y.json").write_text(
-        json.dumps({"agent": "../x", "session_id": "y", "transcript_path": "/etc/passwd"}), "utf-8"
-    )
-    tell(app, script, "Stop")
-    assert not errands.waiting(str(app.config.state_dir))
+    until(done)
+    assert app.sessions.sessions("main")
 
 
 def test_what_waits_for_its_start_is_taken_down_before_anything_is_forgotten(
     app: App, script: Script
 ) -> None:
     talk_about_bread(script)
-    state = str(app.config.state_dir)
-    errands.leave(state, {"agent": "main", "session_id": script.session_id, "source": "startup",
-                          "transcript_path": str(script.path), "end": False})  # fmt: skip
+    leave(app, script, source="startup")
     found = run_operation(app, Call(PERSON), "erase_preview", {"text": "sourdough"})
     run_operation(app, Call(PERSON), "erase", {"text": "sourdough", "seal": found["seal"]})
     told = tell(app, script, "UserPromptSubmit", prompt="Hello")
@@ -574,31 +472,36 @@ def test_what_waits_for_its_start_is_taken_down_before_anything_is_forgotten(
     assert "sourdough" not in text_of(app, told["session"])
 
 
-def test_a_conversation_that_is_over_waits_for_no_hook_of_its_own(app: App, script: Script) -> None:
-    talk_about_bread(script)
-    state = str(app.config.state_dir)
-    errands.leave(state, {"agent": "main", "session_id": script.session_id, "source": "startup",
-                          "transcript_path": str(script.path), "end": True})  # fmt: skip
-    hooking.run_errands(app, starts=False)
-    (session,) = app.sessions.sessions("main")
-    assert parse_meta(text_of(app, session)).state == "ended" and not errands.waiting(state)
+ODD = (
+    {"agent": "../x", "session_id": "y", "transcript_path": "/etc/passwd", "source": ""},
+    {"agent": "main", "session_id": "x", "transcript_path": "/tmp/\ud800.jsonl", "source": ""},
+    {"agent": "main", "session_id": "x", "at": 1e300, "tool": "Read"},
+    {},
+)
 
 
-@pytest.mark.parametrize("raw", ["[" * 90_000, '{"at":1e300,"tool":"Read"}\n', "\\ud800"])
-@pytest.mark.parametrize("name", ["main--x.json", "main--x.uses"])
-def test_no_leftover_is_so_odd_that_it_keeps_the_others(
-    app: App, script: Script, raw: str, name: str
-) -> None:
-    state = app.config.state_dir
-    errand = {"agent": "main", "session_id": "5f1c-1", "source": "", "end": False}
-    errands.leave(str(state), {**errand, "transcript_path": str(script.path)})
-    if raw.startswith("\\"):
-        raw = json.dumps({**errand, "session_id": "x", "transcript_path": "/tmp/\ud800.jsonl"})
-    (state / errands.FOLDER / name).write_text(raw, "utf-8")
+def test_nothing_left_is_so_odd_that_it_keeps_the_others(app: App, script: Script) -> None:
     talk_about_bread(script)
-    hooking.run_errands(app)
+    for one in ODD:
+        spool.leave(str(app.config.state_dir), one)
+    with (app.config.state_dir / spool.NAME).open("a") as file:
+        file.write("{torn\n" + "[" * 90_000 + "\n")
+    leave(app, script)
+    hooking.catch_up_hooks(app)
+    until(lambda: not waiting(app))
     assert app.sessions.sessions("main")
-    assert not errands.waiting(str(state))
+
+
+def test_what_a_daemon_took_and_was_killed_over_is_taken_again(tmp_path: Path) -> None:
+    spool.leave(str(tmp_path), {"session_id": "s1"})
+    spool.leave(str(tmp_path), {"session_id": "s2"})
+    ((path, events),) = spool.take(str(tmp_path))
+    assert [one["session_id"] for one in events] == ["s1", "s2"]
+    assert not spool.take(str(tmp_path)), "it is being seen to"
+    spool._taken.clear()
+    assert spool.take(str(tmp_path)) == [(path, events)]
+    spool.drop(path)
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize(

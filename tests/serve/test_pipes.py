@@ -16,7 +16,6 @@ import pytest
 from tests.serve.daemons import INITIALIZE, House, Pipe
 from tests.serve.vaults import open_vault
 from tests.session.transcripts import Script
-from tests.waiting import until
 from vaultmind.app import App
 from vaultmind.client import bridge, launch
 from vaultmind.client.client import Client
@@ -116,18 +115,6 @@ def test_words_of_a_request_stand_in_the_window_that_they_were_said_in(house: Ho
     assert not any("Iskra" in text for text in texts(found[second]))
 
 
-def test_a_client_that_is_started_again_goes_on(house: House) -> None:
-    house.running()
-    one, two = greet(house.pipe()), greet(house.pipe())
-    first, second = log(one, "before")["session"], log(two, "other")["session"]
-    one.stdin.close()
-    assert one.process.wait(5) == 0
-    until(lambda: house.status()["clients"] == 1)
-    back, third = greet(house.pipe()), greet(house.pipe())
-    assert log(back, "after")["session"] == first
-    assert log(third, "new")["session"] not in (first, second)
-
-
 def test_the_command_line_means_the_only_clients_conversation(house: House) -> None:
     one = greet(house.pipe())
     session = log(one, "The oak worktop.")["session"]
@@ -197,8 +184,9 @@ def test_a_windows_hooks_and_its_pipe_are_one_conversation(
     house, script = plain_house, Script(tmp_path / "projects/p/5f1c-1.jsonl")
     house.running()
     hook(house, script, "SessionStart")
+    house.environment[bridge.ID_VARIABLE] = "5f1c-1"
     pipe = greet(house.pipe(), "claude-code")
-    house.forked = True
+    del house.environment[bridge.ID_VARIABLE]
     stranger = greet(house.pipe(), "claude-code")
     session = log(pipe, "Said by a call.")["session"]
     assert log(stranger, "Of another process.")["session"] != session

@@ -23,7 +23,7 @@ from vaultmind.client.hook import LOG
 from vaultmind.config import Config
 from vaultmind.errors import ConfigError
 from vaultmind.plural import counted
-from vaultmind.session.capture import errands
+from vaultmind.session import spool
 from vaultmind.vault.paths import VaultPaths
 
 NO_RULES = (
@@ -330,9 +330,9 @@ def _check_code(client: Client, path: Path, config: Config) -> list[Check]:
 
 def _check_hook_log(state: Path) -> list[Check]:
     checks: list[Check] = []
-    if waiting := errands.waiting(str(state)):
-        what = f"{counted(len(waiting), 'conversation')} could not be told to the daemon in time."
-        mend = f"It is made up for with the next hook; {state / errands.FOLDER} holds what waits."
+    if waiting := spool.waiting(str(state)):
+        what = f"{counted(len(waiting), 'event')} could not be told to the daemon in time."
+        mend = f"It is made up for with the next hook; {state / spool.NAME} holds what waits."
         checks.append(_checked("claude-code hooks", "warn", what, mend))
     log = state / LOG
     if failed := log.read_text("utf-8", "replace").splitlines() if log.exists() else []:

@@ -187,7 +187,6 @@ def itself() -> dict[str, Any]:
         pass  # it was deleted under us
     return {
         "pipe": os.urandom(8).hex(),
-        "parent": os.getppid(),
         "folder": folder,
         "host_id": os.environ.get(ID_VARIABLE, ""),
     }

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.session.summary.talks import message
-from vaultmind.session.records.reading import plain_text
+from vaultmind.session.files import plain_text
 from vaultmind.session.summary import Rolling, active_context
 from vaultmind.session.summary.sentences import unmarked
 from vaultmind.tokens import count

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from vaultmind.errors import VaultMindError
 from vaultmind.memory.brain import MEND, WRITING_WAITS, damage, fault
-from vaultmind.session.records.reading import read_text
+from vaultmind.session.files import read_text
 from vaultmind.types import Caller
 
 if TYPE_CHECKING:

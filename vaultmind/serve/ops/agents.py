@@ -199,7 +199,7 @@ def _named(app: App, name: str) -> str:
 
 def _about(app: App, name: str, suggestions: Counter[str]) -> About:
     from vaultmind.memory.rights.grants import mark_of, scopes_of
-    from vaultmind.session.records.store import session_ids
+    from vaultmind.session.files import session_ids
 
     claim = app.authority.claim(name)
     waiting, rights = app.authority.waiting(name), app.authority.rights(name)
@@ -226,7 +226,7 @@ def _about(app: App, name: str, suggestions: Counter[str]) -> About:
 def _facts(app: App, name: str) -> int:
     """Return how many facts an agent's brain holds."""
     from vaultmind.memory.brain import parse_brain
-    from vaultmind.session.records.reading import read_text
+    from vaultmind.session.files import read_text
 
     return len(parse_brain(read_text(app.reader, app.paths.brain(name))[0]).facts)
 

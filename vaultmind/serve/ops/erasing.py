@@ -57,7 +57,7 @@ def topic(
     """List the facts that a topic means, before any is forgotten."""
     from vaultmind.memory.brain import parse_brain
     from vaultmind.memory.forget.topic import about
-    from vaultmind.session.records.reading import read_text
+    from vaultmind.session.files import read_text
 
     whose = known_agent(app, call.caller, agent)
     placed: list[tuple[str, Fact]] = []

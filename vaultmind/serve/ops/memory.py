@@ -25,7 +25,7 @@ from vaultmind.types import Outcome, OutcomeName, Section
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.session.imports.imports import Imported
+    from vaultmind.session.imports import Imported
     from vaultmind.session.voice.show import Counts, Shown
     from vaultmind.session.voice.spoken import Heard
 
@@ -332,7 +332,7 @@ def _made_words(made: Made, to: Reader) -> Iterator[str]:
     yield from (f"  = {path} was there" for path in made.existing)
 
 
-@words("session.imports.imports.Imported")
+@words("session.imports.Imported")
 def _imported_words(found: Imported, to: Reader) -> Iterator[str]:
     yield (
         f"{counted(found.messages, 'message')} in {counted(found.sessions, 'session')}; "

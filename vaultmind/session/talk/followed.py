@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from vaultmind.session.records.store import Records
+from vaultmind.session.files import Records
 from vaultmind.types import Caller
 from vaultmind.vault.files import Change
 from vaultmind.vault.paths import SESSION_ID, VaultPaths

@@ -10,7 +10,7 @@ import logging
 from dataclasses import replace
 
 from vaultmind.errors import VaultMindError
-from vaultmind.session.records.reading import read_text
+from vaultmind.session.files import read_text
 from vaultmind.session.summary import Rolling, astray, parse_rolling, rewritten, without
 from vaultmind.session.summary.rolling import Line, ordered
 from vaultmind.session.talk.talk import Talk

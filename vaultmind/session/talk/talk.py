@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from vaultmind.errors import PathRefused, UnreadableNote
 from vaultmind.redact import mask
+from vaultmind.session.files import read_text
 from vaultmind.session.recall.segment import SegmentIndex, SegmentMessage, is_embedded
 from vaultmind.session.recall.triggers import language_of
-from vaultmind.session.records.reading import read_text
 from vaultmind.session.summary import Rolling, astray, parse_rolling, visible, without
 from vaultmind.session.summary.rolling import Line
 from vaultmind.session.talk.listening import NEW, Listening

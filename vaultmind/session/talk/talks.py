@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from vaultmind.errors import NotFound
 from vaultmind.ports import Clock, MessageVectors, Report, silent
-from vaultmind.session.records.shelf import Shelf
+from vaultmind.session.files import Shelf
 from vaultmind.session.summary import Window
 from vaultmind.session.talk.folding import fold_due
 from vaultmind.session.talk.hearing import hear_to, unheard, write_headings
@@ -59,7 +59,7 @@ class Talks:
         settings = settings or TalkSettings()
         self._means = Means(reader, gate, hidden, vectors, settings, stopping.is_set)
         self._stopping = stopping
-        self._shelf = Shelf(reader, clock)
+        self._shelf = Shelf(reader)
         self._lock = threading.Lock()
         self._held: OrderedDict[tuple[str, str], Talk] = OrderedDict()
         self._wake = threading.Condition()

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 from vaultmind.errors import VaultMindError
 from vaultmind.index.where import message_number
-from vaultmind.session.capture.lines import CALLED
 from vaultmind.session.summary import Rolling, Told, parse_rolling, rewritten, shown
 from vaultmind.session.summary.told import Asked, with_told, with_tools
 from vaultmind.session.talk.means import Teller, ToolCall
 from vaultmind.session.talk.talk import Talk
 from vaultmind.session.talk.view import View
+from vaultmind.session.transcripts import CALLED
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import Change, FileText
 
