@@ -149,20 +149,6 @@ def test_a_broken_file_is_left_alone_and_the_entry_shown(
     assert "by hand" in capsys.readouterr().err
 
 
-def test_no_state_folder_is_named_that_nobody_named(vault: Path) -> None:
-    bare = clients.server_entry(config(vault), env={})
-    assert "--state-dir" not in bare["args"] and "env" not in bare
-
-
-def test_each_system_has_its_place(vault: Path) -> None:
-    desktop = clients.CLIENTS["claude-desktop"]
-    tail = "Library/Application Support/Claude/claude_desktop_config.json"
-    assert clients.config_file(desktop, "darwin") == Path.home() / tail
-    assert clients.config_file(desktop, "linux") == (
-        Path.home() / ".config/Claude/claude_desktop_config.json"
-    )
-
-
 def test_mcp_json_is_the_snippet_that_connect_writes(vault: Path) -> None:
     run(vault, "cursor", "--write")
     shipped = content(Path(__file__).parents[2] / "mcp.json")["mcpServers"]
@@ -210,12 +196,6 @@ def test_the_rules_stay_as_long_as_another_agent_or_vault_is_connected(
     assert not settings().exists() and not file_of("claude-code").exists()
 
 
-def test_a_server_is_shared_with_a_team_only_where_it_is_asked_for(vault: Path) -> None:
-    assert run(vault, "claude-code", "--file", ".mcp.json", "--write") == 0
-    assert str(vault) in Path(".mcp.json").read_text("utf-8")
-    assert not file_of("claude-code").exists()
-
-
 def test_hooks_stand_beside_a_persons_own_for_each_agent_and_go_alone(
     vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -244,20 +224,6 @@ def test_hooks_stand_beside_a_persons_own_for_each_agent_and_go_alone(
     assert content(settings()) == before
     assert run(vault, "cursor", "--hooks") == 2
     assert "only claude-code has hooks" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    "text", ['{"hooks": []}', '{"hooks": {"Stop": "x"}}', '{"permissions": []}']
-)
-def test_broken_settings_stop_it_before_anything_is_written(
-    vault: Path, text: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    settings().parent.mkdir()
-    settings().write_text(text, "utf-8")
-    assert run(vault, "claude-code", "--hooks", "--write") == 2
-    assert settings().read_text("utf-8") == text and not file_of("claude-code").exists()
-    told = capsys.readouterr().err
-    assert "UserPromptSubmit" in told and "Bash(vaultmind *)" in told
 
 
 def test_the_doctor_tells_of_hooks_that_are_not_as_they_should_be(

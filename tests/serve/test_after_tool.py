@@ -14,7 +14,7 @@ from tests.serve.daemons import House
 from tests.serve.test_hook import quiet, run
 from tests.session.transcripts import Script
 from tests.waiting import until
-from vaultmind.client import hook, wire
+from vaultmind.client import wire
 from vaultmind.client.client import Client
 from vaultmind.session import spool, uses
 
@@ -84,25 +84,6 @@ def test_what_is_read_and_changed_goes_into_the_episode_of_the_prompt(
     assert not left(house)
 
 
-@pytest.mark.parametrize("name", [hook.EPISODES_VARIABLE])
-def test_one_switch_turns_it_off_without_asking_the_daemon(
-    house: House, tmp_path: Path, name: str
-) -> None:
-    script = Script(tmp_path / "p/off.jsonl", "off")
-    script.user("Tidy the bike")
-    given = used(house, script, "Edit", {"file_path": "Bike.md"})
-    assert quiet(run(house, "PostToolUse", given, **{name: "0"}))
-    with Client.connect(house.config) as client:
-        client.call("memory_status", {})
-    assert "Tidy the bike" not in notes(house) and not left(house)
-
-
-@pytest.mark.parametrize("given", ["", "{", "[]", "null", '{"tool_name": 7}', "\0\xff"])
-def test_what_is_no_event_is_met_with_silence(house: House, given: str) -> None:
-    assert quiet(run(house, "PostToolUse", given))
-    assert not left(house)
-
-
 def test_a_daemon_that_never_answers_costs_little_and_loses_nothing(tmp_path: Path) -> None:
     house = House(tmp_path)
     script = Script(tmp_path / "p/late.jsonl", "late")
@@ -118,27 +99,6 @@ def test_a_daemon_that_never_answers_costs_little_and_loses_nothing(tmp_path: Pa
     kept = json.loads(line)
     assert kept["found"] == [str(house.vault / "Oven.md")] and SECRET not in line
     assert (house.config.state_dir / spool.NAME).stat().st_mode & 0o077 == 0
-
-
-def test_where_no_daemon_runs_one_is_started_which_takes_up_what_was_left(tmp_path: Path) -> None:
-    house = House(tmp_path)
-    house.forked = True
-    script = Script(tmp_path / "p/early.jsonl", "early")
-    script.user(TASK)
-    try:
-        for tool in ("Read", "Edit"):
-            given = used(house, script, tool, {"file_path": "Oven.md"})
-            assert quiet(run(house, "PostToolUse", given))
-        until(lambda: "read [[" in notes(house) and "edited [[" in notes(house), 30)
-        assert TASK in notes(house), "the prompt stands in the transcript"
-        # The second may have been told while the first was being written, and left as well.
-        assert quiet(
-            run(house, "PostToolUse", used(house, script, "Read", {"file_path": "Oven.md"}))
-        )
-        until(lambda: not left(house), 30)
-        assert notes(house).count("edited [[") == 1, "and is written down once"
-    finally:
-        house.close()
 
 
 # --- what leaves the hook ---------------------------------------------------------------------
@@ -235,21 +195,3 @@ def test_what_failed_is_told_by_the_event_of_failed_tools(
     use = uses.reduced(failed, uses.FAILED)
     assert use is not None and run in use["runs"] and "commits" not in use
     assert uses.reduced(given("Write", {"file_path": "a"}, error="ENOENT"), uses.FAILED) is None
-
-
-@pytest.mark.parametrize(
-    ("command", "reads", "commits"),
-    [
-        ("cat src/a.py | head -20; sed -n '1,9p' b.py", ["/w/src/a.py", "/w/b.py"], False),
-        ("cd src && cat a.py", ["/w/src/a.py"], False),
-        ("sed -i s/a/b/ a.py", [], False),
-        ("git add -A && git commit -q -m \"$(cat <<'E'\nIt's done\nE\n)\"", [], True),
-        ("git -C sub -c user.name=x commit -am y", [], True),
-        ("git status && git log --grep=commit", [], False),
-    ],
-)
-def test_what_a_command_reads_and_whether_it_commits(
-    command: str, reads: list[str], commits: bool
-) -> None:
-    use = uses.reduced(given("Bash", {"command": command}, {}), "PostToolUse") or {}
-    assert (use.get("reads", []), use.get("commits", False)) == (reads, commits)

@@ -53,17 +53,6 @@ def call(pipe: Pipe, tool: str, **arguments: Any) -> Any:
     return result["structuredContent"]
 
 
-def test_without_a_name_the_clients_own_is_taken_where_an_agent_has_it(home: House) -> None:
-    first, second = home.pipe(), home.pipe()
-    shake_hands(first, "Claude Code")
-    shake_hands(second, "Somebody Else")
-    assert call(first, "memory_status")["agent"] == "claude-code"
-    assert call(second, "memory_status")["agent"] == "main"
-    named = home.pipe("--agent", "main")
-    shake_hands(named, "Claude Code")
-    assert call(named, "memory_status")["agent"] == "main", "a name that was given wins"
-
-
 def test_no_argument_and_no_later_word_changes_who_calls(home: House) -> None:
     pipe = home.pipe()
     shake_hands(pipe, "client")

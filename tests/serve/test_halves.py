@@ -11,10 +11,9 @@ import pytest
 
 from tests.serve.test_http import ask, headers_of, served
 from tests.serve.vaults import open_vault
-from vaultmind.serve.calls.halves import whole_json
-from vaultmind.serve.calls.lines import Lines
-from vaultmind.serve.show import dump
-from vaultmind.serve.surfaces import mcp
+from vaultmind.serve import mcp
+from vaultmind.serve.call import whole_json
+from vaultmind.serve.lines import Lines
 from vaultmind.types import Caller
 
 HALF = "\ud83d"
@@ -43,14 +42,6 @@ def test_half_a_letter_becomes_one_that_can_be_kept(raw: bytes, meant: str | Non
     assert len(made) == len(raw)
     if meant is not None:
         assert json.loads(made) == meant
-
-
-def test_an_answer_holds_no_half_letter_wherever_it_stands() -> None:
-    answer = {"a\udc80": ["ż", ("\ud800",), 1, None, True], "b": {"c": "\U0001f600"}}
-    assert dump(answer) == {
-        "a\ufffd": ["ż", ["\ufffd"], 1, None, True],
-        "b": {"c": "\U0001f600"},
-    }
 
 
 def test_a_call_with_half_a_letter_is_answered_over_mcp_and_so_is_the_next(tmp_path: Path) -> None:

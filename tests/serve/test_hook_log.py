@@ -10,7 +10,7 @@ from tests.session.transcripts import Script
 from vaultmind.client import hook
 from vaultmind.errors import BadArgument
 from vaultmind.locate import Where
-from vaultmind.serve.calls.problems import problem
+from vaultmind.serve.call import problem
 from vaultmind.serve.operations import find
 from vaultmind.session.capture import host_key
 from vaultmind.session.transcripts import check_transcript

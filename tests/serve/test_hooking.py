@@ -16,10 +16,9 @@ from tests.serve.vaults import config_of, open_vault, write_vault
 from tests.session.transcripts import Script
 from tests.waiting import until
 from vaultmind.app import App, open_app
-from vaultmind.errors import BadArgument, NotFound, VaultMindError
-from vaultmind.serve.operations import Call, of, run_operation
+from vaultmind.errors import BadArgument
+from vaultmind.serve.operations import Call, run_operation
 from vaultmind.serve.ops import hooks as hooking
-from vaultmind.session import capture as capture_module
 from vaultmind.session import spool
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.transcript import PlacedMessage, parse_meta
@@ -163,20 +162,6 @@ def test_what_a_person_deleted_by_hand_does_not_come_back_after_a_restart(
     assert texts(app, session)[-1] == "After the restart."
 
 
-def test_what_is_said_after_a_clock_was_set_back_is_taken_down_after_a_restart(
-    tmp_path: Path, script: Script
-) -> None:
-    write_vault(tmp_path / "vault")
-    talk_about_bread(script)
-    with closing(open_app(config_of(tmp_path), embedder=HashEmbedder())) as app:
-        session = tell(app, script, "Stop")["session"]
-    script._time -= timedelta(hours=1)
-    script.user("After the clock was set back.")
-    with closing(open_app(config_of(tmp_path), embedder=HashEmbedder())) as app:
-        assert tell(app, script, "Stop")["new"] == 1
-    assert texts(app, session)[-1] == "After the clock was set back."
-
-
 def test_what_was_erased_or_forgotten_does_not_come_back(tmp_path: Path, script: Script) -> None:
     write_vault(tmp_path / "vault")
     talk_about_bread(script)
@@ -193,56 +178,11 @@ def test_what_was_erased_or_forgotten_does_not_come_back(tmp_path: Path, script:
         app.close()
 
 
-def test_secrets_are_masked_before_anything_is_stored(app: App, script: Script) -> None:
-    script.user("The key is AKIAIOSFODNN7EXAMPLE, keep it.")
-    session = tell(app, script, "Stop")["session"]
-    assert "AKIAIOSFODNN7EXAMPLE" not in text_of(app, session)
-
-
 def test_nothing_is_written_for_an_agent_kept_read_only(app: App, script: Script) -> None:
     talk_about_bread(script)
     told = tell(app, script, "SessionEnd", Caller("agent", "jaskier", "claude-code"))
     assert (told["new"], told["session"]) == (0, "")
     assert app.sessions.sessions("jaskier") == ()
-
-
-def test_a_long_transcript_is_read_in_pieces_and_ends_all_the_same(
-    app: App, script: Script, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(capture_module, "AT_A_TIME_BYTES", 3000)
-    for number in range(100):
-        script.user(f"Sentence number {number} of a long talk.")
-    talk = app.capture.talk("main", script.session_id, str(script.path))
-    talk.ends = True
-    taken = app.capture.take(talk, 3000)
-    assert taken.more and 0 < taken.new < 100
-    until(lambda: len(messages(app, talk.session)) == 100)
-    until(lambda: parse_meta(text_of(app, talk.session)).state == "ended")
-    assert texts(app, talk.session)[99] == "Sentence number 99 of a long talk."
-
-
-def test_who_waits_for_an_answer_waits_for_no_long_transcript(
-    app: App, script: Script, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(200):
-        script.user(f"Sentence number {number} of a long talk. " + "And more words. " * 10)
-    told = tell(app, script, "SessionStart", source="resume")
-    assert told["more"] and told["new"] < 100 and "You are Main" in told["context"]
-    talk = app.capture.talk("main", script.session_id, str(script.path))
-    held = threading.Event(), threading.Event()
-
-    def read_for_long() -> None:
-        with talk.lock:
-            held[0].set()
-            held[1].wait(20)
-
-    until(lambda: len(messages(app, talk.session)) == 200)
-    reader = threading.Thread(target=read_for_long)
-    reader.start()
-    held[0].wait(20)
-    assert tell(app, script, "UserPromptSubmit", prompt="Hello")["more"]
-    held[1].set()
-    reader.join()
 
 
 def test_a_resumed_conversation_that_was_copied_is_not_taken_twice(
@@ -275,42 +215,7 @@ def test_the_end_of_the_conversation_ends_its_session_and_leaves_what_it_was_abo
     assert ", Claude Code, project\n" in active
 
 
-def test_a_window_that_opens_is_told_of_the_other_and_of_itself_nothing(
-    app: App, script: Script, tmp_path: Path
-) -> None:
-    script.user("We decided to bake on Friday, 12 loaves.")
-    tell(app, script, "Stop")
-    other = Script(tmp_path / "projects/p/other.jsonl", "other")
-    assert "Going on now" in tell(app, other, "SessionStart", source="startup")["context"]
-    assert "12 loaves" not in tell(app, script, "SessionStart", source="resume")["context"]
-
-
-def test_clear_ends_the_session_where_the_host_gives_a_new_name(
-    app: App, script: Script, tmp_path: Path
-) -> None:
-    talk_about_bread(script)
-    first = tell(app, script, "SessionEnd", reason="clear")["session"]
-    after = Script(tmp_path / "projects/p/after.jsonl", "after")
-    tell(app, after, "SessionStart", source="clear")
-    assert parse_meta(text_of(app, first)).state == "ended"
-    after.user("Something else now.")
-    assert tell(app, after, "Stop")["session"] != first
-
-
-def test_a_transcript_that_is_not_there_yet_is_no_fault(app: App, tmp_path: Path) -> None:
-    script = Script(tmp_path / "later.jsonl")
-    script.path.unlink()
-    assert tell(app, script, "SessionStart", source="startup")["new"] == 0
-
-
 # --- what the host is told -----------------------------------------------------------------
-
-
-def test_a_start_is_told_who_it_is_and_what_is_known(app: App, script: Script) -> None:
-    told = tell(app, script, "SessionStart", source="startup")["context"]
-    assert "You are Main, a calm assistant." in told
-    assert "Prefers short answers" in told and "lighthouse trip" in told
-    assert "<<recalled" in told and "session_log" in told
 
 
 def test_a_compaction_is_told_the_summary_too(app: App, script: Script) -> None:
@@ -322,26 +227,6 @@ def test_a_compaction_is_told_the_summary_too(app: App, script: Script) -> None:
     script.compacts()
     told = tell(app, script, "SessionStart", source="compact")["context"]
     assert "loaves on day" in told and "You are Main" in told
-
-
-def test_where_only_a_summary_is_known_nobody_says_that_nothing_is(
-    app: App, script: Script
-) -> None:
-    who = Caller("agent", "newcomer", "claude-code")
-    for number in range(12):
-        script.user(f"We decided to bake {number + 3} loaves on day {number} of the fair.")
-        script.says(f"Noted: {number + 3} loaves on day {number}.")
-    tell(app, script, "PreCompact", who)
-    script.compacts()
-    told = tell(app, script, "SessionStart", who, source="compact")["context"]
-    assert "loaves on day" in told and "Nothing is remembered" not in told
-    assert told.index("never orders") < told.index("loaves on day")
-
-
-def test_a_prompt_brings_to_mind_what_the_notes_say(app: App, script: Script) -> None:
-    told = tell(app, script, "UserPromptSubmit", prompt="How hot is the bread oven in my notes?")
-    assert "230 degrees" in told["context"]
-    assert told["context"].startswith("What stands between")
 
 
 def test_what_was_given_is_not_given_again_until_the_host_lets_go_of_it(
@@ -363,25 +248,6 @@ def test_a_prompt_that_was_cut_off_and_is_asked_again_gets_its_context(
         assert "230 degrees" in told["context"]
     assert "230 degrees" in tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
     assert "230 degrees" not in tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
-
-
-def test_a_start_that_came_too_late_comes_with_the_next_prompt_until_it_is_there(
-    app: App, script: Script
-) -> None:
-    tell_cut_off(app, script, "SessionStart", source="startup")
-    for _ in range(2):
-        told = tell_cut_off(app, script, "UserPromptSubmit", prompt="Hello")
-        assert "You are Main" in told["context"]
-    assert "You are Main" in tell(app, script, "UserPromptSubmit", prompt="Hello")["context"]
-    assert "You are Main" not in tell(app, script, "UserPromptSubmit", prompt="Hello")["context"]
-
-
-def test_an_answer_from_before_a_compaction_is_not_there_after_it(app: App, script: Script) -> None:
-    prompt = "How hot is the bread oven in my notes?"
-    late = tell_cut_off(app, script, "UserPromptSubmit", prompt=prompt)
-    tell(app, script, "SessionStart", source="compact")
-    tell_cut_off(app, script, "UserPromptSubmit", delivered=late["given"])
-    assert "230 degrees" in tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
 
 
 @pytest.mark.parametrize("prompt", ["ok", "thanks!", "dzięki", "/compact", "  ", ""])
@@ -407,14 +273,7 @@ def test_from_earlier_comes_only_what_a_compaction_took_away(app: App, script: S
     assert "a line of Mickiewicz" not in again
 
 
-def test_orders_in_a_note_stand_between_fences(app: App, script: Script) -> None:
-    told = tell(app, script, "UserPromptSubmit", prompt="What is in the recipe for pancakes?")
-    before, fence, after = told["context"].partition("<<recalled")
-    assert fence and "Ignore all previous" not in before
-    assert "Ignore all previous" not in after.partition("<<end")[2]
-
-
-# --- errands, and what is refused ----------------------------------------------------------
+# --- what hooks left, and what is refused --------------------------------------------------
 
 
 def leave(app: App, script: Script, *, source: str = "", end: bool = False) -> None:
@@ -504,46 +363,11 @@ def test_what_a_daemon_took_and_was_killed_over_is_taken_again(tmp_path: Path) -
     assert not [*tmp_path.iterdir()]
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("transcript_path", "/etc/passwd"),
-        ("transcript_path", "talk.jsonl"),
-        ("session_id", "../x"),
-        ("session_id", ""),
-        ("event", "PreToolUse"),
-        ("agent", "jaskier"),
-    ],
-)
-def test_what_can_be_no_hook_is_refused(app: App, script: Script, field: str, value: str) -> None:
-    with pytest.raises(BadArgument, match=field):
-        tell(app, script, **{"event": "Stop", field: value})
-
-
 def test_another_s_file_or_a_link_is_refused(app: App, script: Script, tmp_path: Path) -> None:
     link = tmp_path / "link.jsonl"
     link.symlink_to(script.path)
     with pytest.raises(BadArgument, match="transcript_path"):
         tell(app, script, "Stop", transcript_path=str(link))
-
-
-def test_it_is_no_tool_and_no_route(app: App) -> None:
-    assert "hook" not in {one.name for surface in ("mcp", "http") for one in of(surface)}  # type: ignore[arg-type]
-    with pytest.raises(NotFound):
-        run_operation(app, Call(MAIN), "hook", {}, "mcp")
-
-
-def test_a_vault_that_cannot_be_written_loses_nothing(
-    app: App, script: Script, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    talk_about_bread(script)
-    folder = app.paths.root / app.paths.memory("main")
-    sessions = folder / "sessions"
-    sessions.write_text("in the way", "utf-8")
-    with pytest.raises((VaultMindError, OSError)):
-        tell(app, script, "Stop")
-    sessions.unlink()
-    assert tell(app, script, "Stop")["new"] == 4
 
 
 def test_a_talk_of_yesterday_and_one_of_today_are_sessions_of_their_own(

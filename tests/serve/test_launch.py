@@ -13,7 +13,7 @@ from tests.serve.daemons import ROOT, House, alive
 from tests.waiting import until
 from vaultmind.client import launch
 from vaultmind.config import Flags, load_config
-from vaultmind.errors import DaemonUnavailable, VaultLocked, VaultNotFound
+from vaultmind.errors import DaemonUnavailable, VaultLocked
 from vaultmind.locate import locate
 from vaultmind.serve.lock import VaultLock
 
@@ -75,33 +75,6 @@ def test_the_fast_way_finds_what_the_configuration_finds(
         assert (fast.agent, fast.agent_named) == (slow.agent, slow.agent_named)
 
 
-def test_where_all_is_named_no_configuration_is_read(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    slow = load_config(Flags("vault", "jaskier", "~/elsewhere"))
-    monkeypatch.setenv("VAULTMIND_CONFIG", str(home))  # a folder: whoever reads it fails
-    fast = locate("vault", "jaskier", "~/elsewhere", light=True)
-    assert (fast.vault, fast.state_dir) == (str(slow.vault), str(slow.state_dir))
-
-
-def test_a_broken_configuration_keeps_no_hook_from_its_state(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    slow = load_config(Flags("vault"))
-    (home / "broken.toml").write_text("[", "utf-8")
-    monkeypatch.setenv("VAULTMIND_CONFIG", "broken.toml")
-    assert locate("vault", light=True).state_dir == str(slow.state_dir)
-
-
-def test_no_vault_is_said_as_the_configuration_says_it(home: Path) -> None:
-    with pytest.raises(VaultNotFound, match="No vault found"):
-        locate()
-    with pytest.raises(VaultNotFound, match="nowhere"):
-        locate(vault="nowhere")
-    with pytest.raises(VaultNotFound, match="No vault found"):
-        locate(light=True)
-
-
 def test_the_pipe_imports_next_to_nothing() -> None:
     code = (
         "import sys; from vaultmind.entry import main; from vaultmind.client import bridge;"
@@ -137,15 +110,6 @@ def test_a_daemon_is_started_reached_and_stopped(plain_house: House) -> None:
     until(lambda: not alive(found["pid"], []))
     assert not house.socket.exists()
     assert "stopped" in house.log
-
-
-def test_why_a_daemon_cannot_start_is_said_in_words(
-    plain_house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    config = plain_house.config
-    monkeypatch.setenv("VAULTMIND_SEARCH_LIMIT", "many")
-    with pytest.raises(DaemonUnavailable, match=r"'search\.limit' in the environment is 'many'"):
-        launch.connect(config, HELLO)
 
 
 def test_a_state_folder_that_cannot_be_made_is_named(house: House) -> None:

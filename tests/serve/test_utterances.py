@@ -79,14 +79,6 @@ def test_words_are_understood_done_and_answered_in_their_language(
     assert brain.read_text("utf-8") == before
 
 
-def test_what_a_model_receives_of_the_facts_is_fenced(app: App) -> None:
-    body = say(app, "What do you know about me?").structured_content
-    assert "facts" not in body and "fact" not in body
-    assert body["message"].startswith("<<recalled") and "Prefers short answers" in body["message"]
-    own = run_operation(app, Call(PERSON), "memory_update", {"utterance": "What do you know?"})
-    assert "<<recalled" not in own["message"]
-
-
 def test_words_that_ask_nothing_do_nothing_and_say_what_to_do(app: App) -> None:
     before = (app.config.vault / app.paths.brain("main")).read_bytes()
     body = say(app, "Oh forget it, let's order pizza").structured_content
@@ -148,8 +140,8 @@ def test_a_broken_phrase_file_is_reported_by_doctor_and_status(app: App) -> None
     folder.mkdir()
     (folder / "mine.toml").write_text("language = [", "utf-8")
     checks = run_operation(app, Call(PERSON), "doctor", {})["checks"]
-    (found,) = [check for check in checks if check["name"] == "phrases"]
-    assert found["result"] == "warn" and "mine.toml" in found["what"]
+    (found,) = [check for check in checks if "mine.toml" in check["what"]]
+    assert found["result"] == "warn"
     assert any(
         "mine.toml" in one
         for one in run_operation(app, Call(PERSON), "memory_status", {})["warnings"]

@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vaultmind.errors import BadArgument
-from vaultmind.memory.rights.identity import default_identity
-from vaultmind.serve.surfaces.mcp import INSTRUCTIONS
+from vaultmind.memory.folder import default_identity
+from vaultmind.serve.mcp import INSTRUCTIONS
 from vaultmind.session.context.start import Beginning, StartContext, start_context
 from vaultmind.session.files import plain_text
 from vaultmind.tokens import count

@@ -170,7 +170,7 @@ class Capture:
         hosts = f"{named_like(caller.client)}:{pipe.host_id}" if pipe.host_id else ""
         talk = self._talks.get((caller.agent, hosts))
         running = (talk and not talk.ends) or self._sessions.open_session(caller.agent, hosts)
-        project = (talk and talk.caller.project) or project_of(pipe.folder)
+        project = talk.caller.project if talk else caller.project
         return replace(caller, conversation=hosts if hosts and running else own, project=project)
 
     def take(self, talk: HostTalk, max_bytes: int = AT_A_TIME_BYTES, *, wait: bool = True) -> Taken:

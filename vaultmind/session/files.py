@@ -61,10 +61,8 @@ class Pipe:
     """A client's connection, as it says of itself: one conversation, unless its host has hooks."""
 
     name: str
-    folder: str = ""
-    """The folder in which the client started it, ..."""
     host_id: str = ""
-    """... and what that called the conversation then."""
+    """What the client called the conversation when it started the connection."""
 
 
 class Records(Protocol):

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from vaultmind.errors import BadArgument, VaultMindError
-from vaultmind.serve.calls.call import Call, mark_for
+from vaultmind.serve.call import Call, mark_for
 from vaultmind.serve.op import (
     LOCAL,
     MAX_ID,

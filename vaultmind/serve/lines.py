@@ -1,18 +1,21 @@
-"""Operations run in worker threads, so that a slow one never holds up a connection."""
+"""One connection as lines of text, and operations in worker threads, so that none holds it up."""
 
 from __future__ import annotations
 
 import asyncio
 import math
+import socket
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
+from vaultmind.client import wire
 from vaultmind.ports import Report
+from vaultmind.serve.call import whole_json
 from vaultmind.types import Progress
 
 Result = TypeVar("Result")
@@ -22,6 +25,62 @@ REPORT_SECONDS = 0.1
 """At most one progress message in this time, besides the last."""
 THREADS = 16
 """Operations of one connection that run at once."""
+
+
+class LineTooLong(Exception):
+    """A peer sent more than MAX_LINE_BYTES without a newline."""
+
+
+class Lines:
+    """One connection as lines of text, both ways.
+
+    Iterating yields each line without its newline and ends when the peer is gone; what it left
+    of an unfinished line is dropped. Has the shape `mcp.server.stdio.stdio_server` asks for.
+    """
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    def __aiter__(self) -> Lines:
+        return self
+
+    async def __anext__(self) -> str:
+        """Return the next line; raise StopAsyncIteration at the end, LineTooLong over the limit."""
+        try:
+            line = await self._reader.readuntil(b"\n")
+        except (asyncio.IncompleteReadError, ConnectionError):
+            raise StopAsyncIteration from None
+        except asyncio.LimitOverrunError as error:
+            raise LineTooLong(f"A line of more than {wire.MAX_LINE_BYTES} bytes.") from error
+        return whole_json(line[:-1]).decode("utf-8", "replace")
+
+    async def write(self, text: str) -> None:
+        """Queue text for the peer; a peer that is gone is not an error."""
+        with suppress(ConnectionError):
+            self._writer.write(text.encode("utf-8", "replace"))
+
+    async def flush(self) -> None:
+        """Wait until the peer has room for more."""
+        with suppress(ConnectionError):
+            await self._writer.drain()
+
+    async def send(self, message: dict[str, Any]) -> None:
+        """Send one message of our own."""
+        with suppress(ConnectionError):
+            self._writer.write(wire.encode(message))
+            await self._writer.drain()
+
+    def duplicate(self) -> socket.socket:
+        """Return another handle of the connection, which outlives `close`."""
+        handle: socket.socket = self._writer.get_extra_info("socket").dup()
+        return handle
+
+    async def close(self) -> None:
+        """Hang up."""
+        self._writer.close()
+        with suppress(ConnectionError, TimeoutError):
+            await asyncio.wait_for(self._writer.wait_closed(), 1.0)
 
 
 async def run_in_thread(

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from vaultmind.errors import NotFound
 from vaultmind.fence import new_mark
-from vaultmind.serve.calls.call import known_agent
+from vaultmind.serve.call import known_agent
 from vaultmind.serve.show import Reader, Recalled
 from vaultmind.types import Caller
 from vaultmind.vault.paths import agent_name

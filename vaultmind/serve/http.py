@@ -28,14 +28,12 @@ from vaultmind.errors import (
     WriteConflict,
 )
 from vaultmind.ports import Report
-from vaultmind.serve import operations
-from vaultmind.serve.calls.call import Call
-from vaultmind.serve.calls.problems import problem
-from vaultmind.serve.calls.workers import THREADS, run_in_thread
+from vaultmind.serve import metrics, operations
+from vaultmind.serve.call import Call, problem
+from vaultmind.serve.guard import CALLER, Guard, token_of
+from vaultmind.serve.lines import THREADS, run_in_thread
+from vaultmind.serve.mcp import http_manager
 from vaultmind.serve.op import Operation
-from vaultmind.serve.surfaces import metrics
-from vaultmind.serve.surfaces.guard import CALLER, Guard, token_of
-from vaultmind.serve.surfaces.mcp import http_manager
 
 if TYPE_CHECKING:
     from vaultmind.app import App

@@ -18,7 +18,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vaultmind.errors import ConfigError
-from vaultmind.serve.calls.halves import whole_json
+from vaultmind.serve.call import whole_json
 from vaultmind.types import Caller
 from vaultmind.vault.paths import AGENT_NAME, THE_PERSON, agent_name
 from vaultmind.vault.session_meta import PIPE

@@ -12,14 +12,11 @@ import anyio
 from vaultmind import __version__
 from vaultmind.errors import VaultMindError
 from vaultmind.ports import Report
-from vaultmind.serve import operations
-from vaultmind.serve.calls.call import Call
-from vaultmind.serve.calls.halves import whole_text
-from vaultmind.serve.calls.problems import problem, problem_words
-from vaultmind.serve.calls.workers import THREADS, run_in_thread
-from vaultmind.serve.surfaces import prompts, resources
-from vaultmind.serve.surfaces.guard import CALLER
-from vaultmind.serve.surfaces.lean import lean_import
+from vaultmind.serve import operations, prompts, resources
+from vaultmind.serve.call import Call, problem, problem_words, whole_text
+from vaultmind.serve.guard import CALLER
+from vaultmind.serve.lean import lean_import
+from vaultmind.serve.lines import THREADS, run_in_thread
 from vaultmind.types import Caller, Progress
 
 with lean_import():
@@ -32,7 +29,7 @@ with lean_import():
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.serve.calls.lines import Lines
+    from vaultmind.serve.lines import Lines
     from vaultmind.session.files import Pipe
 
 Context = ServerRequestContext[Any, Any]
