@@ -31,7 +31,7 @@ from vaultmind.plural import counted
 from vaultmind.redact import mask
 from vaultmind.session.active import language_of
 from vaultmind.session.files import read_text, recallable
-from vaultmind.session.summary.sentences import sentences
+from vaultmind.session.sentences import sentences
 from vaultmind.types import Caller, Fact, Message
 from vaultmind.vault.files import FileStat
 from vaultmind.vault.session_meta import parse_meta

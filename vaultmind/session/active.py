@@ -16,6 +16,7 @@ from vaultmind.errors import BadArgument, NotFound, UnreadableNote
 from vaultmind.index.words.language import detect
 from vaultmind.ports import Embedder
 from vaultmind.redact import mask
+from vaultmind.session.closing import active_context, is_slight
 from vaultmind.session.files import (
     Hides,
     iso,
@@ -25,8 +26,8 @@ from vaultmind.session.files import (
     session_of,
     time_or_none,
 )
-from vaultmind.session.summary import Rolling, active_context, fold, is_slight
-from vaultmind.session.summary.sentences import sentences
+from vaultmind.session.sentences import sentences
+from vaultmind.session.summary import Rolling, fold
 from vaultmind.session.summary.unkept import keeping
 from vaultmind.tokens import count
 from vaultmind.types import Message

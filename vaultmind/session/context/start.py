@@ -24,7 +24,7 @@ from vaultmind.memory.dated import OUTDATED, superseded, with_days
 from vaultmind.session.active import Recent, speaks_of, told_beside, without_labels
 from vaultmind.session.context.parts import NO_ROOM, Dropped
 from vaultmind.session.files import Hides, Shows, plain_text, read_text
-from vaultmind.session.summary.cues import language_of
+from vaultmind.session.sentences import headings
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller
 from vaultmind.vault.bullets import HEADING
@@ -138,7 +138,7 @@ def _others(reader: VaultReader, agent: str, begins: Beginning, shows: Shows, to
         if shows(paths.session(agent, one.session), begins.caller)
         and f"/{one.session}]]" not in told
     ]
-    titles = language_of(detect("\n".join(one.line for one in seen)) or "en").headings
+    titles = headings(detect("\n".join(one.line for one in seen)) or "en")
     sections, room = list[str](), OTHERS_TOKENS
     for title, running in (("beside", True), ("before", False)):
         lines = list[str]()
