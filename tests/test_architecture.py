@@ -63,10 +63,14 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"index"}),
     ),
     "session": (
+        frozenset({"sentences"}),
         frozenset({"records", "summary", "recall", "subagents"}),
+        frozenset({"topics", "summary_file"}),
+        frozenset({"closing", "drawn"}),
         frozenset({"imports", "lifecycle"}),
         frozenset({"capture", "voice"}),
-        frozenset({"talk"}),
+        frozenset({"conversation"}),
+        frozenset({"conversations"}),
         frozenset({"context"}),
     ),
     "planner": (

@@ -15,7 +15,7 @@ from vaultmind.consolidate.recap import (
 )
 from vaultmind.session.lifecycle.active import has_recap
 from vaultmind.session.records.reading import plain_text
-from vaultmind.session.summary.rolling import Line
+from vaultmind.session.summary import Line
 from vaultmind.tokens import count
 from vaultmind.types import Message
 

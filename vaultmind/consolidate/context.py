@@ -33,9 +33,8 @@ from vaultmind.session.lifecycle.active import (
 from vaultmind.session.lifecycle.left import Leaving, Left
 from vaultmind.session.lifecycle.recallable import session_of
 from vaultmind.session.records.reading import plain_text
-from vaultmind.session.summary.cues import language_of
-from vaultmind.session.summary.sentences import sentences
-from vaultmind.session.summary.showing import section_text
+from vaultmind.session.sentences import headings, sentences
+from vaultmind.session.summary import section_text
 from vaultmind.tokens import count
 from vaultmind.types import Caller
 from vaultmind.vault.files import Change, FileText, VaultReader
@@ -178,7 +177,7 @@ def _turns(rest: dict[str, list[str]]) -> Iterable[tuple[str, str]]:
 
 def _sections(left: Left) -> dict[str, list[str]]:
     """Return the bullets that were chosen when the session ended, by section."""
-    names = {title: name for name, title in language_of(left.leaves.language).headings.items()}
+    names = {title: name for name, title in headings(left.leaves.language).items()}
     pieces = _SECTION.split(left.body)
     found: dict[str, list[str]] = {}
     for name, text in zip(("", *pieces[1::2]), pieces[::2], strict=True):
@@ -188,9 +187,9 @@ def _sections(left: Left) -> dict[str, list[str]]:
 
 
 def _text(sections: dict[str, list[str]], language: str) -> str:
-    headings = language_of(language).headings | {"project": heading("current", language)}
+    titles = headings(language) | {"project": heading("current", language)}
     return "\n\n".join(
-        section_text(headings[name], sections[name]) for name in SHOWN if sections[name]
+        section_text(titles[name], sections[name]) for name in SHOWN if sections[name]
     )
 
 

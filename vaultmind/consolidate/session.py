@@ -32,7 +32,7 @@ from vaultmind.redact import mask
 from vaultmind.session.lifecycle.left import language_of
 from vaultmind.session.lifecycle.recallable import recallable
 from vaultmind.session.records.reading import read_text
-from vaultmind.session.summary.sentences import sentences
+from vaultmind.session.sentences import sentences
 from vaultmind.types import Caller, Fact, Message
 from vaultmind.vault.files import FileStat
 from vaultmind.vault.session_meta import parse_meta

@@ -22,11 +22,11 @@ from vaultmind.session.context.parts import NO_ROOM, BuildRequest, BuiltContext,
 from vaultmind.session.context.runs import add_runs
 from vaultmind.session.context.talk import Talk, TalkParts
 from vaultmind.session.context.waiting import Waiting, as_shown, waiting
+from vaultmind.session.conversation import View
 from vaultmind.session.recall.autorag import AutoRagSettings
 from vaultmind.session.recall.triggers import language_of
 from vaultmind.session.subagents.history import Kept, history
 from vaultmind.session.summary import Window
-from vaultmind.session.talk.view import View
 from vaultmind.tokens import count
 from vaultmind.types import Caller
 from vaultmind.vault.paths import agent_name

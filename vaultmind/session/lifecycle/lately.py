@@ -18,10 +18,8 @@ from vaultmind.memory.words import fold
 from vaultmind.redact import mask
 from vaultmind.session.records.reading import plain_text
 from vaultmind.session.records.store import iso, time_or_none
-from vaultmind.session.summary.cues import LANGUAGES, language_of
-from vaultmind.session.summary.sentences import sentences, shortened
-from vaultmind.session.summary.showing import check
-from vaultmind.session.summary.weigh import telling_parts
+from vaultmind.session.sentences import LANGUAGES, headings, sentences, shortened, telling_parts
+from vaultmind.session.summary_file import check
 from vaultmind.tokens import count
 from vaultmind.vault.bullets import HEADING, MARKER, Bullet, bullets, plain
 from vaultmind.vault.edits import delete_lines
@@ -196,7 +194,7 @@ def section(
     A line of each first, the newest first, then second ones, as far as there is room.
     """
     entries = _once(entries)
-    title = f"## {language_of(language).headings[title]}"
+    title = f"## {headings(language)[title]}"
     shown: list[Recent] = []
     for turn in range(1, LINES + 1):
         for one in entries:
@@ -274,7 +272,7 @@ def _items(lines: Iterable[str]) -> list[str]:
 @cache
 def _title() -> re.Pattern[str]:
     """Return what finds the heading above what is told of earlier conversations."""
-    titles = (re.escape(language_of(code).headings["before"]) for code in LANGUAGES)
+    titles = (re.escape(headings(code)["before"]) for code in LANGUAGES)
     return re.compile(rf"^##[ \t]+(?:{'|'.join(titles)})[ \t]*$", re.MULTILINE | re.IGNORECASE)
 
 
@@ -336,9 +334,7 @@ def _of_prose(body: str) -> list[str]:
 
 def _sections() -> dict[str, str]:
     """Return the sections' names by their headings in any language."""
-    return {
-        language_of(code).headings[name].casefold(): name for code in LANGUAGES for name in SECTIONS
-    }
+    return {headings(code)[name].casefold(): name for code in LANGUAGES for name in SECTIONS}
 
 
 def _known(bullet: Bullet) -> dict[str, object]:

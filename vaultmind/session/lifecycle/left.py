@@ -14,23 +14,15 @@ from vaultmind.errors import NotFound, PathRefused, UnreadableNote
 from vaultmind.index.words.language import detect
 from vaultmind.ports import Embedder
 from vaultmind.redact import mask
+from vaultmind.session.closing import active_context, is_slight
 from vaultmind.session.lifecycle.active import MAX_TOKENS, Leaves
 from vaultmind.session.lifecycle.lately import Where
 from vaultmind.session.lifecycle.recallable import of_transcript, session_of
 from vaultmind.session.records.opened import last_time
 from vaultmind.session.records.reading import Hides, plain_text
-from vaultmind.session.summary import (
-    Rolling,
-    active_context,
-    astray,
-    fold,
-    is_slight,
-    parse_rolling,
-    unfolded,
-    visible,
-    without,
-)
+from vaultmind.session.summary import Rolling, astray, fold, unfolded, visible, without
 from vaultmind.session.summary.unkept import keeping
+from vaultmind.session.summary_file import parse_rolling
 from vaultmind.tokens import count
 from vaultmind.types import Message
 from vaultmind.vault.files import FileStat, VaultReader

@@ -14,7 +14,7 @@ from vaultmind.errors import NotFound, PathRefused, UnreadableNote
 from vaultmind.memory.forget.kinds import CANDIDATES, Edit, Ref, SummaryRef
 from vaultmind.memory.match import says
 from vaultmind.ports import MessageFinder
-from vaultmind.session.summary.parsing import drawn_in
+from vaultmind.session.summary_file import drawn_in
 from vaultmind.types import Fact, MessageRef
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

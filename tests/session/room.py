@@ -10,11 +10,9 @@ from tests.fakes import HashEmbedder
 from tests.session.samples import Files
 from vaultmind.errors import WriteFailed
 from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
+from vaultmind.session.conversation import Conversation, ConversationSettings, View
+from vaultmind.session.conversations import Conversations
 from vaultmind.session.summary import Window
-from vaultmind.session.talk.means import TalkSettings
-from vaultmind.session.talk.talk import Talk
-from vaultmind.session.talk.talks import Talks
-from vaultmind.session.talk.view import View
 from vaultmind.types import Caller, Message, MessageRef
 from vaultmind.vault.files import Change, VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -94,9 +92,9 @@ class Room:
         self.vectors = vectors or NoVectors()
         self.talks = self.again()
 
-    def again(self, settings: TalkSettings | None = None) -> Talks:
+    def again(self, settings: ConversationSettings | None = None) -> Conversations:
         """Return the conversations as another process has them."""
-        return Talks(self.reader, self.gate, self.tombstones.hidden, self.vectors, settings)
+        return Conversations(self.reader, self.gate, self.tombstones.hidden, self.vectors, settings)
 
     @property
     def file(self) -> Path:
@@ -133,20 +131,20 @@ class Room:
             self.paths.tombstones("main", "here"), render_tombstones(refs, time, lifted=lifted)
         )
 
-    def view(self, talks: Talks | None = None) -> View:
+    def view(self, talks: Conversations | None = None) -> View:
         view = (talks or self.talks).view("main", SESSION)
         assert view is not None
         return view
 
-    def fold(self, talks: Talks | None = None, window: Window = WINDOW) -> View:
+    def fold(self, talks: Conversations | None = None, window: Window = WINDOW) -> View:
         """Fold all that is due, however long that takes."""
         talks = talks or self.talks
         while (view := talks.fold(self.view(talks), window)).behind:
             assert talks.settle(60)
         return view
 
-    def talk(self, talks: Talks | None = None) -> Talk:
-        return (talks or self.talks)._talk("main", SESSION)
+    def talk(self, talks: Conversations | None = None) -> Conversation:
+        return (talks or self.talks)._conversation("main", SESSION)
 
 
 def texts(view: View) -> list[str]:

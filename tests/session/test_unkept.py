@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from vaultmind.session.summary import Rolling, active_context, fold, unkept
+from vaultmind.session.closing import active_context
+from vaultmind.session.summary import Rolling, fold, unkept
 from vaultmind.types import Message
 
 if TYPE_CHECKING:
