@@ -14,7 +14,6 @@ from tests.serve.daemons import House
 from tests.serve.test_hook import quiet, run
 from tests.session.transcripts import Script
 from tests.waiting import until
-from vaultmind.client import wire
 from vaultmind.client.client import Client
 from vaultmind.session import spool, uses
 
@@ -82,23 +81,6 @@ def test_what_is_read_and_changed_goes_into_the_episode_of_the_prompt(
         assert wanted in text
     assert SECRET[:12] not in text and "TOKEN" not in text
     assert not left(house)
-
-
-def test_a_daemon_that_never_answers_costs_little_and_loses_nothing(tmp_path: Path) -> None:
-    house = House(tmp_path)
-    script = Script(tmp_path / "p/late.jsonl", "late")
-    state = str(house.config.state_dir)
-    search = used(house, script, "Grep", {"pattern": SECRET}, tool_response={
-        "mode": "files_with_matches", "filenames": ["Oven.md"], "numFiles": 1})  # fmt: skip
-    with wire.listen(state):
-        began = time.monotonic()
-        done = run(house, "PostToolUse", search, VAULTMIND_HOOK_SECONDS="0.05")
-        took = time.monotonic() - began
-    assert quiet(done) and took < 10
-    (line,) = left(house)
-    kept = json.loads(line)
-    assert kept["found"] == [str(house.vault / "Oven.md")] and SECRET not in line
-    assert (house.config.state_dir / spool.NAME).stat().st_mode & 0o077 == 0
 
 
 # --- what leaves the hook ---------------------------------------------------------------------
@@ -176,22 +158,3 @@ def test_of_a_command_its_programs_name_is_kept_and_how_it_went(
     use = uses.reduced(given("Bash", {"command": command}, {"stdout": printed}), "PostToolUse")
     assert (use or {}).get("runs", []) == ([run] if run else [])
     assert "secret" not in json.dumps(use)
-
-
-@pytest.mark.parametrize(
-    ("command", "more", "run"),
-    [
-        ("pytest -q", {}, "no pytest"),
-        ("cd a && pytest", {}, "no pytest"),
-        ("ruff check . && pytest", {"error": "Exit code 1\nFound 2 errors."}, "no ruff"),
-        ("pytest", {"is_interrupt": True}, " pytest"),
-        ("git commit -m 'x'", {"error": "Exit code 1\nnothing to commit"}, "no git commit"),
-    ],
-)
-def test_what_failed_is_told_by_the_event_of_failed_tools(
-    command: str, more: dict[str, Any], run: str
-) -> None:
-    failed = given("Bash", {"command": command}, **{"error": "Exit code 1", **more})
-    use = uses.reduced(failed, uses.FAILED)
-    assert use is not None and run in use["runs"] and "commits" not in use
-    assert uses.reduced(given("Write", {"file_path": "a"}, error="ENOENT"), uses.FAILED) is None

@@ -67,27 +67,6 @@ def test_a_sub_agent_reads_first_what_belongs_to_its_task(house: House, tool: st
     assert text.index("<<recalled") < text.index("230 degrees") < text.index("<<end")
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"tool_name": "Bash", "tool_input": {"command": "ls"}},
-        {"tool_input": {"prompt": ""}},
-        {"tool_input": {"prompt": 7}},
-        {"tool_input": "Find the oven"},
-        {"tool_input": {"prompt": "go on"}},
-        {"tool_input": {"prompt": f"{OPENING}\n\nThe oven."}},
-        {"cwd": "/"},
-        {"cwd": "vault"},
-        {"cwd": "/not/there\0"},
-    ],
-    ids=str,
-)
-def test_where_nothing_is_to_be_said_the_input_stays_as_it_was(
-    house: House, more: dict[str, Any]
-) -> None:
-    assert quiet(run(house, "PreToolUse", asked(house, **more)))
-
-
 def test_a_daemon_that_never_answers_lets_the_sub_agent_start_without_a_plan(
     tmp_path: Path,
 ) -> None:

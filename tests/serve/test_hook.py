@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 import time
@@ -16,7 +15,6 @@ from tests.nursery import Ended
 from tests.serve.daemons import House
 from tests.session.transcripts import Script
 from tests.waiting import until
-from vaultmind import __version__
 from vaultmind.client import hook, launch, wire
 from vaultmind.client.client import Client
 from vaultmind.session import spool
@@ -139,36 +137,6 @@ def test_what_was_said_before_a_kill_is_taken_down_once_all_the_same(
     text = session.read_text("utf-8")
     assert text.count("> Said before") == text.count("> Said after") == 1
     assert "state: ended" in text
-
-
-def test_after_an_upgrade_the_next_hook_has_the_older_daemon_replaced(
-    plain_house: House, script: Script, tmp_path: Path
-) -> None:
-    house = plain_house
-    older = house.running()
-    root = Path(launch.__file__).parent.parent
-    shutil.copytree(root, tmp_path / "new/vaultmind", ignore=shutil.ignore_patterns("__pycache__"))
-    named = tmp_path / "new/vaultmind/__init__.py"
-    named.write_text(named.read_text("utf-8").replace(__version__, "999.0.0"), "utf-8")
-    script.user("Said after the upgrade.")
-    words = ["hook", "claude-code", "Stop", "--vault", str(house.vault)]
-    done = subprocess.run(
-        [sys.executable, "-m", "vaultmind", *words],
-        input=json.dumps(event_of(script)),
-        env=house.environment | PATIENT | {"PYTHONPATH": str(tmp_path / "new")},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    until(lambda: house.status().get("version") == "999.0.0", 30)
-    assert older.wait(20) == 0
-    until(lambda: sessions(house) and "after the upgrade" in sessions(house)[0].read_text("utf-8"))
-    assert quiet(run(house, "Stop", event_of(script))), "an older hook uses the newer daemon"
-    assert house.status()["version"] == "999.0.0"
-    assert sessions(house)[0].read_text("utf-8").count("> Said after the upgrade.") == 1
 
 
 def test_a_daemon_that_never_answers_keeps_nobody_waiting(house: House, script: Script) -> None:

@@ -79,19 +79,6 @@ def text_of(app: App, session: str, agent: str = "main") -> str:
 # --- taking down ---------------------------------------------------------------------------
 
 
-def test_what_was_said_is_in_the_session_once_word_for_word(app: App, script: Script) -> None:
-    ids = talk_about_bread(script)
-    told = tell(app, script, "Stop")
-    assert (told["new"], told["more"], told["context"]) == (4, False, "")
-    again = tell(app, script, "Stop")
-    assert again["new"] == 0 and again["session"] == told["session"]
-    said = [placed.message for placed in messages(app, told["session"])]
-    assert [(one.id, one.how) for one in said] == [(id_, "captured") for id_ in ids]
-    assert [(one.role, one.speaker) for one in said[2:]] == [("tool", "Bash")] * 2
-    assert said[3].text == ("Oven.md\n" * 100)[:200].strip()
-    assert parse_meta(text_of(app, told["session"])).conversation == "claude-code:5f1c-1"
-
-
 def test_only_what_was_added_is_read_and_a_torn_line_waits(app: App, script: Script) -> None:
     talk_about_bread(script)
     session = tell(app, script, "Stop")["session"]
@@ -178,41 +165,7 @@ def test_what_was_erased_or_forgotten_does_not_come_back(tmp_path: Path, script:
         app.close()
 
 
-def test_nothing_is_written_for_an_agent_kept_read_only(app: App, script: Script) -> None:
-    talk_about_bread(script)
-    told = tell(app, script, "SessionEnd", Caller("agent", "jaskier", "claude-code"))
-    assert (told["new"], told["session"]) == (0, "")
-    assert app.sessions.sessions("jaskier") == ()
-
-
-def test_a_resumed_conversation_that_was_copied_is_not_taken_twice(
-    app: App, script: Script, tmp_path: Path
-) -> None:
-    talk_about_bread(script)
-    first = tell(app, script, "Stop")["session"]
-    copy = Script(tmp_path / "projects/p/copy.jsonl", "copy")
-    copy.path.write_bytes(script.path.read_bytes())
-    copy.user("On we go in the copy.")
-    told = tell(app, copy, "Stop")
-    assert told["new"] == 1 and told["session"] != first
-    assert texts(app, told["session"]) == ["On we go in the copy."]
-
-
 # --- its life ------------------------------------------------------------------------------
-
-
-def test_the_end_of_the_conversation_ends_its_session_and_leaves_what_it_was_about(
-    app: App, script: Script
-) -> None:
-    talk_about_bread(script)
-    script.user("We decided to bake on Friday, 12 loaves.")
-    session = tell(app, script, "SessionEnd", reason="prompt_input_exit")["session"]
-    assert parse_meta(text_of(app, session)).state == "ended"
-    active = (app.paths.root / app.paths.active_context("main")).read_text("utf-8")
-    assert "Friday" in active
-    meta = parse_meta(text_of(app, session))
-    assert (meta.client, meta.project) == ("claude-code", "project")
-    assert ", Claude Code, project\n" in active
 
 
 # --- what the host is told -----------------------------------------------------------------
@@ -227,33 +180,6 @@ def test_a_compaction_is_told_the_summary_too(app: App, script: Script) -> None:
     script.compacts()
     told = tell(app, script, "SessionStart", source="compact")["context"]
     assert "loaves on day" in told and "You are Main" in told
-
-
-def test_what_was_given_is_not_given_again_until_the_host_lets_go_of_it(
-    app: App, script: Script
-) -> None:
-    prompt = "How hot is the bread oven in my notes?"
-    assert "230 degrees" in tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
-    assert "230 degrees" not in tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
-    tell(app, script, "SessionStart", source="compact")
-    assert "230 degrees" in tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
-
-
-def test_a_prompt_that_was_cut_off_and_is_asked_again_gets_its_context(
-    app: App, script: Script
-) -> None:
-    prompt = "How hot is the bread oven in my notes?"
-    for _ in range(10):
-        told = tell_cut_off(app, script, "UserPromptSubmit", prompt=prompt)
-        assert "230 degrees" in told["context"]
-    assert "230 degrees" in tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
-    assert "230 degrees" not in tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
-
-
-@pytest.mark.parametrize("prompt", ["ok", "thanks!", "dzięki", "/compact", "  ", ""])
-def test_small_talk_and_commands_bring_nothing(app: App, script: Script, prompt: str) -> None:
-    talk_about_bread(script)
-    assert tell(app, script, "UserPromptSubmit", prompt=prompt)["context"] == ""
 
 
 def test_from_earlier_comes_only_what_a_compaction_took_away(app: App, script: Script) -> None:

@@ -114,12 +114,6 @@ def test_either_words_or_an_operation_and_the_error_says_so(
         assert "utterance" in text_of(said) and "op (remember, forget, replace)" in text_of(said)
 
 
-def test_an_operation_touches_what_that_means(app: App) -> None:
-    call(app, "memory_update", {"op": "remember", "text": "Rows on Sundays"})
-    body = say(app, "Forget that").structured_content
-    assert body["outcome"] == "written" and "Rows on Sundays" in body["message"]
-
-
 def test_what_memory_show_listed_is_not_guessed_among(app: App) -> None:
     call(app, "memory_show", {})
     body = say(app, "Forget that").structured_content
