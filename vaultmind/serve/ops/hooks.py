@@ -41,7 +41,7 @@ from vaultmind.types import Caller
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.session.capture.capture import Given, Taken, Talk
-    from vaultmind.session.context.parts import Part
+    from vaultmind.session.parts import Part
 
 log = logging.getLogger(__name__)
 
@@ -277,7 +277,7 @@ def _parts(
 ) -> list[tuple[str, Part]]:
     """Return some parts of a context, each with its text as the host is given it."""
     from vaultmind.serve.ops.context import FRAME_TOKENS, Built, part_text
-    from vaultmind.session.context.parts import PART_NAMES, BuildRequest
+    from vaultmind.session.parts import PART_NAMES, BuildRequest
 
     request = BuildRequest(
         talk.transcript.agent,

@@ -21,9 +21,9 @@ from vaultmind.memory.brain import (
     sound_text,
 )
 from vaultmind.memory.dated import OUTDATED, superseded, with_days
-from vaultmind.session.context.parts import NO_ROOM, Dropped
 from vaultmind.session.lifecycle.active import told_beside
 from vaultmind.session.lifecycle.lately import Recent, section, without_labels
+from vaultmind.session.parts import NO_ROOM, Dropped
 from vaultmind.session.records.reading import Hides, Shows, plain_text, read_text
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller
