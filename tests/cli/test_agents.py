@@ -7,9 +7,6 @@ from pathlib import Path
 from tests.cli.program import run_on_terminal
 from tests.machine import Machine
 
-AGENT = {"name", "asked", "level", "level_words", "language", "facts", "sessions",
-         "suggestions", "writers", "hidden_from", "waiting", "faults", "mark", "identity",
-         "has_identity"}  # fmt: skip
 ASKS = "autonomy: 3\npermissions:\n  write:\n    main: [brain, active_context]\n"
 WORDS = ["autonomy 3 (in force: 2)", "main writing to brain and active_context"]
 

@@ -12,11 +12,7 @@ from tests.cli.program import run
 from tests.machine import Machine
 from vaultmind.memory.folder import default_identity
 
-CONTEXT = {"agent", "session", "segment", "budget", "tokens", "parts", "dropped", "notes"}
-PART = {"name", "tokens", "messages", "text", "sources", "why"}
-SESSION = "2026-03-05_001"
 PLANTED = "The boat is called Kormoran and it is moored at pier 17."
-QUESTION = "what is the name of the boat at the pier?"
 
 
 def talk(count: int) -> str:
@@ -56,32 +52,6 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     machine = machine_with(tmp_path_factory.mktemp("context"), talk(80))
     yield machine
     machine.stop()
-
-
-def test_many_questions_in_one_process_in_their_order(machine: Machine, tmp_path: Path) -> None:
-    asked: list[dict[str, object]] = [
-        {"id": f"q{n}", "query": f"message {n} on bread"} for n in range(30)
-    ]
-    asked += [{"id": 7, "query": QUESTION}]
-    path = tmp_path / "queries.jsonl"
-    path.write_text("\n".join(json.dumps(one) for one in asked), "utf-8")
-    done = run(machine, "context", "--queries", str(path), "--budget", "1200", "--json")
-    answers = [json.loads(line) for line in done.out.splitlines()]
-    assert [one["id"] for one in answers] == [one["id"] for one in asked]
-    assert all(set(one) == CONTEXT | {"id"} for one in answers)
-    assert all(one["tokens"] <= 1200 for one in answers)
-    single = machine.run("context", QUESTION, "--budget", "1200")
-    assert answers[-1]["parts"] == single["parts"]
-
-
-def test_a_faulty_line_of_questions_is_named_before_anything_is_asked(
-    machine: Machine, tmp_path: Path
-) -> None:
-    path = tmp_path / "queries.jsonl"
-    path.write_text('{"id": "a", "query": "bread"}\n\n{"id": "b"}\n', "utf-8")
-    done = run(machine, "context", "--queries", str(path))
-    assert done.code == 2
-    assert "queries.jsonl line 3" in done.err and not done.out
 
 
 def test_a_sub_agent_gets_its_runs_and_no_conversation(machine: Machine) -> None:

@@ -9,11 +9,6 @@ import pytest
 
 from tests.cli.program import run
 from tests.machine import Machine
-from vaultmind.types import Caller
-
-LINE = {"id", "time", "caller", "client", "agent", "op", "outcome", "section", "before", "after",
-        "reason", "path", "block", "evidence", "shown", "hidden", "undoes", "erased",
-        "undone_by", "device", "words"}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -37,17 +32,6 @@ def words(answer: dict[str, list[dict[str, str]]]) -> list[str]:
     return [line["words"] for line in answer["lines"]]
 
 
-def test_an_agent_does_not_read_the_log(machine: Machine) -> None:
-    from vaultmind.client.client import Client
-    from vaultmind.errors import NotAllowed
-
-    with (
-        pytest.raises(NotAllowed, match="person"),
-        Client.connect(machine.config, Caller("agent", "main", "test")) as client,
-    ):
-        client.call("log", {})
-
-
 def test_a_conflict_is_one_and_an_unknown_id_is_five(machine: Machine) -> None:
     machine.run("remember", "The attic leaks in spring")
     line = machine.run("log", "--limit", "1", "--op", "remember")["lines"][0]
@@ -65,14 +49,3 @@ def test_a_conflict_is_one_and_an_unknown_id_is_five(machine: Machine) -> None:
     assert machine.brain().read_text("utf-8") == text
     record = machine.run("log", "--op", "save", "--limit", "1")["lines"][0]
     assert run(machine, "undo", record["id"]).code == 1
-
-
-def test_an_agent_undoes_nothing(machine: Machine) -> None:
-    from vaultmind.client.client import Client
-    from vaultmind.errors import NotAllowed
-
-    with (
-        pytest.raises(NotAllowed, match="person"),
-        Client.connect(machine.config, Caller("agent", "main", "test")) as client,
-    ):
-        client.call("undo", {})

@@ -19,22 +19,6 @@ HIT = {"id", "path", "anchor", "kind", "agent", "title", "text", "score", "parts
        "session", "message", "speaker", "truncated", "why", "before", "after", "also"}  # fmt: skip
 STATE = {"fault_count", "phase", "files", "indexed", "chunks", "vectors", "embedder", "embeddable",
          "sends_to", "loading", "faults", "notes"}  # fmt: skip
-TALK = {"session": "s1", "time": "2026-01-05T10:00:00+01:00", "role": "user", "speaker": "Ola",
-        "content": "The boat is called Kormoran.", "id": "D1:3"}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("filters", "paths"),
-    [
-        (["--folder", "Projects"], {"Projects/Oven.md"}),
-        (["--tag", "oven"], {"Projects/Oven.md"}),
-        (["--kind", "fact"], set()),
-        (["--limit", "1"], {"Projects/Oven.md"}),
-    ],
-)
-def test_filters_narrow(machine: Machine, filters: list[str], paths: set[str]) -> None:
-    found = machine.run("search", "plum heat", *filters, ok=(0, 5))["hits"]
-    assert {hit["path"] for hit in found} == paths
 
 
 def test_many_queries_in_one_process(machine: Machine, tmp_path: Path) -> None:
@@ -49,17 +33,6 @@ def test_many_queries_in_one_process(machine: Machine, tmp_path: Path) -> None:
     assert set(answers[0]["hits"][0]) == HIT
     assert answers[-1]["hits"] == []
     assert done.code == 0
-
-
-def test_a_faulty_line_of_queries_is_named_before_anything_is_asked(
-    machine: Machine, tmp_path: Path
-) -> None:
-    path = tmp_path / "queries.jsonl"
-    path.write_text('{"id": "a", "query": "plum"}\n\nplum?\n', "utf-8")
-    done = run(machine, "search", "--queries", str(path))
-    assert done.code == 2
-    assert "queries.jsonl line 3" in done.err
-    assert not done.out
 
 
 class Indexing:
@@ -111,12 +84,3 @@ def test_on_a_terminal_text_is_wrapped_and_no_word_is_lost(machine: Machine) -> 
     shown = run_on_terminal(machine, "search", "Węgierka", columns=50)
     assert " ".join(shown.split()).count(LONG) == 1
     assert max(len(line) for line in shown.splitlines() if "word5" in line) <= 50
-
-
-def test_a_secret_file_is_said_to_be_withheld(machine: Machine) -> None:
-    secret = machine.vault / "secrets/Bank.md"
-    secret.parent.mkdir(exist_ok=True)
-    secret.write_text("PIN 1234", "utf-8")
-    done = run(machine, "fetch", "secrets/Bank.md")
-    assert done.code == 5
-    assert "withheld" in done.err and "1234" not in done.err + done.out

@@ -5,34 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.cli.program import run
 from tests.machine import Machine
 from vaultmind.vault.transcript import parse_session
-
-LOGGED = {"agent", "session", "segment", "new", "known", "ended", "message",
-          "facts", "recap"}  # fmt: skip
-SESSION = {"id", "path", "state", "started", "ended", "messages", "segments", "topics", "source",
-           "conversation", "fault"}  # fmt: skip
-
-
-def test_both_kinds_of_file_may_call_the_words_content_or_text(
-    machine: Machine, tmp_path: Path
-) -> None:
-    machine.run("agents", "new", "both")
-    file = tmp_path / "talk.jsonl"
-    lines = [{"content": "one", "id": "1"}, {"text": "two", "id": "2"}]
-    file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
-    assert machine.run("session", "log", "--file", str(file), "--agent", "both")["new"] == 2
-    dated = [one | {"time": "2026-02-20T10:00:00"} for one in lines]
-    file.write_text("\n".join(map(json.dumps, dated)), "utf-8")
-    none = run(machine, "import", str(file))
-    assert none.code == 2 and "--one-session" in none.err and ".." not in none.err
-    assert machine.run("import", str(file), "--one-session", "--agent", "both")["messages"] == 2
-    texts = [
-        [one.message.text for one in parse_session(path.read_text("utf-8")).messages]
-        for path in (machine.vault / "VaultMind/agents/both/memory/sessions").iterdir()
-    ]
-    assert texts == [["one", "two"]] * 2
 
 
 def test_an_import_can_be_one_session(machine: Machine, tmp_path: Path) -> None:

@@ -9,10 +9,9 @@ import pytest
 from tests.cli.program import run, run_on_terminal
 from tests.machine import Machine
 from vaultmind.app import open_app
-from vaultmind.types import Caller, MemoryWrite, MessageRef
+from vaultmind.types import Caller, MemoryWrite
 
 MAIN = Caller("agent", "main", "claude")
-REF = MessageRef("main", "2026-02-20_001", "m7")
 
 
 def suggest(machine: Machine, *writes: MemoryWrite) -> list[str]:

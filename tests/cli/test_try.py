@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.serve.call import Call
 
-SAID = "I'm vegetarian, have been since school."
-
 
 def test_a_try_goes_beyond_the_days_seconds_and_is_counted_into_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -12,40 +12,6 @@ STATE = {"fault_count", "phase", "files", "indexed", "chunks", "vectors", "embed
          "sends_to", "loading", "faults", "notes"}  # fmt: skip
 
 
-def test_status_tells_of_the_index_and_the_daemon(machine: Machine) -> None:
-    status = machine.run("status")
-    keys = "version pid vault memory_folder state_folder agent agents index warnings waiting"
-    assert set(status) == {
-        *keys.split(),
-        "waiting_words",
-        "consolidation",
-        "planning",
-        "sources",
-        "gain",
-        "models",
-        "episodes",
-        "daemon",
-    }
-    assert set(status["consolidation"]) == {
-        *(
-            "waiting",
-            "paused",
-            "running",
-            "last_time",
-            "dropped",
-            "seconds_today",
-            "words",
-            "asked_for",
-            "queue",
-        )
-    }
-    assert set(status["index"]) == STATE
-    assert status["daemon"]["running"] and status["daemon"]["clients"] == 0
-    words = run(machine, "status").out
-    assert f"pid {status['daemon']['pid']}" in words and " MB" in words
-    assert str(machine.state) in words
-
-
 def test_a_check_of_a_copy_reads_every_note_first(tmp_path: Path) -> None:
     copy = Machine(tmp_path / "copy", tmp_path / "check")
     copy.furnish({f"Daily/{number}.md": f"# Day {number}\n\nRain.\n" for number in range(150)})

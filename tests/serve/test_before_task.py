@@ -16,7 +16,7 @@ from tests.serve.test_hook import quiet, run
 from vaultmind.client import wire
 from vaultmind.client.client import Client
 from vaultmind.serve.ops.hooks import OPENING, TASK
-from vaultmind.session.capture import errands
+from vaultmind.session import spool
 
 PROMPT = "Find out how hot the oven bakes and say whether bread needs more."
 
@@ -67,27 +67,6 @@ def test_a_sub_agent_reads_first_what_belongs_to_its_task(house: House, tool: st
     assert text.index("<<recalled") < text.index("230 degrees") < text.index("<<end")
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"tool_name": "Bash", "tool_input": {"command": "ls"}},
-        {"tool_input": {"prompt": ""}},
-        {"tool_input": {"prompt": 7}},
-        {"tool_input": "Find the oven"},
-        {"tool_input": {"prompt": "go on"}},
-        {"tool_input": {"prompt": f"{OPENING}\n\nThe oven."}},
-        {"cwd": "/"},
-        {"cwd": "vault"},
-        {"cwd": "/not/there\0"},
-    ],
-    ids=str,
-)
-def test_where_nothing_is_to_be_said_the_input_stays_as_it_was(
-    house: House, more: dict[str, Any]
-) -> None:
-    assert quiet(run(house, "PreToolUse", asked(house, **more)))
-
-
 def test_a_daemon_that_never_answers_lets_the_sub_agent_start_without_a_plan(
     tmp_path: Path,
 ) -> None:
@@ -98,4 +77,4 @@ def test_a_daemon_that_never_answers_lets_the_sub_agent_start_without_a_plan(
         done = run(house, "PreToolUse", asked(house), VAULTMIND_HOOK_SECONDS="0.05")
         took = time.monotonic() - began
     assert quiet(done) and took < 10
-    assert not errands.waiting(state), "there is nothing to be made up for"
+    assert not spool.waiting(state), "there is nothing to be made up for"

@@ -11,8 +11,6 @@ import pytest
 from tests.serve.daemons import CLIENT, INITIALIZE, House
 from vaultmind.entry import thin_flags
 
-MEGABYTE = 1_000_000
-
 
 def test_both_eras_of_the_protocol_pass(house: House) -> None:
     pipe = house.pipe()

@@ -65,19 +65,3 @@ def test_no_argument_and_no_later_word_changes_who_calls(home: House) -> None:
     assert (line["caller"], line["client"], line["agent"]) == ("main", "client", "dexter")
     assert line["outcome"] == "suggested"
     assert not Path(home.vault, "VaultMind/agents/dexter/memory/brain.md").exists()
-
-
-def test_in_the_era_without_a_handshake_the_first_request_settles_it(home: House) -> None:
-    pipe = home.pipe()
-
-    def ask(name: str) -> str:
-        meta = {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": {"name": name, "version": "1"},
-            "io.modelcontextprotocol/clientCapabilities": {},
-        }
-        answer = pipe.ask("tools/call", name="memory_status", arguments={}, _meta=meta)
-        return str(answer["result"]["structuredContent"]["agent"])
-
-    assert ask("claude-code") == "claude-code"
-    assert ask("dexter") == "claude-code", "not even the client's own word changes it"

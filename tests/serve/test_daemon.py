@@ -123,19 +123,6 @@ def test_a_greeting_it_cannot_serve_is_refused_in_words(
         assert peer.receive() == {}
 
 
-def test_a_line_over_the_limit_is_refused_in_words(shared_house: House) -> None:
-    pid = shared_house.pid()
-    with raw(shared_house).sock as sock:
-        peer = Wire(sock)
-        peer.send(HELLO)
-        assert peer.receive()["pid"] == pid
-        sock.settimeout(20)
-        with pytest.raises(ConnectionError):  # it stops reading, answers and hangs up
-            for _ in range(200):
-                sock.sendall(b"x" * 100_000)
-    assert shared_house.pid() == pid
-
-
 def test_a_socket_that_hangs_is_reported(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launch, "HELLO_SECONDS", 0.2)
     folder = str(house.config.state_dir)

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from tests.serve.test_http import ask, headers_of, served
 from tests.serve.vaults import open_vault
 from vaultmind.serve import mcp
 from vaultmind.serve.call import whole_json
@@ -84,10 +83,3 @@ async def _spoken(app: Any, calls: list[tuple[str, dict[str, Any]]]) -> list[dic
 
 def _write(writer: asyncio.StreamWriter, message: dict[str, Any]) -> None:
     writer.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-
-
-def test_a_request_with_half_a_letter_is_answered_over_http(tmp_path: Path) -> None:
-    with open_vault(tmp_path, http_port=0) as app, served(app) as port:
-        for name, arguments in CALLS[:2]:
-            status, body = ask(port, f"/v1/{name}", arguments, headers_of(app))
-            assert status == 200, body

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 import time
@@ -16,10 +15,9 @@ from tests.nursery import Ended
 from tests.serve.daemons import House
 from tests.session.transcripts import Script
 from tests.waiting import until
-from vaultmind import __version__
 from vaultmind.client import hook, launch, wire
 from vaultmind.client.client import Client
-from vaultmind.session.capture import errands
+from vaultmind.session import spool
 
 PATIENT = {"VAULTMIND_HOOK_SECONDS": "20"}
 """What these tests promise is not how fast a busy machine is."""
@@ -120,7 +118,7 @@ def test_where_no_daemon_runs_one_is_started_and_the_start_comes_with_the_next_p
                    "UserPromptSubmit")  # fmt: skip
     assert "Is called Anna" in context
     assert len(sessions(house)) == 1
-    assert not errands.waiting(str(house.config.state_dir))
+    assert not spool.waiting(str(house.config.state_dir))
 
 
 def test_what_was_said_before_a_kill_is_taken_down_once_all_the_same(
@@ -141,36 +139,6 @@ def test_what_was_said_before_a_kill_is_taken_down_once_all_the_same(
     assert "state: ended" in text
 
 
-def test_after_an_upgrade_the_next_hook_has_the_older_daemon_replaced(
-    plain_house: House, script: Script, tmp_path: Path
-) -> None:
-    house = plain_house
-    older = house.running()
-    root = Path(launch.__file__).parent.parent
-    shutil.copytree(root, tmp_path / "new/vaultmind", ignore=shutil.ignore_patterns("__pycache__"))
-    named = tmp_path / "new/vaultmind/__init__.py"
-    named.write_text(named.read_text("utf-8").replace(__version__, "999.0.0"), "utf-8")
-    script.user("Said after the upgrade.")
-    words = ["hook", "claude-code", "Stop", "--vault", str(house.vault)]
-    done = subprocess.run(
-        [sys.executable, "-m", "vaultmind", *words],
-        input=json.dumps(event_of(script)),
-        env=house.environment | PATIENT | {"PYTHONPATH": str(tmp_path / "new")},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    until(lambda: house.status().get("version") == "999.0.0", 30)
-    assert older.wait(20) == 0
-    until(lambda: sessions(house) and "after the upgrade" in sessions(house)[0].read_text("utf-8"))
-    assert quiet(run(house, "Stop", event_of(script))), "an older hook uses the newer daemon"
-    assert house.status()["version"] == "999.0.0"
-    assert sessions(house)[0].read_text("utf-8").count("> Said after the upgrade.") == 1
-
-
 def test_a_daemon_that_never_answers_keeps_nobody_waiting(house: House, script: Script) -> None:
     state = str(house.config.state_dir)
     with wire.listen(state):
@@ -179,7 +147,7 @@ def test_a_daemon_that_never_answers_keeps_nobody_waiting(house: House, script: 
                    VAULTMIND_HOOK_SECONDS="0.2")  # fmt: skip
         took = time.monotonic() - began
     assert quiet(done) and took < 10
-    ((_, errand),) = errands.waiting(state)
+    (errand,) = spool.waiting(state)
     assert errand["source"] == "startup"
     assert not Path(state, hook.LOG).exists(), "an errand is left, so nothing failed"
 
@@ -195,7 +163,7 @@ def test_no_event_is_lost_with_a_configuration_and_a_daemon_that_hangs(
         done = run(house, event, event_of(script, source="startup", prompt="Hello"),
                    VAULTMIND_CONFIG=str(config), VAULTMIND_HOOK_SECONDS="0.001")  # fmt: skip
     assert quiet(done)
-    ((_, errand),) = errands.waiting(state)
+    (errand,) = spool.waiting(state)
     assert errand["transcript_path"] == str(script.path)
     assert errand["end"] == (event == "SessionEnd")
 
@@ -216,7 +184,7 @@ def test_an_event_whose_hook_the_host_ends_early_is_not_lost(house: House, scrip
             with peer:  # nothing is answered
                 child.terminate()
                 assert child.wait(20) == 0
-    ((_, errand),) = errands.waiting(state)
+    (errand,) = spool.waiting(state)
     assert errand["end"]
     assert not Path(state, launch.BEGUN).exists(), "no second daemon beside one that is busy"
 

@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -78,20 +77,6 @@ def test_all_schemas_together_cost_less_than_2500_tokens() -> None:
     assert tokens.count(json.dumps(listed, ensure_ascii=False)) < MAX_SCHEMA_TOKENS
 
 
-@pytest.mark.parametrize("era", ERAS)
-def test_a_search_finds_and_fences_in_words_and_in_structure(app: App, era: str) -> None:
-    arguments = {"query": "how hot is the bread oven?"}
-    result = with_client(app, lambda c: c.call_tool("memory_search", arguments), era=era)
-    assert not result.is_error
-    source, inside = fenced(text_of(result))[0]
-    assert source.startswith("Notes/Oven.md")
-    assert "230 degrees" in inside
-    assert result.structured_content is None
-    hit = data(app, "memory_search", arguments)["hits"][0]
-    assert hit["path"] == "Notes/Oven.md"
-    assert "230 degrees" in fenced(hit["text"])[0][1]
-
-
 def test_orders_in_a_note_stay_inside_the_fence(app: App) -> None:
     result = call(app, "memory_search", {"query": "pancakes recipe"})
     body = data(app, "memory_search", {"query": "pancakes recipe"})
@@ -107,24 +92,6 @@ def test_an_offset_behind_the_last_hit_is_told_how_many_there_are(app: App) -> N
     number = f"{len(found)} hit" + "s" * (len(found) != 1)
     assert f"There are no more hits from 'offset' 90 on: this search has {number} in all" in words
     assert "leave the offset out" in words and "Allowed" not in words
-
-
-def test_a_folder_that_is_none_is_answered_with_those_there_are(app: App) -> None:
-    words = text_of(call(app, "memory_search", {"query": "oven", "folder": "Nowhere"}))
-    assert "at the top are: Notes, VaultMind" in words
-
-
-def test_operations_that_are_no_tools_cannot_be_called(app: App) -> None:
-    assert call(app, "import_file", {"path": "/etc/passwd"}).is_error
-    assert call(app, "init", {}).is_error
-
-
-def test_a_whole_note_is_read_in_pieces(app: App) -> None:
-    part = {"id": "Notes/Long.md", "max_tokens": 200}
-    first, offset = call(app, "memory_fetch", part), data(app, "memory_fetch", part)["next_offset"]
-    assert f"offset {offset}" in text_of(first)
-    second = call(app, "memory_fetch", {"id": "Notes/Long.md", "offset": offset})
-    assert "tomatoes" in fenced(text_of(second))[0][1]
 
 
 @pytest.mark.parametrize(
@@ -187,31 +154,6 @@ def test_resources_are_notes_and_the_callers_memory(app: App, era: str) -> None:
             await client.read_resource("memory://main/audit")
 
     with_client(app, look, era=era)
-
-
-@pytest.mark.parametrize("era", ERAS)
-def test_prompts_speak_the_agents_language(app: App, era: str) -> None:
-    async def look(client: Client) -> tuple[list[str], str]:
-        names = [one.title or "" for one in (await client.list_prompts()).prompts]
-        prompt = await client.get_prompt("remember", {"fact": "I like tea"})
-        return names, prompt.messages[0].content.text  # type: ignore[union-attr]
-
-    names, text = with_client(app, look, era=era)
-    assert len(names) == 4
-    assert text.startswith("Remember this about me: I like tea\n") and "utterance" in text
-    names, text = with_client(app, look, Caller("agent", "jaskier"), era)
-    assert "Przeszukaj moje notatki" in names
-    assert text.startswith("Zapamiętaj")
-
-
-def test_an_agent_may_not_write_anothers_memory_nor_at_level_0(tmp_path: Path) -> None:
-    with open_vault(tmp_path) as app:
-        fact = {"op": "remember", "text": "Likes tea"}
-        other = call(app, "memory_update", fact | {"agent": "jaskier"})
-        assert other.structured_content["outcome"] == "denied"
-        own = call(app, "memory_update", fact, Caller("agent", "jaskier"))
-        assert own.structured_content["outcome"] == "denied"
-        assert "tea" not in (app.config.vault / app.paths.brain("jaskier")).read_text("utf-8")
 
 
 def test_what_is_withheld_is_there_for_the_person_alone(app: App) -> None:

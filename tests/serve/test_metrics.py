@@ -14,11 +14,9 @@ from tests.serve.vaults import open_vault
 from tests.serve.worked import MAIN, leave
 from vaultmind.app import App
 from vaultmind.episodes.gains import Figures
-from vaultmind.errors import IndexUnavailable, VaultMindError
+from vaultmind.errors import IndexUnavailable
 from vaultmind.serve import metrics
-from vaultmind.serve.operations import Call, answer, run_operation
 from vaultmind.serve.ops.past_work import recent_gain
-from vaultmind.tally import Tally
 from vaultmind.types import PERSON, Caller
 
 SEED = (
@@ -62,20 +60,6 @@ def test_every_figure_of_the_seed_is_there(app: App) -> None:
     assert "# TYPE vaultmind_fallback_rate_ml_unavailable gauge" in text
 
 
-def test_what_is_counted_since_the_start_only_grows(app: App) -> None:
-    before = read(app)
-    for _ in range(2):
-        run_operation(app, Call(MAIN), "memory_search", {"query": "oven"})
-    run_operation(app, Call(PERSON), "memory_update", {"op": "remember", "text": "Bakes rye."})
-    with pytest.raises(VaultMindError):
-        answer(app, Call(MAIN), "memory_fetch", {"id": "No such note.md"}, "mcp")
-    after = read(app)
-    assert after["searches_total",] == before["searches_total",] + 2
-    assert after["writes_total", "remember", "written"] == 1
-    assert after["operations_total", "memory_fetch", "refused"] == 1
-    assert after["operation_seconds_total", "memory_search", "done"] > 0
-
-
 def test_an_agent_reads_no_figures_of_one_that_is_hidden_from_it(app: App) -> None:
     jaskier = Caller("agent", "jaskier", "http")
     identity = app.config.vault / "VaultMind/agents/main/identity.md"
@@ -116,15 +100,3 @@ def test_a_status_comes_though_the_tables_cannot_be_read(app: App) -> None:
         assert ("index_ready", "vault", "vault") in read(app)
     finally:
         app.episodes.__dict__["tables"] = tables
-
-
-def test_a_tally_counts_what_is_refused_and_what_fails_apart() -> None:
-    tally = Tally()
-    with tally.of("x"):
-        pass
-    for error in (VaultMindError("no"), ValueError("oh")):
-        with pytest.raises(type(error)), tally.of("x"):
-            raise error
-    assert [key for key, one in tally.counts().items() if one.times == 1] == [
-        ("x", "done"), ("x", "failed"), ("x", "refused"),
-    ]  # fmt: skip

@@ -16,7 +16,7 @@ from vaultmind.index.models import model_text, shipped
 from vaultmind.learn.trial import Trained
 from vaultmind.serve import operations
 from vaultmind.serve.call import Call
-from vaultmind.serve.op import OPERATIONS, Surface
+from vaultmind.serve.op import Surface
 from vaultmind.types import PERSON, Caller
 
 MAIN = Caller("agent", "main", "test")
@@ -28,9 +28,6 @@ JOB = {
 RESULT = {"kind", "of", "why", "id", "lessons", "rows", "activated", "verdict"}
 STATUS = {"models", "faults", "job", "can_roll_back", "searches"}
 MODEL = {"id", "kind", "of", "active", "created", "learnt_on", "scores", "path"}
-
-
-MODELS = [one for name, one in OPERATIONS.items() if name.startswith(("model_", "search_feed"))]
 
 
 @pytest.fixture(scope="module")

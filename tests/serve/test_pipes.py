@@ -30,12 +30,6 @@ def greet(pipe: Pipe, client: str = "claude-ai") -> Pipe:
     return pipe
 
 
-def words(pipe: Pipe, tool: str, **arguments: Any) -> str:
-    answer = pipe.ask("tools/call", name=tool, arguments=arguments)
-    assert not answer.get("result", {"isError": True}).get("isError"), answer
-    return str(answer["result"]["content"][0]["text"])
-
-
 def call(pipe: Pipe, tool: str, **arguments: Any) -> dict[str, Any]:
     answer = pipe.ask("tools/call", name=tool, arguments=arguments)
     assert not answer.get("result", {"isError": True}).get("isError"), answer
@@ -87,17 +81,6 @@ def test_a_pipe_goes_on_with_its_own_when_the_daemon_is_killed(house: House) -> 
     assert [texts(transcripts(house)[name]) for name in sessions] == [["before", "after"]] * 2
 
 
-def test_a_context_is_of_its_own_window(house: House) -> None:
-    one, two = greet(house.pipe()), greet(house.pipe())
-    log(one, "The oak worktop costs 4,200 euros.")
-    assert "oak" not in words(two, "context_build", messages=["Hello"])
-    log(two, "The Safari test fails.")
-    log(one, "We take oak.")
-    built = words(two, "context_build", messages=["And now?"])
-    assert "Safari" in built and "oak" not in built
-    assert "Safari" not in words(two, "context_start"), "what goes on is of the others"
-
-
 def test_a_pipe_names_itself_at_random_and_knows_its_window(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -140,8 +123,9 @@ def test_a_windows_hooks_and_its_pipe_are_one_conversation(
     house, script = plain_house, Script(tmp_path / "projects/p/5f1c-1.jsonl")
     house.running()
     hook(house, script, "SessionStart")
+    house.environment[bridge.ID_VARIABLE] = "5f1c-1"
     pipe = greet(house.pipe(), "claude-code")
-    house.forked = True
+    del house.environment[bridge.ID_VARIABLE]
     stranger = greet(house.pipe(), "claude-code")
     session = log(pipe, "Said by a call.")["session"]
     assert log(stranger, "Of another process.")["session"] != session

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,10 @@ import pytest
 from tests.serve.vaults import config_of, write_vault
 from vaultmind.app import App, open_app
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.forget.erasure import Erasure
 from vaultmind.serve.operations import Call, answer, run_operation
 from vaultmind.types import Caller
 
 MAIN = Call(Caller("agent", "main"))
-ENDS = {"text": "That is all for today, thank you."}
 TALK = (
     "I live in Bristol and I work as a bridge engineer.",
     "We decided to rebuild the bread oven in May, with Tomek.",
@@ -88,15 +85,6 @@ def test_what_the_message_does_not_say_is_not_kept(
     assert brain(app) == before and "sk-ant" not in str(one)
 
 
-def test_a_fact_whose_quote_was_never_logged_is_refused_and_counted(app: App) -> None:
-    before = brain(app)
-    [one] = told(app, fact("Plays the cello", "I have played the cello for years"))["facts"]
-    assert one["outcome"] == "dropped" and "no logged message" in one["reason"]
-    assert brain(app) == before and "cello" not in suggestions(app)
-    log = (app.config.vault / app.paths.memory("main")).glob("audit-*.jsonl")
-    assert "no evidence" in "".join(path.read_text("utf-8") for path in log)
-
-
 def test_with_nothing_logged_at_all_nothing_is_kept(app: App) -> None:
     body = told(
         app, fact("Plays the cello", "I play the cello"), said=(), recap="They played the cello."
@@ -152,13 +140,6 @@ def test_a_quote_never_breaks_the_comment_it_stands_in(app: App, quote: str) -> 
     assert "Likes odd words" in shown and "reported" not in shown
 
 
-def test_an_erased_word_goes_with_the_fact_whose_quote_says_it(app: App) -> None:
-    told(app, fact("Likes wind music", "I play the ocarina"), said=("I play the ocarina.",))
-    assert "ocarina" in brain(app)
-    erased = app.gate.erase(Erasure("ocarina", Caller("person")), app.index.erasing)
-    assert erased.outcome == "erased" and "ocarina" not in brain(app)
-
-
 def test_what_an_agent_reports_of_sensitive_things_waits_for_the_person(app: App) -> None:
     said = ("I was diagnosed with diabetes last spring.",)
     [one] = told(
@@ -187,31 +168,6 @@ def test_the_recap_of_an_earlier_conversation_stands_below_the_later_one(app: Ap
     own, before = active(app).split("## Before that")
     assert last in own and "green" in own and "oven" not in own.split("---")[-1]
     assert "- The bread oven is lit in May." in before and "We talked" not in before
-
-
-def test_two_clients_that_tell_the_same_at_once_leave_it_once(app: App) -> None:
-    session = told(app, end=False)["session"]
-    facts = (fact("Works as a bridge engineer", "I work as a bridge engineer"),)
-    more = {"said": (), "session": session, "recap": "They rebuild the bread oven in May."}
-    with ThreadPoolExecutor(2) as pool:
-        done = [pool.submit(told, app, *facts, **more) for _ in range(2)]
-        outcomes = {one.result()["facts"][0]["outcome"] for one in done}
-    assert "written" in outcomes and outcomes <= {"written", "unchanged", "dropped"}
-    assert (
-        brain(app).count("- Works as a bridge engineer") == active(app).count("They rebuild") == 1
-    )
-
-
-def test_at_level_1_a_fact_waits_and_the_recap_is_kept(app: App) -> None:
-    identity = app.config.vault / app.paths.identity("main")
-    identity.write_text(identity.read_text("utf-8").replace("autonomy: 2", "autonomy: 1"), "utf-8")
-    body = told(
-        app,
-        fact("Lives in Bristol", "I live in Bristol"),
-        recap="They rebuild the bread oven in May with Tomek.",
-    )
-    assert (body["facts"][0]["outcome"], body["recap"]["kept"]) == ("suggested", 1)
-    assert "Lives in Bristol" in suggestions(app) and "Bristol" not in brain(app)
 
 
 @pytest.mark.parametrize(

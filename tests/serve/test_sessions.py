@@ -17,15 +17,14 @@ from tests.machine import Machine
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.errors import BadArgument, NotAllowed, NotFound
-from vaultmind.serve.operations import Call, answer, run_operation
-from vaultmind.types import PERSON, Caller
+from vaultmind.serve.operations import Call, run_operation
+from vaultmind.types import Caller
 from vaultmind.vault.transcript import (
     Transcript,
     parse_session,
 )
 
 MAIN = Call(Caller("agent", "main"))
-SECRET = "my key is sk-ant-api03-" + "Ab3" * 31
 
 
 @pytest.fixture
@@ -51,10 +50,6 @@ def _said(*texts: str, **more: str) -> list[dict[str, str]]:
     return [{"text": text, **more} for text in texts]
 
 
-def _read(app: App, session: str, agent: str = "main") -> Transcript:
-    return app.sessions.read(agent, session)
-
-
 def _on_disk(machine: Machine, agent: str = "main") -> list[Transcript]:
     folder = machine.vault / f"VaultMind/agents/{agent}/memory/sessions"
     files = sorted(folder.glob("*.md")) if folder.is_dir() else []
@@ -62,18 +57,6 @@ def _on_disk(machine: Machine, agent: str = "main") -> list[Transcript]:
 
 
 # --- the operation ----------------------------------------------------------------------------
-
-
-def test_a_call_does_what_it_is_told_in_order(app: App) -> None:
-    session = _log(app, messages=_said("one"))["session"]
-    body = _log(app, messages=_said("We decided to bake on Fridays."), new_segment=True, end=True)
-    assert (body["session"], body["segment"], body["ended"]) == (session, 2, True)
-    assert body["message"] == (
-        f"1 message written down in {session} of main, segment 2. {session} of main has ended."
-    )
-    assert [one.segment for one in _read(app, session).messages] == [1, 2]
-    assert _log(app, end=True)["message"] == "main has no conversation open."
-    assert _log(app, new_segment=True)["session"] == ""
 
 
 def test_a_call_that_is_repeated_writes_nothing_twice(app: App) -> None:
@@ -113,21 +96,6 @@ def test_a_bad_call_names_what_is_wrong_and_writes_nothing(
     with pytest.raises((BadArgument, NotAllowed), match=named):
         _log(app, **args)
     assert not app.sessions.sessions("main") and not app.sessions.sessions("jaskier")
-
-
-def test_the_person_lists_sessions_and_no_agent_does(app: App) -> None:
-    _log(app, messages=_said("one"), end=True)
-    _log(app, Call(PERSON), messages=_said("two"))
-    body = run_operation(app, Call(PERSON), "sessions", {})
-    assert [(one["state"], one["messages"]) for one in body["sessions"]] == [
-        ("ended", 1),
-        ("open", 1),
-    ]
-    older = run_operation(app, Call(PERSON), "sessions", {"limit": 1})
-    assert (len(older["sessions"]), older["more"]) == (1, 1)
-    assert "2 sessions" not in answer(app, Call(PERSON), "sessions", {}, "cli").words
-    with pytest.raises(NotAllowed):
-        run_operation(app, MAIN, "sessions", {})
 
 
 # --- the daemon -------------------------------------------------------------------------------

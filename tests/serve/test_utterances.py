@@ -18,7 +18,7 @@ from tests.waiting import until
 from vaultmind.app import App
 from vaultmind.errors import BadArgument
 from vaultmind.serve.operations import Call, run_operation
-from vaultmind.session.lifecycle.lifecycle import SessionLog
+from vaultmind.session.log import SessionLog
 from vaultmind.types import PERSON, Caller, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -114,12 +114,6 @@ def test_either_words_or_an_operation_and_the_error_says_so(
         assert "utterance" in text_of(said) and "op (remember, forget, replace)" in text_of(said)
 
 
-def test_an_operation_touches_what_that_means(app: App) -> None:
-    call(app, "memory_update", {"op": "remember", "text": "Rows on Sundays"})
-    body = say(app, "Forget that").structured_content
-    assert body["outcome"] == "written" and "Rows on Sundays" in body["message"]
-
-
 def test_what_memory_show_listed_is_not_guessed_among(app: App) -> None:
     call(app, "memory_show", {})
     body = say(app, "Forget that").structured_content
@@ -177,7 +171,7 @@ def capture(machine: Machine, words: str, message_id: str) -> None:
 
     from vaultmind.app import local_now
 
-    log = SessionLog(Files(), reader, paths, local_now, idle_minutes=30)
+    log = SessionLog(Files(), reader, local_now, idle_minutes=30)
     log.log("main", Message("user", words, "", id=message_id))
 
 

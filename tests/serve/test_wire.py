@@ -9,17 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import strategies as st
 
 from vaultmind.client import wire
 from vaultmind.client.wire import Wire
 from vaultmind.errors import DaemonUnavailable
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=10,
-)
 
 
 @pytest.fixture

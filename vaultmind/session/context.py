@@ -19,6 +19,7 @@ from vaultmind.index.words.language import detect
 from vaultmind.plural import counted
 from vaultmind.ports import Embedder, Report, silent
 from vaultmind.session.conversation import View, key_of
+from vaultmind.session.files import Hides, Shows, read_text
 from vaultmind.session.longterm import Ask, Brought
 from vaultmind.session.parts import (
     BETWEEN_TOKENS,
@@ -34,10 +35,8 @@ from vaultmind.session.parts import (
 )
 from vaultmind.session.past_runs import runs_part, without_runs
 from vaultmind.session.recall import RecallRequest, context_words, dated, recall
-from vaultmind.session.records.reading import Hides, Shows, read_text
 from vaultmind.session.start import Beginning, start_context
-from vaultmind.session.subagents.history import History, Kept, history
-from vaultmind.session.subagents.run_lines import block_of
+from vaultmind.session.subagents import History, block_of, history
 from vaultmind.session.summary import Rolling, Window, fitting, shown
 from vaultmind.session.window import (
     LONGEST_TOKEN,
@@ -225,9 +224,14 @@ class ContextBuilder:
         draft = _Draft(request, caller, budget, config, budget + BETWEEN_TOKENS)
         past: History | None = None
         if request.task:
-            kept = Kept(self._sources.excludes, self._sources.hides_run)
-            runs, paths = config.context.subagent_history, self._sources.reader.paths
-            past = history(paths, request.task, runs, kept)
+            sources, runs = self._sources, config.context.subagent_history
+            past = history(
+                sources.reader.paths,
+                request.task,
+                runs,
+                excludes=sources.excludes,
+                hides=sources.hides_run,
+            )
         view = None if request.fresh or request.task else self._view(draft)
         asked = waiting(view.messages if view else (), request.pending)
         language = view.language if view else detect(asked.query, "en")

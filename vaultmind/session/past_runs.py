@@ -5,7 +5,7 @@ from __future__ import annotations
 from vaultmind.plural import counted
 from vaultmind.redact import mask
 from vaultmind.session.parts import NO_ROOM, Dropped, Part
-from vaultmind.session.subagents.history import History, Run, RunMessage
+from vaultmind.session.subagents import History, Run, RunMessage
 from vaultmind.session.window import cut
 from vaultmind.tokens import count
 
