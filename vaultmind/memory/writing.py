@@ -266,7 +266,8 @@ class FactWriter:
             return replace(ask.outcome("denied", message), reason=decision.reason)
         marks = [mark.group()[1:-1] for mark in MARK.finditer(ask.write.text)]
         rest = content(MARK.sub(" ", ask.write.text))
-        if ask.write.op == "forget" or not marks or len(rest) > LABEL_WORDS:
+        label = 0 if set(marks) <= {"private passage", "own pattern"} else LABEL_WORDS
+        if ask.write.op == "forget" or not marks or len(rest) > label:
             return None
         kinds = ", ".join(ask.redacted or dict.fromkeys(marks))
         message = f"Only a secret ({kinds}) was given. Nothing was stored: secrets are never"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from vaultmind.vault.nesting import yaml_string
-from vaultmind.vault.properties import front_matter
+from vaultmind.vault.properties import front_matter, words_of
 
 BOM = "\ufeff"
 EXTRACTION = "extraction"
@@ -46,6 +46,8 @@ class SessionMeta:
     """What the client calls itself with which it was held, e.g. `claude-code`; empty if unknown."""
     project: str = ""
     """The name of the folder that it was held in; empty where nobody said."""
+    title: str = ""
+    """What it was about, in a few words: its first alias, as Obsidian shows it."""
 
 
 def is_hosts(conversation: str) -> bool:
@@ -112,6 +114,7 @@ def _meta(values: dict[str, object]) -> SessionMeta:
     )
     return SessionMeta(
         **texts,
+        title=next(iter(aliases), ""),
         state="ended" if values.get("state") == "ended" else "open",
         segments=int(segments) if segments.isdecimal() else 1,
         topics=tuple(map(str, topics)) if isinstance(topics, list) else (),
