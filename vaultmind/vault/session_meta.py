@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from vaultmind.vault.nesting import yaml_string
-from vaultmind.vault.properties import front_matter, words_of
+from vaultmind.vault.properties import front_matter
 
 BOM = "\ufeff"
 EXTRACTION = "extraction"
@@ -15,8 +15,10 @@ EXTRACTION = "extraction"
 PIPE = "pipe:"
 """Begins the name of a conversation that no host names: it is that of a client's connection."""
 
-_TEXTS = ("id", "agent", "started", "ended", "summarised_in", "conversation", "device")
-_TEXTS += ("pending", "consolidated", "client", "project")
+_TEXTS = (
+    *("id", "agent", "started", "ended", "summarised_in", "conversation", "device", "pending"),
+    *("consolidated", "client", "project"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +107,16 @@ def read_meta(text: str, faults: list[str]) -> tuple[int, SessionMeta]:
 
 
 def _meta(values: dict[str, object]) -> SessionMeta:
-    typed = {name: value for name, value in values.items() if isinstance(value, (str, int, float))}
-    texts = {name: str(typed.get(name, "")).strip() for name in _TEXTS}
-    segments, topics, source = (
-        str(typed.get("segments")),
-        values.get("topics"),
-        values.get("source"),
-    )
+    def text(value: object) -> str:
+        return str(value).strip() if isinstance(value, (str, int, float)) else ""
+
+    topics, aliases, source = (values.get(name) for name in ("topics", "aliases", "source"))
+    segments = text(values.get("segments"))
     return SessionMeta(
-        **texts,
-        title=next(iter(aliases), ""),
+        **{name: text(values.get(name)) for name in _TEXTS},
         state="ended" if values.get("state") == "ended" else "open",
         segments=int(segments) if segments.isdecimal() else 1,
         topics=tuple(map(str, topics)) if isinstance(topics, list) else (),
-        source=source if isinstance(source, str) else str(typed.get("source", "")),
+        source=source if isinstance(source, str) else text(source),
+        title=str(aliases[0]) if isinstance(aliases, list) and aliases else text(aliases),
     )
