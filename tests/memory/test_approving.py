@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.memory.conftest import MAIN, House
-from vaultmind.errors import BadArgument, NotFound, WriteFailed
+from vaultmind.errors import BadArgument, DamagedMemory, NotFound, WriteFailed
 from vaultmind.memory.audit import AuditLine, read_audit
-from vaultmind.memory.suggestions import parse
-from vaultmind.types import PERSON, MessageRef
+from vaultmind.memory.suggestions import Put, parse
+from vaultmind.types import PERSON, MemoryWrite, MessageRef
 
 BRAIN = "VaultMind/agents/main/memory/brain.md"
 SUGGESTIONS = "VaultMind/Suggestions.md"
@@ -134,18 +134,19 @@ def test_a_crash_between_apply_and_settle_writes_nothing_twice(
 
 
 @pytest.mark.parametrize("op", ["remember", "replace"])
-def test_a_crash_before_even_the_audit_line_writes_nothing_twice(shy: House, op: str) -> None:
+def test_a_crash_before_the_line_of_what_it_came_to_writes_nothing_twice(
+    shy: House, op: str
+) -> None:
     if op == "remember":
         suggest(shy, "Likes tea")
     else:
         shy.replace("Drinks coffee black", "Takes milk in it", caller=MAIN)
     tick(shy, "**main** wants to")
     before, log = shy.file(SUGGESTIONS).read_text(), shy.file(shy.paths.audit("main", "test"))
-    logged = log.read_text()
     shy.gate.settle_suggestions()
     brain = shy.brain()
     shy.file(SUGGESTIONS).write_text(before)
-    log.write_text(logged)
+    log.write_text("".join(log.read_text().splitlines(keepends=True)[:-1]))
     anew = House(shy.paths.root, level=1)
     assert [one.outcome for one in anew.gate.settle_suggestions()] == ["unchanged"]
     assert anew.brain() == brain and anew.gate.queue.listed() == ()
@@ -178,12 +179,10 @@ def test_what_cannot_be_applied_stays_says_why_and_is_not_tried_again(shy: House
     lines = len(audit(shy))
     assert shy.gate.settle_suggestions() == () and len(audit(shy)) == lines
     assert shy.gate.queue.waiting("main") == 1
-    tick(shy, "coffee with milk", " ")
-    assert shy.gate.settle_suggestions() == ()
-    assert "nie udało" not in shy.file(SUGGESTIONS).read_text()
     shy.put(BRAIN, "# Main\n\n- Drinks coffee black\n")
     tick(shy, "coffee with milk")
     assert [one.outcome for one in shy.gate.settle_suggestions()] == ["written"]
+    assert "nie udało" not in shy.file(SUGGESTIONS).read_text()
 
 
 @pytest.mark.parametrize(
@@ -208,7 +207,9 @@ def test_a_tick_that_asks_for_the_impossible_changes_nothing(
     ]
     assert shy.gate.settle_suggestions() == ()
     said = shy.file(SUGGESTIONS).read_text()
-    assert shy.brain() == brain and said.startswith(f"# Suggestions\n\n{line}\n")
+    assert shy.brain() == brain and said.startswith(
+        f"# Suggestions\n\n{line.replace('[x]', '[ ]')}\n"
+    )
     assert said.endswith("\n- mine\n") and why in said
     assert not shy.file("VaultMind/agents/nobody").exists()
 
@@ -335,3 +336,19 @@ def test_notes_about_a_damaged_brain_live_beside_suggestions(shy: House) -> None
     shy.put(BRAIN, "- Plays chess\n")
     assert [one.outcome for one in shy.gate.settle_suggestions()] == ["written"]
     assert "Likes tea" in shy.brain()
+
+
+def test_what_was_made_before_is_not_made_again_and_no_text_is_named(shy: House) -> None:
+    queue = shy.gate.queue
+    assert (queue.waiting(), queue.listed(), queue.due()) == (0, (), ())
+    tea = MemoryWrite("remember", "main", MAIN, "Likes tea")
+    first = queue.put(tea, "pl")
+    assert shy.file(SUGGESTIONS).read_text().startswith("# Sugestie\n")
+    assert queue.put(replace(tea, text="likes TEA.")) == Put("waiting", first.id)
+    (one,) = queue.listed()
+    edit(shy, ("Likes tea", "Likes green tea"))
+    assert not queue.settle(one.suggestion, "accepted"), "it says something else by now"
+    shy.put(SUGGESTIONS, b"\xff\xfe not text")
+    with pytest.raises(DamagedMemory, match=r"VaultMind/Suggestions\.md cannot be used: not UTF-8"):
+        queue.put(tea)
+    assert shy.file(SUGGESTIONS).read_bytes() == b"\xff\xfe not text"

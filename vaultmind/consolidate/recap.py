@@ -16,13 +16,11 @@ from vaultmind.consolidate.talk import Understand, own_words, says
 from vaultmind.memory.sensitive import sensitive
 from vaultmind.memory.words import fold
 from vaultmind.redact import blank_private, mask
-from vaultmind.session.lifecycle.active import recap_block
-from vaultmind.session.records.reading import plain_text
-from vaultmind.session.summary import unkept
-from vaultmind.session.summary.cues import LANGUAGES, language_of
-from vaultmind.session.summary.rolling import Line
-from vaultmind.session.summary.sentences import sentences
-from vaultmind.session.summary.showing import section_text, source_bullet
+from vaultmind.session.active import recap_block
+from vaultmind.session.files import plain_text
+from vaultmind.session.sentences import LANGUAGES, headings, sentences
+from vaultmind.session.summary import Line, section_text, unkept
+from vaultmind.session.summary_file import source_bullet
 from vaultmind.tokens import count
 from vaultmind.types import Message
 from vaultmind.vault.bullets import HEADING
@@ -111,7 +109,7 @@ def with_recap(text: str, lines: Sequence[Line], language: str, max_tokens: int)
     `text` is what the conversation leaves without it, empty where it leaves nothing: its other
     sections stay as far as there is room. At least one line of the recap is kept.
     """
-    title = language_of(language).headings["about"]
+    title = headings(language)["about"]
     kept = list(lines)
     body = section_text(title, map(source_bullet, kept))
     while len(kept) > 1 and _tokens(body) > max_tokens:
@@ -170,7 +168,7 @@ def _stems(text: str) -> Iterable[str]:
 
 def _others(text: str) -> list[tuple[str, list[str]]]:
     """Return the sections of an active context but the one on what it was about."""
-    about = {language_of(code).headings["about"].casefold() for code in LANGUAGES}
+    about = {headings(code)["about"].casefold() for code in LANGUAGES}
     sections: list[tuple[str, list[str]]] = []
     for line in text.splitlines():
         if match := HEADING.match(line):

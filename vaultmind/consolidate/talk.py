@@ -23,9 +23,8 @@ from vaultmind.memory.contradictions.relations import pattern
 from vaultmind.memory.words import NEGATIONS, content, fold
 from vaultmind.ports import Embedder
 from vaultmind.redact import MARK, mask, private_spans
+from vaultmind.session.sentences import abbreviations, sentences
 from vaultmind.session.summary import keeps_out, unkept
-from vaultmind.session.summary.cues import abbreviations
-from vaultmind.session.summary.sentences import sentences
 from vaultmind.types import Message, Role
 from vaultmind.vault.oneline import one_line
 

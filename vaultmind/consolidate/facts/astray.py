@@ -21,9 +21,7 @@ from vaultmind.memory.contradictions.measures import measures
 from vaultmind.memory.sensitive import sensitive
 from vaultmind.memory.words import NEGATIONS, SMALL, SOFT, Word, content, fold, forms
 from vaultmind.redact import mask
-from vaultmind.session.summary.cues import said
-from vaultmind.session.summary.sentences import sentences
-from vaultmind.session.summary.weigh import CAPITAL_NOUNS
+from vaultmind.session.sentences import CAPITAL_NOUNS, said, sentences
 
 SPOKEN_OF = 0.6
 """Share of a longer sentence's telling words that its sources must hold."""

@@ -26,8 +26,8 @@ from vaultmind.memory.contradictions.claims import denies, read
 from vaultmind.memory.contradictions.lexicon import entry
 from vaultmind.memory.contradictions.measures import measures
 from vaultmind.memory.words import ENDINGS, NEGATIONS, SMALL, content, fold, forms
-from vaultmind.session.records.store import time_or_none
-from vaultmind.session.summary.weigh import CAPITAL_NOUNS
+from vaultmind.session.files import time_or_none
+from vaultmind.session.sentences import CAPITAL_NOUNS
 from vaultmind.types import Message
 
 BEGINNING = 4

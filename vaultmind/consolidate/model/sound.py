@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from vaultmind.consolidate.facts.astray import astray
 from vaultmind.memory.match import mentions, same_fact
 from vaultmind.plural import counted
-from vaultmind.session.summary.sentences import sentences
+from vaultmind.session.sentences import sentences
 from vaultmind.vault.oneline import one_line
 
 ENOUGH = 0.5

@@ -1,4 +1,4 @@
-"""The model that writes the summary of a running conversation, and says what tools did in it.
+"""The model that writes the summary of a running conversation.
 
 Whatever it says is held against the messages that it names. What does not hold is left out, and
 there the messages' own words stay.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,30 +16,23 @@ from vaultmind.consolidate.facts.astray import astray
 from vaultmind.consolidate.model.room import ask, few_enough, room_of
 from vaultmind.consolidate.model.transcript import (
     Line,
-    gives_orders,
     shares,
     text_of,
     transcript,
-    without_orders,
 )
 from vaultmind.consolidate.talk import key_of, read_talk
 from vaultmind.consolidate.types import Reason
 from vaultmind.minion import prompts
 from vaultmind.minion.choice import EXTRACTIVE, Done, Minion
-from vaultmind.minion.window import windows
 from vaultmind.ports import Generator
-from vaultmind.session.summary import KINDS, Kind, Told, ToldLine
-from vaultmind.session.summary.weigh import read
-from vaultmind.session.talk.means import ToolCall
+from vaultmind.session.sentences import read
+from vaultmind.session.summary import KINDS, Kind, ModelLine, ModelLines
 from vaultmind.types import Message
 from vaultmind.vault.oneline import one_line
 
 LINES = 8
 """Lines that a model may write about the messages of one window."""
 LINE_CHARACTERS = 240
-TOOL_CHARACTERS = 300
-SHOWN = 200
-"""Characters of a tool's result, and of what was said before its call, that a model is shown."""
 MOST_SOURCES = 4
 """Messages that a line may name."""
 ENOUGH = 0.5
@@ -76,7 +69,7 @@ class _Answer:
 
 
 class ModelTeller:
-    """Implements the running conversation's `Teller` with the models for summaries."""
+    """Implements a conversation's `SummaryModel` with the models for summaries."""
 
     def __init__(self, minion: Minion, paused: Callable[[], bool] = lambda: False) -> None:
         self._minion = minion
@@ -88,12 +81,12 @@ class ModelTeller:
         """Tell whether there is a model, and the person has not paused its work."""
         return bool(self._minion.chain("summary")) and not self._paused()
 
-    def lines(self, messages: Sequence[Message], earlier: str, language: str) -> Told | None:
+    def lines(self, messages: Sequence[Message], earlier: str, language: str) -> ModelLines | None:
         """Return what some messages come to; None where no model could say."""
         blocks = {key_of(one): one.block for one in messages}
         lines = transcript(messages, read_talk(messages))
         if not lines:  # pastes and what was asked not to be kept: no model is to see these
-            return Told((), EXTRACTIVE, tuple(blocks.values()))
+            return ModelLines((), EXTRACTIVE, tuple(blocks.values()))
         known = _fit_to_show(earlier)
         done = self._minion.run("summary", partial(_ask_lines, lines, known, language))
         if done.value is None:
@@ -106,77 +99,38 @@ class ModelTeller:
         unseen = set(blocks.values()).difference(shown.values())
         return _told(_Answer(done.value, done.by, held, shown), unseen)
 
-    def tools(self, calls: Sequence[ToolCall], language: str) -> Told | None:
-        """Return a line or two for each of some calls; None where no model could say."""
-        named = f"{calls[0].time} {calls[-1].source}" if calls else ""
-        calls = _visible(calls)
-        if not calls:
-            return Told((), EXTRACTIVE)
-        done = self._minion.run("summary", partial(_ask_tools, calls, language))
-        if done.value is None:
-            return self._failing(done, named, [one.source for one in calls])
-        numbered = dict(enumerate(calls, 1))
-        held = {n: [one.name, one.result, one.before, one.time] for n, one in numbered.items()}
-        blocks = {number: one.source for number, one in numbered.items()}
-        said = [one for one in done.value if not gives_orders(one.text)]
-        return _told(_Answer(said, done.by, held, blocks), set())
-
-    def _failing(self, done: Done[list[_Said]], named: str, blocks: Iterable[str]) -> Told | None:
+    def _failing(
+        self, done: Done[list[_Said]], named: str, blocks: Iterable[str]
+    ) -> ModelLines | None:
         """Return what a failure comes to: None, or after some tries that nothing is said."""
         if done.untried or self._paused():
             return None
         tries = self._failed.pop(named, 0) + 1
         if tries >= TRIES:
-            return Told((), EXTRACTIVE, tuple(blocks))
+            return ModelLines((), EXTRACTIVE, tuple(blocks))
         self._failed[named] = tries
         while len(self._failed) > MOST_FAILING:
             del self._failed[next(iter(self._failed))]
         return None
 
 
-def _told(answer: _Answer, doubted: set[str]) -> Told:
+def _told(answer: _Answer, doubted: set[str]) -> ModelLines:
     """Return the lines that what they name says, and of which messages their own words are to
     stay: those that were not shown, or of which something wrong was said.
     """
-    kept: list[ToldLine] = []
+    kept: list[ModelLine] = []
     for one in answer.said:
         numbers = sorted({number for number in one.numbers if number in answer.blocks})
         sources = tuple(answer.blocks[number] for number in numbers)
         texts = [text for number in numbers for text in answer.held[number]]
         line = _clean(one.text)
         if sources and _says_something(line) and not astray(line, texts):
-            kept.append(ToldLine(line, sources, one.kind))
+            kept.append(ModelLine(line, sources, one.kind))
         else:
             doubted = doubted.union(sources)
     if len(kept) < ENOUGH * len(answer.said):
-        return Told((), answer.by, tuple(answer.blocks.values()))
-    return Told(tuple(kept), answer.by, tuple(sorted(doubted)))
-
-
-def _visible(calls: Sequence[ToolCall]) -> list[ToolCall]:
-    """Return calls with what a model may be shown of them; those of which that is nothing are out.
-
-    What was said before a call is shown as in a conversation: no pastes, quotations, private words
-    or orders. What a tool did for words that are not to be kept is as little to be told as those.
-    """
-    said = dict.fromkeys(text for one in calls for text in (one.turn, one.before) if text)
-    messages = [Message("user", text, "", id=str(at)) for at, text in enumerate(said)]
-    talk = read_talk(messages)
-    kept_out = {one.key for one in talk.said if one.fault in _KEPT_OUT}
-    barred = {text for at, text in enumerate(said) if str(at) in kept_out}
-    lines = {line.key: line.text for line in transcript(messages, talk)}
-    before = {text: lines.get(str(at), "")[:SHOWN] for at, text in enumerate(said)}
-    shown = (
-        replace(
-            one,
-            name=without_orders(one.name),
-            result=without_orders(one.result)[:SHOWN],
-            before=before.get(one.before, ""),
-        )
-        for one in calls
-        if barred.isdisjoint((one.turn, one.before))
-    )
-    return [one for one in shown if any(map(str.isalnum, one.result))]
+        return ModelLines((), answer.by, tuple(answer.blocks.values()))
+    return ModelLines(tuple(kept), answer.by, tuple(sorted(doubted)))
 
 
 def _fit_to_show(earlier: str) -> str:
@@ -226,29 +180,6 @@ def _ask_lines(
     return found
 
 
-def _ask_tools(calls: Sequence[ToolCall], language: str, generator: Generator) -> list[_Said]:
-    words = prompts.load("tools", language)
-    room = room_of(generator, words.filled(calls=""))
-    texts = [_shown(number, call) for number, call in enumerate(calls, 1)]
-    parts = windows(texts, room.tokens, generator.count)
-    few_enough(len(parts), generator)
-    found: list[_Said] = []
-    for window in parts:
-        allowed = frozenset(piece.source + 1 for piece in window.pieces)
-        text = words.filled(calls="\n".join(piece.text for piece in window.pieces))
-        check = _Check(allowed, "calls", "call")
-        value = ask(generator, text, _CALLS, room.answer, check, language=words.language)
-        found += [
-            _Said(one["text"], (one["call"],)) for one in value["calls"] if one["call"] in allowed
-        ]
-    return found
-
-
-def _shown(number: int, call: ToolCall) -> str:
-    before = f" | before: {one_line(call.before)}" if call.before else ""
-    return f"{number}. {one_line(call.name)}{before} | result: {one_line(call.result)}"
-
-
 class _Check:
     """Tells whether an answer names what there is; a few that do not are left out later."""
 
@@ -293,9 +224,4 @@ _LINES = _list_of(
         "from": _NUMBERS,
     },
     LINES,
-)
-_CALLS = _list_of(
-    "calls",
-    {"call": {"type": "integer"}, "text": {"type": "string", "maxLength": TOOL_CHARACTERS}},
-    20,
 )

@@ -15,7 +15,7 @@ from vaultmind.consolidate.types import Extraction
 from vaultmind.memory.match import mentions
 from vaultmind.minion.choice import Minion
 from vaultmind.ports import Embedder
-from vaultmind.session.summary.sentences import sentences
+from vaultmind.session.sentences import sentences
 from vaultmind.types import Fact, Message
 
 

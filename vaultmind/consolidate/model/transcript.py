@@ -18,7 +18,7 @@ from vaultmind.index.words.language import detect
 from vaultmind.memory.words import fold
 from vaultmind.minion.window import Count, Window, windows
 from vaultmind.redact import blank_private, mask
-from vaultmind.session.summary.sentences import sentences
+from vaultmind.session.sentences import sentences
 from vaultmind.types import Message, Role
 from vaultmind.vault.oneline import one_line
 

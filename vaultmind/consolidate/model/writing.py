@@ -28,7 +28,7 @@ from vaultmind.memory.words import content
 from vaultmind.minion import prompts
 from vaultmind.minion.choice import Minion
 from vaultmind.ports import Embedder, Generator
-from vaultmind.session.summary.sentences import sentences
+from vaultmind.session.sentences import sentences
 from vaultmind.types import Message
 from vaultmind.vault.oneline import one_line
 

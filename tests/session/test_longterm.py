@@ -1,0 +1,240 @@
+"""session/context/longterm: what lasting memory brings before an answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from tests.index.vault import Vault
+from vaultmind.config import AssociationConfig, RecallConfig
+from vaultmind.index.related import Relations
+from vaultmind.session.longterm import (
+    WORK,
+    Ask,
+    Brought,
+    LongTerm,
+    LongTermSettings,
+)
+from vaultmind.session.recall import LANGUAGES, context_words
+from vaultmind.types import PERSON, Caller, Message
+from vaultmind.vault.transcript import SessionMeta, render_header, render_message
+
+MAIN = Caller("agent", "main")
+TIME = "2026-02-20T10:00:00+01:00"
+SESSION = "2026-02-20_001"
+MEMORY = "VaultMind/agents/main/memory"
+SMALL_TALK = Path(__file__).parents[2] / "benchmarks/data/small_talk.jsonl"
+
+
+@dataclass
+class Room:
+    """A vault and the lasting memory over it."""
+
+    vault: Vault
+    recall: RecallConfig
+    association: AssociationConfig
+
+    def ask(self, query: str, caller: Caller = PERSON, **changed: object) -> Brought:
+        relations = Relations(self.vault.with_meaning(), self.vault.outlet, self.vault)
+        settings = LongTermSettings(self.recall, self.association, 0.7)
+        memory = LongTerm(self.vault.search, relations, self.vault.paths, settings)
+        usual = Ask(query, "main", caller, "", "en", 300, 100)
+        return memory.recall(replace(usual, **changed))  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Room]:
+    vault = Vault(tmp_path)
+    vault.put("Oven.md", "The oven door is 25 cm high, built by [[Władek]].\n")
+    vault.put("Władek.md", "Stove fitter in Mogilany. His daughter takes the calls.\n")
+    vault.put("Tax.md", "Invoices and stamps for the tax office.\n")
+    yield Room(vault, RecallConfig(), AssociationConfig())
+    vault.close()
+
+
+def session(*said: str, name: str = SESSION) -> str:
+    text = render_header(SessionMeta(name, "main", TIME))
+    for number, one in enumerate(said, 1):
+        text += render_message(
+            Message("user", one, TIME, f"D1:{number}", "Anna", block=f"m{number}")
+        )
+    return text
+
+
+def put_session(room: Room, *said: str, name: str = SESSION) -> None:
+    room.vault.put(f"{MEMORY}/sessions/{name}.md", session(*said, name=name))
+
+
+def memory_text(brought: Brought) -> str:
+    return brought.memory.text if brought.memory else ""
+
+
+def reasons(brought: Brought) -> str:
+    return " | ".join(f"{one.what}: {one.reason}" for one in brought.dropped)
+
+
+# --- what is brought -----------------------------------------------------------------------
+
+
+def test_what_was_done_for_another_task_is_for_plans_and_searches(room: Room) -> None:
+    """A conversation about an oven is not helped by a commit about one."""
+    event = "- 10:00:03 decided: the oven door is asked for its height first"
+    held = "episode: 1\nstate: ended\noutcome: success"
+    episode = f"---\n{held}\n---\n# The oven door page\n{event}\n"
+    room.vault.put("VaultMind/agents/main/episodes/2026-02-01_001.md", episode)
+    brought = room.ask("How high is the oven door?")
+    assert "episodes/" not in memory_text(brought) and "[[Oven]]" in memory_text(brought)
+    assert WORK in reasons(brought)
+
+
+def test_it_speaks_the_conversations_language(room: Room) -> None:
+    for language in LANGUAGES:
+        brought = room.ask("How high is the oven door?", language=language)
+        assert memory_text(brought).split("\n")[0] == context_words(language)["memory"]
+    assert len({context_words(language)["associations"] for language in LANGUAGES}) == len(
+        LANGUAGES
+    )
+
+
+@pytest.mark.parametrize("tokens_", [1, 12, 30, 45, 80, 150])
+def test_no_part_is_larger_than_its_room(room: Room, tokens_: int) -> None:
+    filler = "Nothing of the kind, parrots and taxes. " * 8
+    for number in range(5):
+        room.vault.put(f"Wood {number}.md", f"Beech wood costs {number} zł. [[Tax]] {filler}")
+    brought = room.ask("beech wood cost", room_tokens=tokens_, association_tokens=tokens_)
+    for part in (brought.memory, brought.associations):
+        assert part is None or part.tokens <= min(tokens_, 300)
+
+
+def test_without_room_nothing_is_brought(room: Room) -> None:
+    brought = room.ask("How high is the oven door?", room_tokens=0, association_tokens=0)
+    assert (brought.memory, brought.associations) == (None, None)
+
+
+# --- old questions -------------------------------------------------------------------------
+
+DEADLINE = "what is the deadline of Project Heron?"
+
+
+def put_talk(room: Room, name: str, *said: tuple[str, str]) -> None:
+    text = render_header(SessionMeta(name, "main", TIME))
+    for number, (role, one) in enumerate(said, 1):
+        text += render_message(
+            Message(role, one, TIME, f"{name}:{number}", block=f"m{number}")  # type: ignore[arg-type]
+        )
+    room.vault.put(f"{MEMORY}/sessions/{name}.md", text)
+
+
+def test_the_answer_to_an_old_question_is_brought_and_not_the_question(room: Room) -> None:
+    put_talk(room, SESSION, ("user", DEADLINE), ("assistant", "It was moved to the spring."))
+    text = memory_text(room.ask("Remind me, when is the deadline of Project Heron?"))
+    assert f"{SESSION}#^m2" in text
+    assert "moved to the spring" in text
+    assert f"{SESSION}#^m1" not in text
+
+
+# --- when nothing is -----------------------------------------------------------------------
+
+
+def test_small_talk_brings_nothing(room: Room) -> None:
+    lines = SMALL_TALK.read_text("utf-8").splitlines()
+    said = [json.loads(line)["text"] for line in lines]
+    put_session(room, *said)
+    brought = {text: memory_text(room.ask(text)) for text in said}
+    assert not [text for text, found in brought.items() if found]
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"query": "   "}, "memory: nothing was asked"),
+        ({"query": "thanks, great"}, "memory: nothing in it to look for"),
+        ({"query": "zebra crossings in Peru"}, "memory: nothing was found"),
+        (
+            {"query": "oven door and zebra crossings in Peru"},
+            "less than 0.50 (recall.relevance is 0.50)",
+        ),
+    ],
+)
+def test_it_says_why_nothing_is_brought(room: Room, changed: dict[str, str], reason: str) -> None:
+    brought = room.ask(**changed)
+    assert brought.memory is None
+    assert reason in reasons(brought)
+
+
+def test_switched_off_it_does_not_even_look(room: Room) -> None:
+    room.recall = RecallConfig(enabled=False)
+    brought = room.ask("How high is the oven door?")
+    assert (brought.memory, brought.associations) == (None, None)
+    assert reasons(brought) == "memory: switched off"
+
+
+def test_a_good_match_in_the_conversation_keeps_memory_out_unless_the_topic_is_new(
+    room: Room,
+) -> None:
+    query = "How high is the oven door?"
+    inside = room.ask(query, best=0.7, topic_is_new=False)
+    assert inside.memory is None
+    assert "the conversation itself has a match of 0.70" in reasons(inside)
+    assert inside.associations is None, "what is not asked brings nothing to mind"
+    assert room.ask(query, best=0.69, topic_is_new=False).memory is not None
+    assert room.ask(query, best=0.9, topic_is_new=True).memory is not None
+
+
+# --- what stands in the context already -----------------------------------------------------
+
+
+def test_what_the_last_conversation_left_is_no_lasting_memory(room: Room) -> None:
+    room.vault.put(f"{MEMORY}/active_context.md", "## Decisions\n\n- The oven door is green ^k1\n")
+    brought = room.ask("what colour is the oven door")
+    assert "green" not in memory_text(brought)
+    assert "active_context.md#^k1: stands in the context already" in reasons(brought)
+
+
+def test_a_piece_of_which_all_is_shown_is_not_said_again(room: Room) -> None:
+    long = f"{'Nothing happened on that day. ' * 20}The chimney sweep comes on the ninth of April."
+    room.vault.put("Diary.md", f"- {long} {'It rained and rained. ' * 20}\n")
+    query = "when does the chimney sweep come"
+    piece = memory_text(room.ask(query)).partition("]]: ")[2]
+    assert "ninth of April" in piece and not piece.startswith("- ")
+    assert "April" not in memory_text(room.ask(query, shown=(f"He says that {piece} So it is.",)))
+
+
+def test_the_running_session_and_its_summary_are_no_lasting_memory(room: Room) -> None:
+    put_session(room, "The chimney sweep comes on the ninth of April.")
+    summary = f"{MEMORY}/summaries/rolling/{SESSION}-2.md"
+    room.vault.put(summary, "The chimney sweep comes on the ninth of April, said Anna ^s1\n")
+    query = "when does the chimney sweep come"
+    assert room.ask(query).memory is not None
+    brought = room.ask(query, session=SESSION)
+    assert (brought.memory, brought.associations) == (None, None)
+
+
+def test_a_paste_of_megabytes_is_asked_by_its_ends(room: Room) -> None:
+    paste = "parrots and taxes " * 300_000
+    assert "25 cm" in memory_text(room.ask(f"How high is the oven door?\n{paste}"[:2000]))
+    assert room.ask(f"{paste}\nHow high is the oven door?") is not None
+
+
+# --- who may see what ----------------------------------------------------------------------
+
+
+def test_a_forgotten_message_is_not_brought(room: Room) -> None:
+    put_session(room, "The chimney sweep comes in April.")
+    room.vault.hidden.names.add(("main", SESSION, "D1:1"))
+    assert room.ask("when does the chimney sweep come").memory is None
+
+
+def test_an_agent_that_keeps_its_memory_is_not_there(room: Room) -> None:
+    theirs = "VaultMind/agents/jaskier/memory/brain.md"
+    room.vault.put(theirs, "## User\n\n- The chimney sweep comes in April ^k1\n")
+    room.vault.put(f"{MEMORY}/brain.md", "## User\n\n- Likes tea ^k1\n")
+    query = "when does the chimney sweep come"
+    assert "April" in memory_text(room.ask(query, MAIN, agent="jaskier"))
+    room.vault.rights.hidden.add(("main", "jaskier"))
+    brought = room.ask(query, MAIN, agent="jaskier")
+    assert (brought.memory, brought.associations) == (None, None)
