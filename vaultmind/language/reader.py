@@ -27,13 +27,14 @@ INTENTS: tuple[IntentName, ...] = get_args(IntentName)
 Scope = Literal["this", "before", "after"]
 
 GROUPS: dict[str, tuple[tuple[str, ...], float]] = {
-    "remember": (("remember",), 0.5),
-    "forget": (("forget", "forget_topic"), 0.6),
-    "correct": (("correct",), 0.6),
-    "skip": (("skip_this", "skip_before", "skip_after"), 0.5),
+    "remember": (("remember",), 0.7),
+    "forget": (("forget", "forget_topic"), 0.9),
+    "correct": (("correct",), 0.9),
+    "skip": (("skip_this", "skip_before", "skip_after"), 0.7),
     "recall": (("recall", "show"), 0.5),
 }
-"""Labels that lead to the same act, and the likelihood from which it is done."""
+"""Labels that lead to the same act, and the likelihood from which it is done: what destroys needs
+more."""
 SURE = 0.8
 """Likelihood from which a sentence is a request of its own beside another one."""
 MAYBE = 0.25

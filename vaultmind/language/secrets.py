@@ -14,7 +14,7 @@ from vaultmind.language.network import network
 from vaultmind.language.text import sentences
 from vaultmind.redact import Masked, mask
 
-LIKELY, PART = 0.8, 0.5
+LIKELY, PART = 0.9, 0.5
 """Likelihood from which a sentence holds a secret, and from which a word is a part of it."""
 MOST_LETTERS = 400
 """Letters of a sentence that are read."""
