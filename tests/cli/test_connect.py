@@ -16,7 +16,7 @@ from vaultmind.cli.connect import check_clients
 from vaultmind.cli.main import main
 from vaultmind.client.hook import EVENTS
 from vaultmind.config import Config, Flags, load_config
-from vaultmind.session.capture import errands
+from vaultmind.session import spool
 
 JSON_CLIENTS = [name for name, one in clients.CLIENTS.items() if one.path.endswith(".json")]
 COMMANDS = ["Bash(vaultmind *)", "Bash(*/bin/vaultmind *)", "Bash(* -m vaultmind *)"]
@@ -216,8 +216,8 @@ def test_the_doctor_tells_of_hooks_that_are_not_as_they_should_be(
 def test_the_doctor_tells_of_what_waits_and_what_failed(vault: Path) -> None:
     state = config(vault).state_dir
     errand = {"agent": "main", "session_id": "a", "transcript_path": "/t.jsonl", "end": False}
-    errands.leave(str(state), errand)
+    spool.leave(str(state), errand)
     ((result, what),) = said(vault)
-    assert result == "warn" and "1 conversation " in what
+    assert result == "warn" and "1 event " in what
     (state / "hooks.log").write_text("2026-11-22 Stop of main: x\n", "utf-8")
     assert "1 failure in" in said(vault)[1][1] and os.sep in said(vault)[1][1]

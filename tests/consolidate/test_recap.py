@@ -13,8 +13,8 @@ from vaultmind.consolidate.recap import (
     nearest,
     with_recap,
 )
-from vaultmind.session.lifecycle.active import has_recap
-from vaultmind.session.records.reading import plain_text
+from vaultmind.session.active import has_recap
+from vaultmind.session.files import plain_text
 from vaultmind.session.summary import Line
 from vaultmind.tokens import count
 from vaultmind.types import Message

@@ -19,7 +19,7 @@ from vaultmind.episodes.types import Episode, Event
 from vaultmind.serve.call import Call
 from vaultmind.serve.operations import find
 from vaultmind.serve.ops import hooks
-from vaultmind.session.capture import uses
+from vaultmind.session import uses
 from vaultmind.types import Caller
 
 CALLER = Caller("agent", "main", "claude-code")

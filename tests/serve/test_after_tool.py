@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +15,7 @@ from tests.serve.test_hook import quiet, run
 from tests.session.transcripts import Script
 from tests.waiting import until
 from vaultmind.client.client import Client
-from vaultmind.session.capture import errands, uses
+from vaultmind.session import spool, uses
 
 TASK = "Fix the temperature of the oven in the baking note"
 SECRET = "ghp_0123456789abcdefABCDEF0123456789abcd"
@@ -57,8 +55,8 @@ def notes(house: House) -> str:
 
 
 def left(house: House) -> list[str]:
-    folder = house.config.state_dir / errands.FOLDER
-    return [one.read_text("utf-8") for one in sorted(folder.glob(f"*{errands.USES}"))]
+    found = spool.waiting(str(house.config.state_dir))
+    return [json.dumps(one) for one in found if "source" not in one]
 
 
 def test_what_is_read_and_changed_goes_into_the_episode_of_the_prompt(
@@ -83,24 +81,6 @@ def test_what_is_read_and_changed_goes_into_the_episode_of_the_prompt(
         assert wanted in text
     assert SECRET[:12] not in text and "TOKEN" not in text
     assert not left(house)
-
-
-@pytest.mark.parametrize("number", [1, os.getpid()], ids=["another", "the same, in a container"])
-def test_what_a_daemon_took_and_was_killed_over_is_taken_again(tmp_path: Path, number: int) -> None:
-    state = str(tmp_path)
-    for name in ("a.py", "b.py"):
-        errands.leave_use(state, "main", {"session_id": "s1", "edits": [f"/w/{name}"]})
-    errands.leave_use(state, "main", {"session_id": "../s2", "edits": ["/w/c.py"]})
-    (found,) = errands.take_uses(state, "main", "s1")
-    assert [one["edits"] for one in found[3]] == [["/w/a.py"], ["/w/b.py"]]
-    assert not [*errands.take_uses(state)], "it is being seen to"
-    own = re.escape(f"{errands.USES}.{os.getpid()}-") + r"\d+"
-    other = Path(re.sub(own, f"{errands.USES}.{number}-1", found[0]))
-    Path(found[0]).rename(other)
-    (again,) = errands.take_uses(state)
-    assert again[1:] == found[1:]
-    errands.drop(again[0])
-    assert not [*(tmp_path / errands.FOLDER).iterdir()]
 
 
 # --- what leaves the hook ---------------------------------------------------------------------

@@ -16,7 +16,7 @@ from tests.serve.test_hook import quiet, run
 from vaultmind.client import wire
 from vaultmind.client.client import Client
 from vaultmind.serve.ops.hooks import OPENING, TASK
-from vaultmind.session.capture import errands
+from vaultmind.session import spool
 
 PROMPT = "Find out how hot the oven bakes and say whether bread needs more."
 
@@ -77,4 +77,4 @@ def test_a_daemon_that_never_answers_lets_the_sub_agent_start_without_a_plan(
         done = run(house, "PreToolUse", asked(house), VAULTMIND_HOOK_SECONDS="0.05")
         took = time.monotonic() - began
     assert quiet(done) and took < 10
-    assert not errands.waiting(state), "there is nothing to be made up for"
+    assert not spool.waiting(state), "there is nothing to be made up for"

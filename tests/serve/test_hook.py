@@ -17,7 +17,7 @@ from tests.session.transcripts import Script
 from tests.waiting import until
 from vaultmind.client import hook, launch, wire
 from vaultmind.client.client import Client
-from vaultmind.session.capture import errands
+from vaultmind.session import spool
 
 PATIENT = {"VAULTMIND_HOOK_SECONDS": "20"}
 """What these tests promise is not how fast a busy machine is."""
@@ -118,7 +118,7 @@ def test_where_no_daemon_runs_one_is_started_and_the_start_comes_with_the_next_p
                    "UserPromptSubmit")  # fmt: skip
     assert "Is called Anna" in context
     assert len(sessions(house)) == 1
-    assert not errands.waiting(str(house.config.state_dir))
+    assert not spool.waiting(str(house.config.state_dir))
 
 
 def test_what_was_said_before_a_kill_is_taken_down_once_all_the_same(
@@ -147,7 +147,7 @@ def test_a_daemon_that_never_answers_keeps_nobody_waiting(house: House, script: 
                    VAULTMIND_HOOK_SECONDS="0.2")  # fmt: skip
         took = time.monotonic() - began
     assert quiet(done) and took < 10
-    ((_, errand),) = errands.waiting(state)
+    (errand,) = spool.waiting(state)
     assert errand["source"] == "startup"
     assert not Path(state, hook.LOG).exists(), "an errand is left, so nothing failed"
 
@@ -163,7 +163,7 @@ def test_no_event_is_lost_with_a_configuration_and_a_daemon_that_hangs(
         done = run(house, event, event_of(script, source="startup", prompt="Hello"),
                    VAULTMIND_CONFIG=str(config), VAULTMIND_HOOK_SECONDS="0.001")  # fmt: skip
     assert quiet(done)
-    ((_, errand),) = errands.waiting(state)
+    (errand,) = spool.waiting(state)
     assert errand["transcript_path"] == str(script.path)
     assert errand["end"] == (event == "SessionEnd")
 
@@ -184,7 +184,7 @@ def test_an_event_whose_hook_the_host_ends_early_is_not_lost(house: House, scrip
             with peer:  # nothing is answered
                 child.terminate()
                 assert child.wait(20) == 0
-    ((_, errand),) = errands.waiting(state)
+    (errand,) = spool.waiting(state)
     assert errand["end"]
     assert not Path(state, launch.BEGUN).exists(), "no second daemon beside one that is busy"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -20,7 +19,7 @@ from vaultmind.app import App, open_app
 from vaultmind.errors import BadArgument
 from vaultmind.serve.operations import Call, run_operation
 from vaultmind.serve.ops import hooks as hooking
-from vaultmind.session.capture import errands
+from vaultmind.session import spool
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.transcript import PlacedMessage, parse_meta
 
@@ -169,15 +168,6 @@ def test_what_was_erased_or_forgotten_does_not_come_back(tmp_path: Path, script:
 # --- its life ------------------------------------------------------------------------------
 
 
-def test_clear_begins_a_segment_where_the_host_keeps_the_name(app: App, script: Script) -> None:
-    talk_about_bread(script)
-    tell(app, script, "SessionEnd", reason="clear")
-    tell(app, script, "SessionStart", source="clear")
-    script.user("Something else now.")
-    session = tell(app, script, "Stop")["session"]
-    assert [placed.segment for placed in messages(app, session)] == [1, 1, 1, 1, 2]
-
-
 # --- what the host is told -----------------------------------------------------------------
 
 
@@ -209,52 +199,57 @@ def test_from_earlier_comes_only_what_a_compaction_took_away(app: App, script: S
     assert "a line of Mickiewicz" not in again
 
 
-# --- errands, and what is refused ----------------------------------------------------------
+# --- what hooks left, and what is refused --------------------------------------------------
 
 
-def test_an_errand_stays_until_its_transcript_is_read(app: App, script: Script) -> None:
-    other = Script(script.path.with_name("other.jsonl"), "other")
+def leave(app: App, script: Script, *, source: str = "", end: bool = False) -> None:
+    event = {"agent": "main", "session_id": script.session_id, "source": source, "end": end}
+    spool.leave(str(app.config.state_dir), {**event, "transcript_path": str(script.path)})
+
+
+def waiting(app: App) -> list[dict[str, Any]]:
+    return spool.waiting(str(app.config.state_dir))
+
+
+def test_what_a_hook_left_is_made_up_for_with_the_next_one_and_its_start_is_given_then(
+    app: App, script: Script, tmp_path: Path
+) -> None:
+    other = Script(tmp_path / "projects/p/other.jsonl", "other")
     for number in range(200):
         other.user(f"Sentence number {number} of a long talk. " + "And more words. " * 10)
-    state = str(app.config.state_dir)
-    errand = {"agent": "main", "session_id": "other", "transcript_path": str(other.path)}
-    errands.leave(state, {**errand, "source": "startup", "end": True})
-    tell(app, script, "UserPromptSubmit", prompt="Hello")
-    ((_, left),) = errands.waiting(state)
-    assert (left["source"], left["end"]) == ("", True)
-
-    def done() -> bool:
-        tell(app, script, "Stop")
-        return not errands.waiting(state)
-
-    until(done)
+    leave(app, other, source="startup", end=True)
+    leave(app, script, source="startup")
+    told = tell(app, script, "UserPromptSubmit", prompt="Hello")
+    assert "You are Main" in told["context"]
+    assert "You are Main" not in tell(app, script, "UserPromptSubmit", prompt="Hello")["context"]
+    until(lambda: not waiting(app))
     (session,) = app.sessions.sessions("main")
     assert len(messages(app, session)) == 200
     assert parse_meta(text_of(app, session)).state == "ended"
 
 
-def test_an_errand_that_fails_waits_on(app: App, script: Script) -> None:
+def test_what_cannot_be_made_up_for_waits_on(app: App, script: Script) -> None:
     talk_about_bread(script)
-    state = str(app.config.state_dir)
-    path = str(script.path)
-    errands.leave(state, {"agent": "main", "session_id": script.session_id,
-                          "transcript_path": path, "source": "", "end": False})  # fmt: skip
+    leave(app, script)
     sessions = app.paths.root / app.paths.memory("main") / "sessions"
     sessions.write_text("in the way", "utf-8")
-    hooking.run_errands(app)
-    assert len(errands.waiting(state)) == 1
+    hooking.catch_up_hooks(app)
+    assert len(waiting(app)) == 1
     sessions.unlink()
-    hooking.run_errands(app)
-    assert not errands.waiting(state) and app.sessions.sessions("main")
+
+    def done() -> bool:
+        hooking.catch_up_hooks(app)
+        return not waiting(app)
+
+    until(done)
+    assert app.sessions.sessions("main")
 
 
 def test_what_waits_for_its_start_is_taken_down_before_anything_is_forgotten(
     app: App, script: Script
 ) -> None:
     talk_about_bread(script)
-    state = str(app.config.state_dir)
-    errands.leave(state, {"agent": "main", "session_id": script.session_id, "source": "startup",
-                          "transcript_path": str(script.path), "end": False})  # fmt: skip
+    leave(app, script, source="startup")
     found = run_operation(app, Call(PERSON), "erase_preview", {"text": "sourdough"})
     run_operation(app, Call(PERSON), "erase", {"text": "sourdough", "seal": found["seal"]})
     told = tell(app, script, "UserPromptSubmit", prompt="Hello")
@@ -262,21 +257,36 @@ def test_what_waits_for_its_start_is_taken_down_before_anything_is_forgotten(
     assert "sourdough" not in text_of(app, told["session"])
 
 
-@pytest.mark.parametrize("raw", ["[" * 90_000, '{"at":1e300,"tool":"Read"}\n', "\\ud800"])
-@pytest.mark.parametrize("name", ["main--x.json", "main--x.uses"])
-def test_no_leftover_is_so_odd_that_it_keeps_the_others(
-    app: App, script: Script, raw: str, name: str
-) -> None:
-    state = app.config.state_dir
-    errand = {"agent": "main", "session_id": "5f1c-1", "source": "", "end": False}
-    errands.leave(str(state), {**errand, "transcript_path": str(script.path)})
-    if raw.startswith("\\"):
-        raw = json.dumps({**errand, "session_id": "x", "transcript_path": "/tmp/\ud800.jsonl"})
-    (state / errands.FOLDER / name).write_text(raw, "utf-8")
+ODD = (
+    {"agent": "../x", "session_id": "y", "transcript_path": "/etc/passwd", "source": ""},
+    {"agent": "main", "session_id": "x", "transcript_path": "/tmp/\ud800.jsonl", "source": ""},
+    {"agent": "main", "session_id": "x", "at": 1e300, "tool": "Read"},
+    {},
+)
+
+
+def test_nothing_left_is_so_odd_that_it_keeps_the_others(app: App, script: Script) -> None:
     talk_about_bread(script)
-    hooking.run_errands(app)
+    for one in ODD:
+        spool.leave(str(app.config.state_dir), one)
+    with (app.config.state_dir / spool.NAME).open("a") as file:
+        file.write("{torn\n" + "[" * 90_000 + "\n")
+    leave(app, script)
+    hooking.catch_up_hooks(app)
+    until(lambda: not waiting(app))
     assert app.sessions.sessions("main")
-    assert not errands.waiting(str(state))
+
+
+def test_what_a_daemon_took_and_was_killed_over_is_taken_again(tmp_path: Path) -> None:
+    spool.leave(str(tmp_path), {"session_id": "s1"})
+    spool.leave(str(tmp_path), {"session_id": "s2"})
+    ((path, events),) = spool.take(str(tmp_path))
+    assert [one["session_id"] for one in events] == ["s1", "s2"]
+    assert not spool.take(str(tmp_path)), "it is being seen to"
+    spool._taken.clear()
+    assert spool.take(str(tmp_path)) == [(path, events)]
+    spool.drop(path)
+    assert not [*tmp_path.iterdir()]
 
 
 def test_another_s_file_or_a_link_is_refused(app: App, script: Script, tmp_path: Path) -> None:

@@ -123,8 +123,9 @@ def test_a_windows_hooks_and_its_pipe_are_one_conversation(
     house, script = plain_house, Script(tmp_path / "projects/p/5f1c-1.jsonl")
     house.running()
     hook(house, script, "SessionStart")
+    house.environment[bridge.ID_VARIABLE] = "5f1c-1"
     pipe = greet(house.pipe(), "claude-code")
-    house.forked = True
+    del house.environment[bridge.ID_VARIABLE]
     stranger = greet(house.pipe(), "claude-code")
     session = log(pipe, "Said by a call.")["session"]
     assert log(stranger, "Of another process.")["session"] != session

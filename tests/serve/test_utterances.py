@@ -18,7 +18,7 @@ from tests.waiting import until
 from vaultmind.app import App
 from vaultmind.errors import BadArgument
 from vaultmind.serve.operations import Call, run_operation
-from vaultmind.session.lifecycle.lifecycle import SessionLog
+from vaultmind.session.log import SessionLog
 from vaultmind.types import PERSON, Caller, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -171,7 +171,7 @@ def capture(machine: Machine, words: str, message_id: str) -> None:
 
     from vaultmind.app import local_now
 
-    log = SessionLog(Files(), reader, paths, local_now, idle_minutes=30)
+    log = SessionLog(Files(), reader, local_now, idle_minutes=30)
     log.log("main", Message("user", words, "", id=message_id))
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.session.talks import DECISIONS, folded, message, talk
 from vaultmind.session.closing import active_context
-from vaultmind.session.records.reading import plain_text
+from vaultmind.session.files import plain_text
 from vaultmind.session.sentences import unmarked
 from vaultmind.session.summary import (
     KINDS,

@@ -23,7 +23,7 @@ from vaultmind.client.hook import LOG
 from vaultmind.config import Config
 from vaultmind.errors import ConfigError
 from vaultmind.plural import counted
-from vaultmind.session.capture import errands
+from vaultmind.session import spool
 from vaultmind.vault.paths import VaultPaths
 
 NO_NO_AGENT = (
@@ -301,9 +301,9 @@ def _look(name: str, client: Client, path: Path, config: Config) -> Iterator[tup
 
 def _late(state: Path) -> Iterator[tuple[str, str]]:
     """Yield what hooks could not tell in time, and what failed."""
-    if waiting := errands.waiting(str(state)):
-        what = f"{counted(len(waiting), 'conversation')} could not be told to the daemon in time."
-        yield what, f"The next hook makes up for it; {state / errands.FOLDER} holds what waits."
+    if waiting := spool.waiting(str(state)):
+        what = f"{counted(len(waiting), 'event')} could not be told to the daemon in time."
+        yield what, f"The next hook makes up for it; {state / spool.NAME} holds what waits."
     log = state / LOG
     if failed := log.read_text("utf-8", "replace").splitlines() if log.exists() else []:
         what = f"{counted(len(failed), 'failure')} in {log}, the last: {failed[-1]}"

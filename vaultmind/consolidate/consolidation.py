@@ -24,9 +24,8 @@ from vaultmind.consolidate.types import Consolidated, Request, SessionDone, Summ
 from vaultmind.consolidate.waiting import pending, stands, unsettled
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
 from vaultmind.ports import Report, silent
-from vaultmind.session.lifecycle.left import Leaving
-from vaultmind.session.records.shelf import Head
-from vaultmind.session.records.store import iso
+from vaultmind.session.active import ActiveContextFile
+from vaultmind.session.files import Head, iso
 from vaultmind.types import Caller, Progress
 from vaultmind.vault.paths import SESSION_ID, agent_name
 
@@ -61,10 +60,9 @@ class Consolidation:
         self._state = State(means.state)
         self._turns = Turns()
         self._stopping = threading.Event()
-        leaving = Leaving(means.resources.reader, means.resources.hides, means.resources.embedder)
-        self._context = ActiveContext(
-            means.resources.gate, means.resources.reader, leaving, means.resources.clock
-        )
+        resources = means.resources
+        written = ActiveContextFile(resources.reader, resources.hides, resources.embedder)
+        self._context = ActiveContext(resources.gate, resources.reader, written, resources.clock)
         self._background = Background(
             self._by_itself, lambda: means.end_idle(""), means.settings.delay_seconds
         )

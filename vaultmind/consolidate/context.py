@@ -21,18 +21,16 @@ from vaultmind.memory.match import mentions
 from vaultmind.memory.sections import heading
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
-from vaultmind.session.lifecycle.active import (
-    MAX_TOKENS,
+from vaultmind.session.active import (
+    BODY_TOKENS,
+    ActiveContextFile,
     Leaves,
-    Telling,
+    body_of,
     has_recap,
     link,
-    own_text,
     speaks_of,
 )
-from vaultmind.session.lifecycle.left import Leaving, Left
-from vaultmind.session.lifecycle.recallable import session_of
-from vaultmind.session.records.reading import plain_text
+from vaultmind.session.files import plain_text, session_of
 from vaultmind.session.sentences import headings, sentences
 from vaultmind.session.summary import section_text
 from vaultmind.tokens import count
@@ -57,12 +55,11 @@ class ActiveContext:
     """Puts active contexts better. One run at a time."""
 
     def __init__(
-        self, gate: MemoryGate, reader: VaultReader, leaving: Leaving, clock: Clock
+        self, gate: MemoryGate, reader: VaultReader, written: ActiveContextFile, clock: Clock
     ) -> None:
         self._gate = gate
         self._reader = reader
-        self._leaving = leaving
-        self._telling = Telling(reader, leaving.hides)
+        self._written = written
         self._clock = clock
 
     def note(self, agent: str, path: str, state: State) -> None:
@@ -94,13 +91,10 @@ class ActiveContext:
             return ""  # the agent's own words, held against the talk: they stay
         if not is_ours(text, state.told(agent)):
             return KEPT
-        left = self._leaving.read(agent, path, self._clock())
-
-        def within(max_tokens: int) -> str:
-            return composed(left, sentences(summary), projects, max_tokens)
-
-        change = self._change(replace(left.leaves, within=within, slight=False), digest(text))
-        if not within(MAX_TOKENS) or change(file) == text:
+        left = self._written.read(agent, path, self._clock())
+        body = composed(left, sentences(summary), projects)
+        change = self._change(replace(left, body=body, slight=False), digest(text))
+        if not body or change(file) == text:
             return ""
         caller = Caller("agent", agent)
         active = self._reader.paths.active_context(agent)
@@ -110,7 +104,7 @@ class ActiveContext:
         return ""
 
     def _change(self, leaves: Leaves, before: str) -> Change:
-        write = self._telling.change(leaves, self._clock())
+        write = self._written.change(leaves, self._clock())
 
         def change(file: FileText | None) -> str | None:
             if (
@@ -132,7 +126,7 @@ class ActiveContext:
 
 def digest(text: str) -> str:
     """Return what changes when somebody changes what an active context says of its session."""
-    words = plain_text(own_text(text))
+    words = plain_text(body_of(text))
     return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:16]
 
 
@@ -145,10 +139,10 @@ def is_ours(text: str, known: str) -> bool:
 
 
 def composed(
-    left: Left, summary: Sequence[str], projects: Sequence[str], max_tokens: int = MAX_TOKENS
+    left: Leaves, summary: Sequence[str], projects: Sequence[str], max_tokens: int = BODY_TOKENS
 ) -> str:
     """Return the body of an active context: what there is room for, the weightiest first."""
-    sections, language = _sections(left), left.leaves.language
+    sections, language = _sections(left), left.language
     if summary:
         sections["about"] = [escape(one) for one in summary]
     said = [line for lines in sections.values() for line in lines]
@@ -161,7 +155,7 @@ def composed(
     whole = [("about", line) for line in rest.pop("about", [])] if summary else []
     for name, line in (*whole, *_turns(rest)):
         chosen[name].append(line)
-        most = SUMMARY_TOKENS * max_tokens // MAX_TOKENS if (name, line) in whole else max_tokens
+        most = SUMMARY_TOKENS * max_tokens // BODY_TOKENS if (name, line) in whole else max_tokens
         if count(plain_text(_text(chosen, language))) > most:
             chosen[name].pop()
     return mask(_text(chosen, language)).text
@@ -175,9 +169,9 @@ def _turns(rest: dict[str, list[str]]) -> Iterable[tuple[str, str]]:
                 yield name, lines[turn]
 
 
-def _sections(left: Left) -> dict[str, list[str]]:
+def _sections(left: Leaves) -> dict[str, list[str]]:
     """Return the bullets that were chosen when the session ended, by section."""
-    names = {title: name for name, title in headings(left.leaves.language).items()}
+    names = {title: name for name, title in headings(left.language).items()}
     pieces = _SECTION.split(left.body)
     found: dict[str, list[str]] = {}
     for name, text in zip(("", *pieces[1::2]), pieces[::2], strict=True):

@@ -6,7 +6,7 @@ import logging
 from datetime import datetime
 
 from vaultmind.errors import BadArgument
-from vaultmind.session.records.store import iso
+from vaultmind.session.files import iso
 from vaultmind.vault.edits import remove_property, set_property
 from vaultmind.vault.files import Change, FileText
 from vaultmind.vault.session_meta import parse_meta

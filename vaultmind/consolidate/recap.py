@@ -16,8 +16,8 @@ from vaultmind.consolidate.talk import Understand, own_words, says
 from vaultmind.memory.sensitive import sensitive
 from vaultmind.memory.words import fold
 from vaultmind.redact import blank_private, mask
-from vaultmind.session.lifecycle.active import recap_block
-from vaultmind.session.records.reading import plain_text
+from vaultmind.session.active import recap_block
+from vaultmind.session.files import plain_text
 from vaultmind.session.sentences import LANGUAGES, headings, sentences
 from vaultmind.session.summary import Line, section_text, unkept
 from vaultmind.session.summary_file import source_bullet

@@ -31,17 +31,23 @@ from vaultmind.memory.sections import pick
 from vaultmind.memory.words import fold
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
-from vaultmind.session.lifecycle.active import Leaves, Telling, link, own_text, speaks_of
-from vaultmind.session.lifecycle.lately import NOWHERE, Where
-from vaultmind.session.lifecycle.left import language_of, where_of
-from vaultmind.session.lifecycle.recallable import of_transcript
-from vaultmind.session.records.opened import is_open, last_time
-from vaultmind.session.records.reading import Hides, read_text
-from vaultmind.session.records.store import read_session
+from vaultmind.session.active import (
+    BODY_TOKENS,
+    ActiveContextFile,
+    Leaves,
+    body_of,
+    language_of,
+    last_time,
+    link,
+    speaks_of,
+    where_of,
+)
+from vaultmind.session.files import Hides, read_session, read_text, recallable
 from vaultmind.session.summary import unkept
 from vaultmind.types import Caller, Fact, Message, Section
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.oneline import one_line
+from vaultmind.vault.session_meta import runs
 
 CATEGORY_OF: dict[Section, Category] = {section: name for name, section in SECTION_OF.items()}
 OPEN = "the conversation goes on: what it leaves is taken from it when it ends"
@@ -91,7 +97,7 @@ class _Heard:
     said: datetime | None = None
     """When something was said last."""
     open: bool = False
-    where: Where = NOWHERE
+    where: str = ""
 
 
 class Reported:
@@ -115,7 +121,7 @@ class Reported:
         self._max_facts = max_facts
         self._understand = understand
         self._applying = Applying(gate, reader, clock)
-        self._telling = Telling(reader, hides)
+        self._telling = ActiveContextFile(reader, hides)
 
     def take(
         self, agent: str, session: str, facts: Sequence[Told], recap: str, caller: Caller
@@ -136,7 +142,7 @@ class Reported:
         if not session:
             return _Heard()
         file, transcript = read_session(self._reader, self._reader.paths, agent, session)
-        shown = of_transcript(agent, file.path, file.text, transcript, self._hides)
+        shown = recallable(agent, file.path, file.text, self._hides, transcript=transcript)
         messages = tuple(one for one, _ in shown)
         kept = {(one.block, one.text) for one in messages}
         withheld = tuple(
@@ -147,7 +153,7 @@ class Reported:
         )
         said = last_time(transcript, self._clock())
         where = where_of(transcript.meta)
-        return _Heard(messages, withheld, file.path, said, is_open(transcript), where)
+        return _Heard(messages, withheld, file.path, said, runs(transcript.meta), where)
 
     # --- facts ---------------------------------------------------------------------------
 
@@ -242,7 +248,7 @@ class _Recapping:
     """The change that puts a recap into the active context. It may be called again."""
 
     def __init__(
-        self, telling: Telling, recap: tuple[str, Grounded, _Heard], now: datetime
+        self, telling: ActiveContextFile, recap: tuple[str, Grounded, _Heard], now: datetime
     ) -> None:
         self._telling = telling
         self._agent, self._found, self._heard = recap
@@ -253,14 +259,11 @@ class _Recapping:
     def __call__(self, file: FileText | None) -> str | None:
         """Return the new text; None where later conversations have left no room for it."""
         heard, before = self._heard, file.text if file else ""
-        left = own_text(before) if speaks_of(before) == link(heard.path) else ""
+        left = body_of(before) if speaks_of(before) == link(heard.path) else ""
         language = language_of(heard.messages)
-
-        def within(max_tokens: int) -> str:
-            return with_recap(left, self._found.lines, language, max_tokens)
-
+        body = with_recap(left, self._found.lines, language, BODY_TOKENS)
         said = heard.said or self._now
-        leaves = Leaves(self._agent, heard.path, said, within, heard.where, language)
+        leaves = Leaves(self._agent, heard.path, said, body, heard.where, language)
         text = self._telling.change(leaves, self._now)(file)
         self.declined = LATER if text is None else ""
         return text

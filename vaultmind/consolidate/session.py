@@ -29,9 +29,8 @@ from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.match import mentions, same_fact
 from vaultmind.plural import counted
 from vaultmind.redact import mask
-from vaultmind.session.lifecycle.left import language_of
-from vaultmind.session.lifecycle.recallable import recallable
-from vaultmind.session.records.reading import read_text
+from vaultmind.session.active import language_of
+from vaultmind.session.files import read_text, recallable
 from vaultmind.session.sentences import sentences
 from vaultmind.types import Caller, Fact, Message
 from vaultmind.vault.files import FileStat

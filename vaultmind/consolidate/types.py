@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, get_args
 
 from vaultmind.ports import Clock, Embedder
-from vaultmind.session.records.reading import Hides
-from vaultmind.session.records.shelf import Head
+from vaultmind.session.files import Head, Hides
 from vaultmind.types import OutcomeName, Section
 from vaultmind.vault.files import VaultReader
 

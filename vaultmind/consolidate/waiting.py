@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from vaultmind.session.records.shelf import Head
+from vaultmind.session.files import Head
 from vaultmind.vault.session_meta import EXTRACTION, SessionMeta
 
 Wait = Literal["waits", "done", "open", "another device"]

@@ -46,7 +46,7 @@ from vaultmind.vault.paths import VaultPaths, agent_name, named_like
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.session.lifecycle.windows import Pipe
+    from vaultmind.session.files import Pipe
 
 log = logging.getLogger(__name__)
 
@@ -249,7 +249,7 @@ class Daemon:
             asyncio.get_running_loop().call_later(FAILED_LINGER_SECONDS, self.stop)
             return
         self._opened.set_result(app)
-        for work in (app.start, app.sessions.end_idle, lambda: _run_errands(app)):
+        for work in (app.start, app.sessions.end_idle, lambda: _catch_up(app)):
             if self._stopping.is_set():
                 return
             await asyncio.to_thread(work)
@@ -354,13 +354,12 @@ def agent_of(client: str, agents: tuple[str, ...]) -> str:
 
 def _pipe(hello: dict[str, Any]) -> Pipe | None:
     """Return what a pipe says of itself; None for one that names none."""
-    from vaultmind.session.lifecycle.windows import Pipe
+    from vaultmind.session.files import Pipe
 
-    said = {name: str(hello.get(name) or "") for name in ("pipe", "parent", "folder", "host_id")}
+    said = {name: str(hello.get(name) or "") for name in ("pipe", "host_id")}
     if not _PIPE_NAME.fullmatch(said["pipe"]):
         return None
-    parent = int(said["parent"]) if said["parent"].isdecimal() else 0
-    return Pipe(said["pipe"], parent, said["folder"], said["host_id"])
+    return Pipe(said["pipe"], said["host_id"])
 
 
 def _too_long(error: LineTooLong) -> BadArgument:
@@ -440,14 +439,14 @@ def _open(config: Config) -> App:
     return open_app(config)
 
 
-def _run_errands(app: App) -> None:
+def _catch_up(app: App) -> None:
     """Do what hooks left to be done; starts are given with the next hook of each conversation."""
-    from vaultmind.serve.ops.hooks import run_errands
+    from vaultmind.serve.ops.hooks import catch_up_hooks
 
     try:
-        run_errands(app, starts=False)
-    except Exception:  # they wait on; the daemon must come up all the same
-        log.exception("errands could not be run")
+        catch_up_hooks(app)
+    except Exception:  # it waits on; the daemon must come up all the same
+        log.exception("what hooks left could not be taken up")
 
 
 def _write_log(state_dir: Path) -> None:

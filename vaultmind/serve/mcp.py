@@ -30,7 +30,7 @@ with lean_import():
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.serve.lines import Lines
-    from vaultmind.session.lifecycle.windows import Pipe
+    from vaultmind.session.files import Pipe
 
 Context = ServerRequestContext[Any, Any]
 CallerOf = Callable[[Context], Caller]
@@ -71,16 +71,6 @@ async def serve_connection(
     stream = cast("Any", lines)
     async with stdio_server(stdin=stream, stdout=stream) as (read, write):
         await server.run(read, write, server.create_initialization_options())
-    # A daemon that stops is cancelled above: its pipes go on, and have left nothing.
-    if pipe is not None and settled.caller is not None:
-        await anyio.to_thread.run_sync(_left, app, settled.caller, pipe)
-
-
-def _left(app: App, caller: Caller, pipe: Pipe) -> None:
-    try:
-        app.windows.left(caller, pipe)
-    except VaultMindError as error:
-        log.debug("a pipe hung up before the vault was open: %s", error)
 
 
 class _Settled:
@@ -162,7 +152,7 @@ class _Handlers:
         caller = self.caller_of(context)
 
         def work(report: Report) -> tuple[str, dict[str, Any] | None]:
-            here = self.app.windows.joined(caller, self.pipe) if self.pipe else caller
+            here = self.app.capture.joined(caller, self.pipe) if self.pipe else caller
             call, args = Call(here, report), params.arguments or {}
             answer = operations.answer(self.app, call, params.name, args, "mcp")
             prose = operations.find(params.name, "mcp").prose

@@ -21,8 +21,8 @@ from vaultmind.index.words.language import detect
 from vaultmind.ports import Embedder, MessageVectors, Report, silent
 from vaultmind.redact import blank_private, mask
 from vaultmind.session import topics
+from vaultmind.session.files import read_text
 from vaultmind.session.recall.segment import SegmentIndex, SegmentMessage, is_embedded
-from vaultmind.session.records.reading import read_text
 from vaultmind.session.summary import (
     ModelLines,
     Rolling,

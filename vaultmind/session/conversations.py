@@ -23,8 +23,7 @@ from vaultmind.session.conversation import (
     Surroundings,
     View,
 )
-from vaultmind.session.records.shelf import Shelf
-from vaultmind.session.records.store import Records
+from vaultmind.session.files import Records, Shelf
 from vaultmind.session.summary import Window
 from vaultmind.types import Caller
 from vaultmind.vault.files import Change, VaultReader
@@ -61,7 +60,7 @@ class Conversations:
         self.model: SummaryModel | None = None
         """Writes the summaries better; None without one. Set before anything is asked or said."""
         self._stopping = self._place.stopping
-        self._shelf = Shelf(reader, clock)
+        self._shelf = Shelf(reader)
         self._lock = threading.Lock()
         self._held: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
         self._wake = threading.Condition()

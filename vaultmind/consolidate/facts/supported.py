@@ -26,7 +26,7 @@ from vaultmind.memory.contradictions.measures import measures
 from vaultmind.memory.intents.names import CASES, SHORT, sound, stems
 from vaultmind.memory.intents.text import fold as plain_text
 from vaultmind.memory.words import ENDINGS, NEGATIONS, SMALL, content, fold, forms
-from vaultmind.session.records.store import time_or_none
+from vaultmind.session.files import time_or_none
 from vaultmind.session.sentences import CAPITAL_NOUNS
 from vaultmind.types import Message
 

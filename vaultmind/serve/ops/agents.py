@@ -139,8 +139,7 @@ def agent_allow(
 def _about(app: App, name: str, suggestions: Counter[str]) -> About:
     from vaultmind.memory.brain import parse_brain
     from vaultmind.memory.rights import mark_of, scopes_of
-    from vaultmind.session.records.reading import read_text
-    from vaultmind.session.records.store import session_ids
+    from vaultmind.session.files import read_text, session_ids
 
     claim, rights = app.authority.claim(name), app.authority.rights(name)
     writers = sorted({who for who, _ in rights.write})

@@ -409,7 +409,7 @@ def _inside(source: Source, path: str, at: int) -> str:
 
 def _time(given: str, at: int, now: datetime) -> str:
     """Return when it happened: now, where nobody says or it would be in the future."""
-    from vaultmind.session.records.store import iso, parse_time
+    from vaultmind.session.files import iso, parse_time
 
     try:
         moment = parse_time(given) if given else now

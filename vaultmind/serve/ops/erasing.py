@@ -58,7 +58,7 @@ def topic(
     from vaultmind.memory.brain import parse_brain
     from vaultmind.memory.forget.wanted import Wanted
     from vaultmind.memory.match import find, mentions
-    from vaultmind.session.records.reading import read_text
+    from vaultmind.session.files import read_text
 
     whose = known_agent(app, call.caller, agent)
     placed: list[tuple[str, Fact]] = []

@@ -35,11 +35,11 @@ from vaultmind.types import Outcome, OutcomeName, Section
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.session.imports.imports import Imported
+    from vaultmind.session.imports import Imported
     from vaultmind.session.voice.show import Shown
     from vaultmind.session.voice.spoken import Heard
 
-tells("session.imports.imports.Imported",
+tells("session.imports.Imported",
       "sessions messages skipped faults left_out redacted session_ids",
       "messages sessions skipped left_out redacted faults")  # fmt: skip
 

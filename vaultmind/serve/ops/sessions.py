@@ -17,7 +17,7 @@ from vaultmind.types import Caller, Message, Section
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.consolidate.reported import Fate
-    from vaultmind.session.records.shelf import Head
+    from vaultmind.session.files import Head
 
 CLOCKS_DIFFER = timedelta(minutes=1)
 SAID: dict[str, str] = {
@@ -109,6 +109,8 @@ class SessionRow:
     messages: int
     state: str
     segments: int = field(metadata=AS_DATA)
+    title: str
+    """What the person asked first."""
     topics: tuple[str, ...]
     source: str
     """The name it had where it was imported from."""
@@ -198,7 +200,7 @@ def _conversation(
     Only the open session of a conversation can be added to: raises BadArgument for one that is
     over. A person who names none means the running one: of several clients' none.
     """
-    from vaultmind.session.records.store import read_session
+    from vaultmind.session.files import read_session
     from vaultmind.vault.session_meta import PIPE
 
     if not named and caller.kind == "agent":
@@ -218,8 +220,7 @@ def _conversation(
 
 def _message(one: LoggedMessage, number: int, caller: Caller, now: datetime) -> Message:
     """Return a message as it is kept. Of a tool's result that is its beginning."""
-    from vaultmind.session.imports.record import TOOL_CHARS
-    from vaultmind.session.records.keepable import beginning
+    from vaultmind.session.files import TOOL_CHARS, beginning
 
     is_tool = one.role == "tool"
     return Message(
@@ -234,7 +235,7 @@ def _message(one: LoggedMessage, number: int, caller: Caller, now: datetime) -> 
 
 def _time(given: str, number: int, now: datetime) -> str:
     """Return a time that was told; nothing for one in the future, which cannot be."""
-    from vaultmind.session.records.store import parse_time
+    from vaultmind.session.files import parse_time
 
     if not given:
         return ""
@@ -297,8 +298,8 @@ def _latest(app: App, agent: str, conversation: str) -> str:
 
     Where it is known in which conversation the agent is, the last one of that.
     """
-    from vaultmind.session.records.opened import last_time
-    from vaultmind.session.records.store import time_or_none
+    from vaultmind.session.active import last_time
+    from vaultmind.session.files import time_or_none
 
     session: str = app.sessions.latest(agent)
     if conversation:
@@ -335,9 +336,10 @@ def sessions(
 
 
 def _row(app: App, agent: str, head: Head) -> SessionRow:
+    from vaultmind.session.active import recent_of
     from vaultmind.vault.transcript import Transcript
 
-    fault = ""
+    fault, told = "", recent_of(app.reader, agent, head.id, app.tombstones.hides)
     try:
         transcript = app.sessions.read(agent, head.id)
     except VaultMindError as error:
@@ -351,6 +353,7 @@ def _row(app: App, agent: str, head: Head) -> SessionRow:
         ended=meta.ended,
         messages=sum(not one.message.asked for one in transcript.messages),
         segments=max(meta.segments, transcript.segment),
+        title=told.title if told else "",
         topics=meta.topics or transcript.topics,
         source=meta.source,
         conversation=meta.conversation,

@@ -120,7 +120,7 @@ def _warnings(app: App, caller: Caller) -> Iterator[str]:
     A person is told of all agents; an agent of itself, and of nothing outside the vault.
     """
     from vaultmind.memory.brain import MEND, WRITING_WAITS, damage, fault
-    from vaultmind.session.records.reading import read_text
+    from vaultmind.session.files import read_text
 
     yield from app.config.warnings
     yield from app.ears.faults()

@@ -103,7 +103,6 @@ def _row(one: Listed) -> SuggestionRow:
     wish, said = one.suggestion, one.suggestion.evidence
     into = f" in {wish.agent}'s memory" if wish.agent != wish.caller.agent else ""
     what = f"“{wish.old}” → “{wish.text}”" if wish.op == "replace" else f"“{wish.text}”"
-    state = "failed" if one.state == "accepted" and one.tried and not one.is_due else one.state
     return SuggestionRow(
         wish.id,
         wish.agent,
@@ -116,7 +115,7 @@ def _row(one: Listed) -> SuggestionRow:
         wish.reason,
         wish.time,
         f"{said.agent}/{said.session}" if said else "",
-        state,
+        one.state,
     )
 
 

@@ -6,22 +6,20 @@ import logging
 from collections.abc import Callable, Sequence
 
 from vaultmind.errors import VaultMindError
-from vaultmind.session.records.store import read_session
+from vaultmind.session.files import read_session
 from vaultmind.session.summary.asks import Ears, asks_in_words
 from vaultmind.session.summary.unkept import unkept
 from vaultmind.types import Caller, Message, MessageRef
 from vaultmind.vault.files import VaultReader
 
-Hide = Callable[[MessageRef, Caller], object]
-"""Hides a message from every recall."""
-
 log = logging.getLogger(__name__)
 
 
-class KeepingOut:
-    """Looks at what is logged. Any thread, without an agent's lock."""
+class Unkept:
+    """Hides what a person asked in so many words not to keep, once it is written down."""
 
-    def __init__(self, reader: VaultReader, hide: Hide) -> None:
+    def __init__(self, reader: VaultReader, hide: Callable[[MessageRef, Caller], object]) -> None:
+        """`hide` hides a message from every recall."""
         self._reader = reader
         self._hide = hide
         self._asked: set[tuple[str, str]] = set()
@@ -32,8 +30,6 @@ class KeepingOut:
 
         Only the set phrases count here, not what the models take for such a wish.
         """
-        if not session:
-            return
         if any(one.role == "user" and not one.asked and _asks(one.text) for one in messages):
             self._asked.add((agent, session))
         if (agent, session) not in self._asked:

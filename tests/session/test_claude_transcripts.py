@@ -1,8 +1,9 @@
-"""A transcript's lines become what the two said, and nothing that nobody said."""
+"""A transcript's lines become what the two said, read from where it was left."""
 
 from __future__ import annotations
 
 import json
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.session.transcripts import Script
-from vaultmind.session.capture.lines import CALLED, Line, parse_line
+from vaultmind.errors import BadArgument, NotFound
+from vaultmind.session.transcripts import (
+    CALLED,
+    Line,
+    Place,
+    check_transcript,
+    parse_line,
+    read_on,
+)
 from vaultmind.types import Message
 
 NOW = datetime(2026, 2, 20, 12, 0, tzinfo=UTC)
@@ -98,3 +107,36 @@ def test_no_line_breaks_it(value: Any, kind: str) -> None:
     for raw in (json.dumps(record).encode(), json.dumps({"type": kind, "message": value}).encode()):
         assert isinstance(parse_line(raw + b' "user"', {}, NOW), Line)
         assert isinstance(parse_line(raw, {}, NOW), Line)
+
+
+# --- the file
+
+BIG = 1_000_000
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "talk.jsonl"
+    path.write_bytes(b"one\ntwo\n")
+    return path
+
+
+def test_a_file_that_is_not_there_yet_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(NotFound):
+        read_on(tmp_path / "no.jsonl", Place(), BIG)
+
+
+def test_links_pipes_and_folders_are_refused_without_waiting(file: Path, tmp_path: Path) -> None:
+    link, pipe, folder = (tmp_path / f"{name}.jsonl" for name in ("link", "pipe", "folder"))
+    link.symlink_to(file)
+    os.mkfifo(pipe)
+    folder.mkdir()
+    for path in (link, pipe, folder):
+        with pytest.raises(BadArgument, match="transcript_path"):
+            read_on(path, Place(), BIG)
+
+
+@pytest.mark.parametrize("path", ["talk.jsonl", "/etc/passwd", "", "/a\0.jsonl", "~/x.jsonl"])
+def test_what_can_be_no_transcript_is_refused(path: str) -> None:
+    with pytest.raises(BadArgument, match="transcript_path"):
+        check_transcript(path)

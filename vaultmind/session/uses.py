@@ -29,7 +29,7 @@ MAX_FOUND = 5
 MAX_TOOK_MS = 86_400_000
 """What is said to have taken longer, or for ever, says nothing."""
 TEXTS = ("query",)
-"""What is somebody's words: it is left out of errands, which lie in a file for a while."""
+"""What is somebody's words: it is left out of what lies in a file for a while."""
 
 
 def reduced(given: dict[str, Any], event: str) -> dict[str, Any] | None:
@@ -65,7 +65,7 @@ def reduced(given: dict[str, Any], event: str) -> dict[str, Any] | None:
 
 
 def without_texts(use: dict[str, Any]) -> dict[str, Any]:
-    """Return the same without anybody's words, as an errand may hold it."""
+    """Return the same without anybody's words, as a file may hold it."""
     return {name: value for name, value in use.items() if name not in TEXTS}
 
 
@@ -83,7 +83,7 @@ def _search(asked: dict[str, Any], answered: dict[str, Any], cwd: str) -> dict[s
     names = [one for one in named if isinstance(one, str)] if isinstance(named, list) else []
     found = [os.path.join(cwd, one) for one in names[:MAX_FOUND]]
     if not found and isinstance(content := answered.get("content"), str):
-        from vaultmind.session.capture.commands import paths_in
+        from vaultmind.session.commands import paths_in
 
         found = paths_in(content, cwd)[:MAX_FOUND]
     return {"query": str(asked.get("pattern") or "")[:MAX_WORDS], "found": found}
@@ -92,7 +92,7 @@ def _search(asked: dict[str, Any], answered: dict[str, Any], cwd: str) -> dict[s
 def _bash(
     asked: dict[str, Any], answered: dict[str, Any], cwd: str, event: str, given: dict[str, Any]
 ) -> dict[str, Any]:
-    from vaultmind.session.capture.commands import told_of  # its patterns cost 10 ms
+    from vaultmind.session.commands import told_of  # its patterns cost 10 ms
 
     failed = event == FAILED
     unknown = answered.get("interrupted") or given.get("is_interrupt")
