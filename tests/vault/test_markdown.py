@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vaultmind.vault.blocks import blanked
 from vaultmind.vault.canvas import parse_canvas
 from vaultmind.vault.markdown import parse_note
-from vaultmind.vault.blocks import blanked
 
 # --- properties ---------------------------------------------------------------------------
 

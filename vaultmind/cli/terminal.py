@@ -42,7 +42,7 @@ ERROR_EXIT = {
 }
 WIDEST = 100
 """Columns beyond which a line of prose is hard to read."""
-WORDS_AFTER_SECONDS, LINE_EVERY_SECONDS, WORDS_EVERY_SECONDS = 1.5, 0.2, 5.0
+WORDS_AFTER_SECONDS, LINE_EVERY_SECONDS, WORDS_EVERY_SECONDS = 5.0, 0.2, 5.0
 """When it is first told how far a long work is, and how often on a terminal and elsewhere."""
 
 bold = partial(click.style, bold=True)
@@ -130,7 +130,7 @@ def progress(*, quiet: bool) -> Iterator[Report]:
     On a terminal in one line that is written over, else seldom; not at all when quiet.
     """
     lively = sys.stderr.isatty()
-    due, shown = time.monotonic() + WORDS_AFTER_SECONDS, False
+    due, shown = time.monotonic() + (1.0 if lively else WORDS_AFTER_SECONDS), False
 
     def tell(step: Progress) -> None:
         nonlocal due, shown
