@@ -75,5 +75,5 @@ def test_own_phrases_are_heard_literally_and_faults_are_named(tmp_path: Path) ->
 
 def test_an_agent_that_exists_can_be_named() -> None:
     reader = Reader(names=lambda: ["dexter"])
-    assert reader.understand("Tell Dexter to remember that I row").target == "dexter"
+    assert reader.understand("Dexter, remember that I row on Sundays").target == "dexter"
     assert reader.understand("Remember that Dexter rows").target == ""

@@ -81,7 +81,8 @@ def sentences(text: str) -> list[Sentence]:
         whole = text[start : match.start() + 1]
         mark = match.group()
         inside = mark.startswith(".") and "\n" not in mark and match.end() < len(text)
-        if inside and (_ABBREVIATION.search(whole.lower()) or _ORDINAL.search(whole)):
+        ordinal = _ORDINAL.search(whole) and not text[match.end() : match.end() + 1].isupper()
+        if inside and (_ABBREVIATION.search(whole.lower()) or ordinal):
             continue
         if text[start : match.start()].strip():
             found.append(Sentence(start, match.start() + len(mark.rstrip())))

@@ -12,12 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from vaultmind.language.reader import SURE, Intent, intent_of
+from vaultmind.language.text import sentences
 from vaultmind.memory.words import content
 from vaultmind.types import Message
 
 Understand = Callable[[str], Intent]
-ECHO = 2
-"""Words of a message, at least, that an answer which repeats it says again."""
 _OF_A_MACHINE = re.compile(
     r"\b(?:memory|user|pamięci?|użytkownik\w*|памят\w*|пользовател\w*)\b", re.IGNORECASE
 )
@@ -39,7 +38,7 @@ def unkept(
         if one.role in ("user", "assistant") and not one.erased
     ]
     users = [at for at in spoken if messages[at].role == "user"]
-    intents = {at: hear(messages[at].text) for at in users}
+    intents = {at: _wish(messages[at].text, hear) for at in users}
     found: dict[int, int] = {}
     ahead: int | None = None
     for place, at in enumerate(users):
@@ -50,12 +49,13 @@ def unkept(
             elif ahead is not None:
                 found.setdefault(at, ahead)
             continue
-        earlier = _spoken_of(messages, users[:place], at) if "before" in intent.scopes else ()
+        back = "before" in intent.scopes and intent.scopes[0] != "after"
+        earlier = _spoken_of(messages, users[:place], at) if back else ()
         for said in earlier:
             found.setdefault(said, at)
         if "this" in intent.scopes or not earlier:
             found.setdefault(at, at)
-        if "after" in intent.scopes:
+        if intent.scopes[:1] == ("after",):
             ahead = at
     for at, asker in list(found.items()):
         found.update((n, asker) for n in _echoes(messages, spoken, at) if n not in found)
@@ -87,6 +87,17 @@ def orders_memory(sentence: str) -> bool:
     return bool(_OF_A_MACHINE.search(sentence)) and intent_of(sentence).intent == "remember"
 
 
+def _wish(text: str, hear: Understand) -> Intent:
+    """Return what a message asks; one that only points back in its first sentence means that."""
+    intent = hear(text)
+    said = sentences(text)
+    if len(said) == 1 or intent.intent not in ("skip", "remember"):
+        return intent
+    first = hear(text[said[0].start : said[0].end])
+    points = first.intent == "skip" and first.scopes[:1] == ("before",)
+    return first if points else intent
+
+
 def _spoken_of(messages: Sequence[Message], before: Sequence[int], at: int) -> Sequence[int]:
     """Return the user's earlier messages that share a word with one that asks; else the last."""
     own = content(messages[at].text)
@@ -99,7 +110,7 @@ def _spoken_of(messages: Sequence[Message], before: Sequence[int], at: int) -> S
 
 
 def _echoes(messages: Sequence[Message], spoken: Sequence[int], at: int) -> Iterator[int]:
-    """Yield the assistant's messages right after a user's that say several of its words again."""
+    """Yield the assistant's messages right after a user's that say any of its words again."""
     if messages[at].role != "user":
         return
     own = content(messages[at].text)
@@ -107,5 +118,5 @@ def _echoes(messages: Sequence[Message], spoken: Sequence[int], at: int) -> Iter
         if messages[after].role == "user":
             return
         there = content(messages[after].text)
-        if sum(any(word.same(other) for other in there) for word in own) >= min(ECHO, len(own)):
+        if any(word.same(other) for word in own for other in there):
             yield after

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from vaultmind.memory.match import find
 from vaultmind.memory.words import SOFT, Word, content
 from vaultmind.session.voice.owners import is_anothers
-from vaultmind.session.voice.placing import WORD, New, is_fragment, put, spans
+from vaultmind.session.voice.placing import LONGER, WORD, New, is_fragment, put, spans
 from vaultmind.types import Fact
 
 ABOUT = 0.5
@@ -85,7 +85,9 @@ def _holding(found: Sequence[Fact], asked: Correction, that: Fact | None) -> Fac
     """Return the one fact that is meant of those that say the old words: never one about somebody
     else; of several, the one that the rest of the sentence is about, else the one touched last.
     """
-    found = [fact for fact in found if not is_anothers(fact.text, asked.said, asked.old, asked.new)]
+    short = len(WORD.findall(asked.new)) <= len(WORD.findall(asked.old)) + LONGER
+    new = asked.new if short else ""  # a clause of its own says whom it is about
+    found = [fact for fact in found if not is_anothers(fact.text, asked.said, asked.old, new)]
     if not found:
         return None
     given = _hard(asked.said)

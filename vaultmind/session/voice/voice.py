@@ -97,7 +97,7 @@ class Voice:
         """
         intent = self._meant(caller, target, utterance)
         spoken = Spoken(caller, target, utterance, intent, message_id)
-        parts = self._parts.words.parted(utterance) if intent.intent != "none" else (utterance,)
+        parts = self._parts.words.parted(utterance)
         with self._locks[spoken.to]:
             if len(parts) == 1:
                 return self._heard(spoken)
