@@ -9,11 +9,8 @@ from typing import Any
 
 from tests.fakes import QueueGenerator
 from vaultmind.config import MinionConfig
-from vaultmind.consolidate.model.rules import Rules
-from vaultmind.consolidate.model.thinking import Thinker
-from vaultmind.consolidate.model.understood import Understood
-from vaultmind.consolidate.model.writing import ModelWriter
-from vaultmind.consolidate.summarise import ExtractiveSummariser
+from vaultmind.consolidate.model import ModelWriter, Thinker
+from vaultmind.consolidate.types import Understood
 from vaultmind.errors import MinionFailed
 from vaultmind.minion.choice import Minion
 from vaultmind.types import Fact, Message, Role
@@ -53,8 +50,8 @@ class Models:
         self.minion = Minion(
             MinionConfig(**(usual | config)), folder, open_generator=lambda name: self.model
         )
-        self.writer = ModelWriter(self.minion, ExtractiveSummariser())
-        self.thinker = Thinker(self.minion, Rules(), self.writer, plain=self.writer.plain)
+        self.writer = ModelWriter(self.minion)
+        self.thinker = Thinker(self.minion, self.writer)
 
     def extract(
         self, messages: Sequence[Message], *brain: str, language: str = "en", max_facts: int = 8

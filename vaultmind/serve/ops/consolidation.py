@@ -21,8 +21,14 @@ from vaultmind.serve.show import Reader, dumps, plain, words
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.consolidate.background import Standing
-    from vaultmind.consolidate.types import Consolidated, Dropped, SessionDone, Settled, SummaryDone
+    from vaultmind.consolidate.types import (
+        Consolidated,
+        Dropped,
+        SessionDone,
+        Settled,
+        Standing,
+        SummaryDone,
+    )
     from vaultmind.types import Caller
 
 SUMMARY_ID = re.compile(r"L[12]_\d{3,}")
