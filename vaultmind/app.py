@@ -23,17 +23,14 @@ from vaultmind.index.outlet import Withheld
 from vaultmind.learn.feedback import FEEDBACK, SearchFeedback
 from vaultmind.learn.learning import open_learning
 from vaultmind.memory.folder import folder_files, make_folder
-from vaultmind.memory.following import Following
-from vaultmind.memory.forget.erasable import ERASABLES
-from vaultmind.memory.forget.kinds import Evidence, Messages, Summaries
+from vaultmind.memory.forget.kinds import Messages, Summaries
+from vaultmind.memory.forget.taking import ERASABLES
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.intents import Ears
-from vaultmind.memory.limits import Sizes
-from vaultmind.memory.polling import look_once
-from vaultmind.memory.rights.authority import Authority
-from vaultmind.memory.rights.granted import Grants, grants_file
-from vaultmind.memory.rights.noticing import Noticing
+from vaultmind.memory.moves import Sizes
+from vaultmind.memory.polling import Following, Polling, look_once
+from vaultmind.memory.rights import Authority, Grants, grants_file
 from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.episodes import open_watching
@@ -109,7 +106,7 @@ class App:
         level = config.memory.autonomy
         grants = Grants(grants_file(config.state_dir), config.vault, level)
         self.authority = Authority(self.reader, grants, level)
-        self.noticing = Noticing(self.authority, self.paths.agent_names)
+        self.noticing = Polling("identities", self.authority.notice)
         withheld = Withheld(self.tombstones, self.authority)
         named = config.index.embedder
         shared = Shared(lambda: embedder or self._embedder_named(named))
@@ -161,7 +158,6 @@ class App:
         drawn = DrawnLines(self.index, self.reader, self.paths)
         steps = StepLines(self.reader, self.paths, settings.rng, lambda: self.watching)
         kinds = (
-            Evidence(),
             messages,
             summaries,
             RunLines(self.paths),

@@ -11,7 +11,7 @@ import pytest
 from tests.cli.program import run
 from tests.machine import Machine
 from vaultmind import tokens
-from vaultmind.memory.rights.identity import default_identity
+from vaultmind.memory.folder import default_identity
 
 CONTEXT = {"agent", "session", "segment", "budget", "tokens", "parts", "dropped", "notes"}
 PART = {"name", "tokens", "messages", "text", "sources", "why"}

@@ -15,7 +15,7 @@ from vaultmind.episodes.forgetting import without_episode
 from vaultmind.episodes.types import Episode, Event, Offer, TaskMark
 from vaultmind.errors import NotFound
 from vaultmind.memory.forget.erasure import Erasure
-from vaultmind.memory.forget.taken import Target
+from vaultmind.memory.forget.taking import Target
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.types import PERSON, Caller, Kind, MemoryWrite, SearchRequest
 

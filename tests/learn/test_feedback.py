@@ -22,7 +22,7 @@ from vaultmind.learn.feedback import (
     without_said,
     written,
 )
-from vaultmind.memory.forget.taken import Target
+from vaultmind.memory.forget.taking import Target
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.serve import operations
 from vaultmind.serve.calls.call import Call

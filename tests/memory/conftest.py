@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from vaultmind.memory.forget.kinds import Evidence, Messages, Summaries
+from vaultmind.memory.forget.kinds import Messages, Summaries
 from vaultmind.memory.gate import Gate
-from vaultmind.memory.rights.authority import Authority
-from vaultmind.memory.rights.granted import Grants
+from vaultmind.memory.rights import Authority, Grants
 from vaultmind.memory.writing import GateSettings
 from vaultmind.types import PERSON, Caller, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
@@ -51,7 +50,7 @@ class House:
         reader = VaultReader(self.paths, 0)
         messages = Messages(self.indexer)
         summaries = Summaries(reader, self.paths, settings.rng, messages)
-        kinds = (Evidence(), messages, summaries)
+        kinds = (messages, summaries)
         grants = Grants(root.parent / f"grants-{root.name}.json", root, level)
         self.authority = Authority(reader, grants, level)
         self.gate = Gate(self.paths, settings, kinds, self.indexer, self.authority, lambda: NOW)

@@ -79,7 +79,13 @@ def test_secrets_are_masked_and_contradictions_found_as_in_every_write(shy: Hous
     shy.put(BRAIN, "## User\n\n- Lives in Berlin ^bbbb\n")
     suggest(shy, "Lives in Paris")
     suggest(shy, "The wifi is upstairs")
-    edit(shy, ("The wifi is upstairs", "The wifi password is hunter2hunter2"))
+    edit(
+        shy,
+        (
+            "The wifi is upstairs",
+            "The wifi in the attic room upstairs has the password hunter2hunter2",
+        ),
+    )
     tick(shy, "Lives in Paris")
     tick(shy, "The wifi")
     first, second = shy.gate.settle_suggestions()

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 from tests.memory.conftest import House
 from tests.waiting import until
-from vaultmind.errors import BadArgument
-from vaultmind.memory.rights.grants import EVERYBODY, SCOPES, Rights, mark_of
-from vaultmind.memory.rights.noticing import Noticing
-from vaultmind.memory.rights.policy import LEVELS
+from vaultmind.errors import BadArgument, WriteFailed
+from vaultmind.memory.polling import Polling
+from vaultmind.memory.rights import EVERYBODY, LEVELS, SCOPES, Rights, mark_of
 from vaultmind.types import PERSON, SECTIONS, Caller
 
 AGENTS = ("main", "jaskier", "dexter")
@@ -194,7 +193,7 @@ def test_a_broken_file_of_grants_gives_less_and_is_said(house: House) -> None:
 
 def test_what_a_person_lowers_is_noticed_though_nobody_asks(house: House) -> None:
     ask(house, "dexter", "---\nautonomy: 2\n---\n")
-    noticing = Noticing(house.authority, house.paths.agent_names, poll_seconds=0.01)
+    noticing = Polling("identities", house.authority.notice, 0.01)
     noticing.start()
     ask(house, "dexter", "---\nautonomy: 1\n---\n")
     grants = house.paths.root.with_name(f"grants-{house.paths.root.name}.json")
@@ -204,34 +203,22 @@ def test_what_a_person_lowers_is_noticed_though_nobody_asks(house: House) -> Non
     assert House(house.paths.root).authority.level("dexter") == 1
 
 
-def test_one_identity_that_cannot_be_taken_in_keeps_back_no_other(
+def test_a_look_that_cannot_be_kept_is_said_once_and_keeps_back_no_other(
     house: House, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rights = house.authority.rights
 
     def failing(agent: str) -> Rights:
         if agent == "dexter":
-            raise ValueError("unforeseen")
+            raise WriteFailed("dexter's rights could not be kept")
         return rights(agent)
 
     monkeypatch.setattr(house.authority, "rights", failing)
     for name in ("dexter", "main"):
         ask(house, name, "---\nautonomy: 1\n---\n")
-    noticing = Noticing(house.authority, house.paths.agent_names)
+    noticing = Polling("identities", house.authority.notice)
     noticing.look()
     noticing.look()
     assert [one.getMessage().count("dexter") for one in caplog.records] == [1]
     ask(house, "main", "---\nautonomy: 2\n---\n")
     assert House(house.paths.root).authority.level("main") == 1
-
-
-def test_a_look_that_cannot_be_kept_is_said_once_and_goes_on(
-    house: House, caplog: pytest.LogCaptureFixture
-) -> None:
-    ask(house, "dexter", "---\nautonomy: 0\n---\n")
-    grants = house.paths.root.with_name(f"grants-{house.paths.root.name}.json")
-    grants.mkdir()
-    noticing = Noticing(house.authority, house.paths.agent_names)
-    noticing.look()
-    noticing.look()
-    assert [one.getMessage().count("dexter") for one in caplog.records] == [1]

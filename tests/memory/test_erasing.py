@@ -17,12 +17,9 @@ from tests.serve.vaults import config_of
 from vaultmind.app import App, open_app
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, WriteConflict
 from vaultmind.memory.audit import read_audit
-from vaultmind.memory.forget.erasable import ERASABLES
-from vaultmind.memory.forget.erasing import Erasing
+from vaultmind.memory.forget.erasing import Erasing, Hands, search
 from vaultmind.memory.forget.erasure import Erased, Erasure, Preview
-from vaultmind.memory.forget.planning import Planning
-from vaultmind.memory.forget.traces import search
-from vaultmind.memory.forget.verifying import Verifying
+from vaultmind.memory.forget.taking import ERASABLES
 from vaultmind.types import PERSON, Chunk, MemoryWrite, Message, MessageRef, Scrubbed, SearchRequest
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.transcript import parse_session
@@ -140,29 +137,22 @@ def test_an_erasure_says_what_it_did_and_that_nothing_is_left(scene: Scene) -> N
     assert "nowhere" in erased.message
 
 
-def test_brain_loses_it(scene: Scene) -> None:
+LEFT = {
+    "VaultMind/agents/iris/memory/brain.md": "- Sings\n",
+    f"{MEMORY}/brain_archive.md": "# Archive\n\n- Keeps bees\n",
+    f"{MEMORY}/active_context.md": "We baked bread. The oven works.\n",
+    f"{MEMORY}/summaries/rolling/2026-02-20_001.md": "They talked.\n",
+    f"{MEMORY}/summaries/L1/L1_001.md": "# January\n\nBees.\n\n- Bees\n",
+    f"{MEMORY}/summaries/L2/L2_001.md": "# Winter\n\nA cold winter.\n",
+    f"{MEMORY}/brain.damaged-2026-01-01T10-00-00.md": "<<<<<<< ours\n",
+    f"{MEMORY}/brain (conflicted copy).md": "- Keeps bees\n",
+    f"{MEMORY}/.vaultmind-0a1b2c3d-0-1": "",
+}
+
+
+def test_each_kind_of_file_loses_it_and_keeps_the_rest(scene: Scene) -> None:
+    assert {path: scene.text(path) for path in LEFT} == LEFT
     assert "azelnut" not in scene.text(f"{MEMORY}/brain.md")
-    assert scene.text("VaultMind/agents/iris/memory/brain.md") == "- Sings\n"
-
-
-def test_archive_loses_it(scene: Scene) -> None:
-    assert scene.text(f"{MEMORY}/brain_archive.md") == "# Archive\n\n- Keeps bees\n"
-
-
-def test_active_context_loses_the_sentence(scene: Scene) -> None:
-    assert scene.text(f"{MEMORY}/active_context.md") == "We baked bread. The oven works.\n"
-
-
-def test_rolling_summary_loses_the_sentence(scene: Scene) -> None:
-    assert scene.text(f"{MEMORY}/summaries/rolling/2026-02-20_001.md") == "They talked.\n"
-
-
-def test_l1_loses_sentence_and_item(scene: Scene) -> None:
-    assert scene.text(f"{MEMORY}/summaries/L1/L1_001.md") == "# January\n\nBees.\n\n- Bees\n"
-
-
-def test_l2_loses_the_sentence(scene: Scene) -> None:
-    assert scene.text(f"{MEMORY}/summaries/L2/L2_001.md") == "# Winter\n\nA cold winter.\n"
 
 
 def test_sessions_have_markers_in_its_place(scene: Scene) -> None:
@@ -185,15 +175,6 @@ def test_scheduler_runs_lose_the_text(scene: Scene) -> None:
 def test_suggestions_lose_the_item(scene: Scene) -> None:
     text = scene.text("VaultMind/Suggestions.md")
     assert "^s-aaaa" not in text and "^s-bbbb" in text
-
-
-def test_damaged_and_conflict_copies_lose_it(scene: Scene) -> None:
-    assert scene.text(f"{MEMORY}/brain.damaged-2026-01-01T10-00-00.md") == "<<<<<<< ours\n"
-    assert scene.text(f"{MEMORY}/brain (conflicted copy).md") == "- Keeps bees\n"
-
-
-def test_what_a_killed_write_left_behind_is_removed(scene: Scene) -> None:
-    assert not (scene.app.paths.root / MEMORY / ".vaultmind-0a1b2c3d-0-1").exists()
 
 
 def test_audit_loses_texts_and_keeps_its_lines(scene: Scene) -> None:
@@ -340,38 +321,16 @@ class Killed(BaseException):
     """Stands for a kill -9."""
 
 
-class Hands:
-    """The gate's own hands, which fail or die when they are told to."""
+def erasing(house: House, before: Callable[[str], None]) -> Erasing:
+    """Return an erasing by the gate's own hands, which fail or die when they are told to."""
+    real: Hands = house.gate._erasing._hands
 
-    def __init__(self, house: House, before: Callable[[str, int], None]) -> None:
-        self._real = house.gate._erasing._hands
-        self._before = before
-        self.done = 0
+    def edit(relative: str, change: Callable[[FileText | None], str | None]) -> object:
+        before(relative)
+        return real.edit(relative, change)
 
-    def edit(self, relative: str, change: Callable[[FileText | None], str | None]) -> object:
-        self._step(relative)
-        return self._real.edit(relative, change)
-
-    def remove(self, relative: str, sha: str) -> None:
-        self._step(relative)
-        self._real.remove(relative, sha)
-
-    def hide(self, refs: Iterable[object]) -> object:
-        return self._real.hide(refs)  # type: ignore[arg-type]
-
-    def note(self, caller: object, agent: str, reason: str) -> None:
-        self._real.note(caller, agent, reason)  # type: ignore[arg-type]
-
-    def _step(self, relative: str) -> None:
-        self.done += 1
-        self._before(relative, self.done)
-
-
-def erasing(house: House, before: Callable[[str, int], None]) -> tuple[Erasing, Hands]:
-    hands = Hands(house, before)
     reader = VaultReader(house.paths, 0)
-    planning = Planning(house.paths, reader, ERASABLES, lambda: NOW, lambda agent: "en")
-    return Erasing(planning, hands, Verifying(house.paths, planning, None)), hands
+    return Erasing(reader, ERASABLES, Hands(edit, real.hide, real.note), lambda: NOW)
 
 
 def furnish(house: House) -> None:
@@ -394,23 +353,22 @@ def everything(house: House) -> str:
 
 
 def test_an_erasure_that_was_killed_anywhere_is_finished_by_the_next(tmp_path: Path) -> None:
-    counting = House(tmp_path / "counting")
+    counting, steps = House(tmp_path / "counting"), list[str]()
     furnish(counting)
-    work, hands = erasing(counting, lambda path, step: None)
+    work = erasing(counting, steps.append)
     assert work.erase(Erasure(WORDS, PERSON), NoIndex()).outcome == "erased"
-    for at in {1, *range(2, hands.done, 3), hands.done}:
-        house = House(tmp_path / f"killed-{at}")
+    for at in {1, *range(2, len(steps), 3), len(steps)}:
+        house, done = House(tmp_path / f"killed-{at}"), list[str]()
         furnish(house)
 
-        def die(path: str, step: int, at: int = at) -> None:
-            if step == at:
+        def die(path: str, at: int = at, done: list[str] = done) -> None:
+            done.append(path)
+            if len(done) == at:
                 raise Killed
 
-        dying, _ = erasing(house, die)
         with pytest.raises(Killed):
-            dying.erase(Erasure(WORDS, PERSON), NoIndex())
-        again, _ = erasing(house, lambda path, step: None)
-        assert again.erase(Erasure(WORDS, PERSON), NoIndex()).outcome == "erased"
+            erasing(house, die).erase(Erasure(WORDS, PERSON), NoIndex())
+        assert house.gate.erase(Erasure(WORDS, PERSON), NoIndex()).outcome == "erased"
         text = everything(house)
         assert "allergic" not in text and "hives" not in text, at
 
@@ -419,12 +377,11 @@ def test_what_could_not_be_changed_makes_it_partial_and_is_named(house: House) -
     furnish(house)
     brain = house.paths.brain("main")
 
-    def refuse(path: str, step: int) -> None:
+    def refuse(path: str) -> None:
         if path == brain:
             raise WriteConflict(f"{path} kept changing.")
 
-    work, _ = erasing(house, refuse)
-    erased = work.erase(Erasure(WORDS, PERSON), NoIndex())
+    erased = erasing(house, refuse).erase(Erasure(WORDS, PERSON), NoIndex())
     assert erased.outcome == "partial"
     assert [place.path for place in erased.left] == [brain]
     assert "kept changing" in erased.left[0].why and brain in erased.message
@@ -505,10 +462,9 @@ def test_words_that_say_nothing_erase_nothing(house: House, words: str) -> None:
 def test_a_session_that_is_no_utf8_text_stays_and_makes_it_partial(house: House) -> None:
     path = house.paths.session("main", "2026-02-20_001")
     house.put(path, f"- {SAID}\n".encode("utf-16"))
-    work, _ = erasing(house, lambda path, step: None)
-    preview = work.preview(Erasure(WORDS, PERSON))
+    preview = house.gate.preview_erasure(Erasure(WORDS, PERSON))
     assert not preview.is_empty and path in preview.message
-    erased = work.erase(Erasure(WORDS, PERSON), NoIndex())
+    erased = house.gate.erase(Erasure(WORDS, PERSON), NoIndex())
     assert erased.outcome == "partial" and [one.path for one in erased.left] == [path]
     assert house.file(path).exists() and "UTF-8" in erased.message
 
@@ -516,15 +472,5 @@ def test_a_session_that_is_no_utf8_text_stays_and_makes_it_partial(house: House)
 def test_raw_bytes_are_searched_in_any_case(tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes("x UCZULENIE NA ŻOŁĘDZIE\0".encode())
     (tmp_path / "b.bin").write_bytes("Bożena, Annals\0".encode())
-    found = search([tmp_path], ["uczulenie na żołędzie", "Anna"]).found
-    assert [one.path.name for one in found] == ["a.bin"]
-
-
-def test_the_preview_says_that_the_whole_message_goes(scene: Scene) -> None:
-    shown = [one for one in scene.preview.found if one.kind == "messages"]
-    told = f"Noted that {SAID}. Anything else?"
-    assert any(
-        one.place.endswith(f"the whole message (2 sentences, {len(told)} characters)")
-        for one in shown
-    )
-    assert all("character" not in one.place for one in scene.preview.found if one.kind == "facts")
+    found = search(tmp_path, ["uczulenie na żołędzie", "Anna"])
+    assert [path.name for path, _ in found] == ["a.bin"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vaultmind.memory.forget.sentences import without_properties
+from vaultmind.memory.forget.taking import without_properties
 from vaultmind.memory.forget.wanted import Wanted
 
 WANTED = Wanted(["Olga in Lublin"])

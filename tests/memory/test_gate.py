@@ -168,3 +168,37 @@ def test_a_label_and_a_mask_are_no_fact(house: House, text: str) -> None:
     assert done.outcome == "denied" and "Nothing was stored" in done.message
     assert "AKIA" not in done.message and "4111" not in done.message
     assert not house.file(house.paths.brain("main")).exists()
+
+
+def test_a_new_fact_takes_the_place_of_what_it_contradicts_which_the_archive_keeps(
+    house: House,
+) -> None:
+    house.put(BRAIN, "## User\n\n* [x] Lives in Kraków\n- Likes tea ^teaa\n")
+    assert house.remember("Lives in Gdańsk").before == "Lives in Kraków"
+    assert house.brain().startswith("## User\n\n* [x] Lives in Gdańsk %%2026-02-20 said")
+    assert "Lives in Kraków %%until 2026-02-20%%" in house.file(ARCHIVE).read_text()
+    assert house.remember("Lives in Kraków").before == "Lives in Gdańsk"
+
+
+def test_what_holds_more_than_a_contradiction_would_take_stays_and_is_told(house: House) -> None:
+    house.put(BRAIN, "- Lives in Gdańsk\n  - near the old harbour\n")
+    done = house.remember("Lives in Berlin")
+    assert done.outcome == "written" and "“Lives in Gdańsk” says otherwise" in done.message
+    assert "near the old harbour" in house.brain()
+
+
+def test_a_line_that_a_person_typed_gives_way_to_no_extraction(house: House) -> None:
+    house.put(BRAIN, "- Lives in Kraków\n")
+    done = house.remember("Lives in Gdańsk", caller=MAIN, how="extracted")
+    assert done.outcome == "suggested" and "typed by the person" in done.reason
+
+
+def test_an_archived_fact_comes_back_by_its_id_and_a_typed_line_stays_theirs(house: House) -> None:
+    old = "- Keeps bees %%2026-01-05 said%% ^bees\n"
+    house.put(ARCHIVE, f"# Main\n\n{old}- Plays chess\n")
+    assert "back from the archive" in house.remember("^bees").message
+    assert old in house.brain() and house.file(ARCHIVE).read_text() == "# Main\n\n- Plays chess\n"
+    assert house.remember("^bees").outcome == "unchanged"
+    assert house.remember("^gone").outcome == "not_found"
+    assert house.remember("Plays chess").outcome == "written"
+    assert "- Plays chess\n" in house.file(ARCHIVE).read_text()

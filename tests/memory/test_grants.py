@@ -9,21 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vaultmind.errors import BadArgument, WriteFailed
-from vaultmind.memory.rights.granted import Grants, grants_file
-from vaultmind.memory.rights.grants import (
+from vaultmind.memory.rights import (
     EVERYBODY,
+    LEVELS,
     SCOPES,
     Claim,
+    Grants,
+    Identity,
     Rights,
     claim_of,
     from_json,
-    in_force,
+    grants_file,
     judge,
     learned,
+    parse_identity,
     waiting_for_person,
 )
-from vaultmind.memory.rights.identity import Identity, parse_identity
-from vaultmind.memory.rights.policy import LEVELS
 from vaultmind.types import PERSON, Caller
 
 NAMES = ["main", "jaskier", "dexter"]
@@ -63,7 +64,7 @@ def test_no_agent_gains_a_right_by_editing_its_identity_alone(
     known = allowed
     for identity in edits:
         claim = claim_of(identity, allowed.level)
-        assert known.permits(in_force(known, claim)), "in force is never more than was known"
+        assert known.permits(known.meet(claim.rights)), "in force is never more than was known"
         before, known = known, learned(known, claim)
         assert before.permits(known), "and what is known only falls"
 

@@ -9,14 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmind.memory.rights.grants import SCOPES, Rights, claim_of, in_force, judge
-from vaultmind.memory.rights.identity import (
+from vaultmind.memory.folder import default_identity
+from vaultmind.memory.rights import (
+    LEVELS,
+    SCOPES,
+    VERDICTS,
+    Decision,
     Identity,
-    default_identity,
+    Rights,
+    cautious,
+    claim_of,
+    judge,
     parse_identity,
     read_identity,
 )
-from vaultmind.memory.rights.policy import LEVELS, VERDICTS, Decision, cautious
 from vaultmind.types import PERSON, Caller, MemoryWrite
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -58,7 +64,7 @@ def _rights(level: int) -> dict[str, Rights]:
 
 def level_of(identity: Identity, granted: int) -> int:
     """Return the level in force for an identity, where the person allowed a level."""
-    return in_force(Rights(granted), claim_of(identity, granted)).level
+    return Rights(granted).meet(claim_of(identity, granted).rights).level
 
 
 @given(st.integers(-3, 9) | st.text(max_size=12), LEVEL)

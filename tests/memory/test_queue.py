@@ -11,7 +11,8 @@ import pytest
 
 from tests.memory.conftest import MAIN, NOW
 from vaultmind.errors import DamagedMemory
-from vaultmind.memory.queue import Put, Queue
+from vaultmind.memory.queue import Queue
+from vaultmind.memory.suggestions import Put
 from vaultmind.types import MemoryWrite
 from vaultmind.vault.files import Change, VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -30,7 +31,7 @@ class Desk:
         self.now = NOW
         self.between: list[str] = []
         reader = VaultReader(self.paths, 0)
-        self.queue = Queue(self.paths, reader, self.edit, lambda: self.now, random.Random(7))
+        self.queue = Queue(reader, self.edit, lambda: self.now, random.Random(7))
 
     @property
     def file(self) -> Path:
@@ -69,7 +70,8 @@ def test_a_missing_file_is_made_and_the_same_suggestion_is_made_once(desk: Desk)
     assert desk.queue.put(replace(TEA, text="likes TEA.")) == Put("waiting", first.id)
     desk.tick("Likes tea")
     assert desk.queue.put(TEA) == Put("waiting", first.id), "ticked, and on its way"
-    assert desk.queue.settle(first.id, "rejected")
+    (one,) = desk.queue.listed()
+    assert desk.queue.settle(one.suggestion, "rejected")
     assert desk.queue.put(TEA) == Put("rejected", first.id)
     assert desk.queue.waiting() == 0
 
@@ -88,12 +90,11 @@ def test_it_counts_what_waits_for_one_agent_or_for_all(desk: Desk) -> None:
 
 
 def test_what_says_something_else_by_now_is_not_settled(desk: Desk) -> None:
-    put = desk.queue.put(TEA)
+    desk.queue.put(TEA)
     (one,) = desk.queue.listed()
     desk.between = [desk.text().replace("Likes tea", "Likes green tea")]
-    assert not desk.queue.settle(put.id, "accepted", one.suggestion)
+    assert not desk.queue.settle(one.suggestion, "accepted")
     assert [one.suggestion.text for one in desk.queue.listed()] == ["Likes green tea"]
-    assert not desk.queue.settle("s-none", "accepted")
 
 
 def test_thirty_days_without_an_answer_and_it_expires(desk: Desk) -> None:

@@ -6,12 +6,12 @@ import json
 from dataclasses import replace
 
 from vaultmind.memory.audit import AuditLine, Move, parse_line, render_line
-from vaultmind.memory.forget.sentences import without_sentences
-from vaultmind.memory.forget.taken import Target
 from vaultmind.memory.forget.taking import (
+    Target,
     without_audit_texts,
     without_facts,
     without_messages,
+    without_sentences,
     without_values,
 )
 from vaultmind.memory.forget.wanted import Wanted

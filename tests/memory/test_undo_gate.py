@@ -11,7 +11,7 @@ from vaultmind.errors import NotFound
 from vaultmind.memory.audit import AuditLine, read_audit
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
-from vaultmind.memory.limits import Sizes
+from vaultmind.memory.moves import Sizes
 from vaultmind.memory.writing import GateSettings
 from vaultmind.types import PERSON, MessageRef, Outcome
 
@@ -114,7 +114,7 @@ def test_what_was_moved_to_the_archive_comes_back_from_it(small: House) -> None:
     archive = small.file(small.paths.archive("main"))
     assert moved.line in archive.read_text("utf-8") and moved.line not in small.brain()
     done = undo(small, made.id)
-    assert "moved to the archive back" in done.message and done.restored
+    assert "moved to the archive are back" in done.message and done.restored
     assert moved.line in small.brain() and made.after not in small.brain()
     assert moved.line not in archive.read_text("utf-8")
     undo(small, last(small).id)

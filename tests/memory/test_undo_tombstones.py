@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from vaultmind.memory.forget.hiding import Hiding
 from vaultmind.memory.forget.kinds import Ref, SummaryRef
-from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
+from vaultmind.memory.forget.tombstones import Hiding, Tombstones, render_tombstones
 from vaultmind.types import MessageRef
 from vaultmind.vault.paths import VaultPaths
 
@@ -37,7 +36,7 @@ class Synced:
         self.append(self.paths.tombstones("main", device), render_tombstones(refs, time))
 
     def lift(self, device: str, *refs: Ref, now: datetime = NOW) -> tuple[Ref, ...]:
-        hiding = Hiding(self.paths, device, (), self, lambda: now)
+        hiding = Hiding(self.paths, device, (), self.append, lambda: now)
         return hiding.show(refs)
 
     def hides(self, ref: Ref = WHOLE) -> bool:

@@ -12,9 +12,9 @@ import pytest
 from tests.serve.vaults import config_of, write_vault
 from vaultmind.app import App, open_app
 from vaultmind.config import MemoryConfig, RedactConfig
-from vaultmind.memory.following import Following
-from vaultmind.memory.limits import brain_tokens
-from vaultmind.memory.rights.noticing import Noticing
+from vaultmind.memory.moves import brain_tokens
+from vaultmind.memory.polling import Following
+from vaultmind.memory.rights import Authority
 from vaultmind.redact import use_patterns
 from vaultmind.serve import operations
 from vaultmind.serve.calls.call import Call
@@ -83,8 +83,8 @@ def test_no_look_at_a_note_keeps_a_vault_from_opening(
     def fails(_: object) -> None:
         raise ValueError("unforeseen")
 
-    looks = {"identities": Noticing, "suggestions": Following}
-    monkeypatch.setattr(looks[broken], "look", fails)
+    looks = {"identities": (Authority, "notice"), "suggestions": (Following, "_settle_changed")}
+    monkeypatch.setattr(*looks[broken], fails)
     write_vault(tmp_path / "vault")
     app = open_app(config_of(tmp_path))
     try:

@@ -14,7 +14,7 @@ import pytest
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.errors import BadArgument, NotAllowed, NotFound
-from vaultmind.memory.rights.granted import grants_file
+from vaultmind.memory.rights import grants_file
 from vaultmind.serve.op import OPERATIONS
 from vaultmind.serve.operations import Call, answer, find, of, run_operation
 from vaultmind.serve.surfaces import prompts, resources

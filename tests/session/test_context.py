@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vaultmind.errors import BadArgument
-from vaultmind.memory.rights.identity import default_identity
+from vaultmind.memory.folder import default_identity
 from vaultmind.serve.surfaces.mcp import INSTRUCTIONS
 from vaultmind.session.context.start import Beginning, StartContext, start_context
 from vaultmind.session.records.reading import plain_text

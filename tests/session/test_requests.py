@@ -10,11 +10,10 @@ import pytest
 from tests.session.samples import EveryMessage, Marked
 from vaultmind.errors import BadArgument
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.forget.kinds import Evidence, Messages
+from vaultmind.memory.forget.kinds import Messages
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
-from vaultmind.memory.rights.authority import Authority
-from vaultmind.memory.rights.granted import Grants
+from vaultmind.memory.rights import Authority, Grants
 from vaultmind.memory.writing import GateSettings
 from vaultmind.session.lifecycle.lifecycle import SessionLog
 from vaultmind.session.records.store import session_ids
@@ -35,7 +34,7 @@ class Desk:
         gate = self.gate = Gate(
             paths,
             GateSettings("test", rng=random.Random(1)),
-            (Evidence(), Messages(EveryMessage(reader))),
+            (Messages(EveryMessage(reader)),),
             Marked(),
             Authority(reader, Grants(paths.root.parent / "grants.json", paths.root)),
             lambda: NOON,

@@ -13,8 +13,8 @@ from tests.fakes import HashEmbedder
 from vaultmind.app import App, open_app
 from vaultmind.config import Config
 from vaultmind.memory.audit import hidden_ref, ref_text
+from vaultmind.memory.folder import default_identity
 from vaultmind.memory.forget.kinds import SummaryRef
-from vaultmind.memory.rights.identity import default_identity
 from vaultmind.serve.operations import Call, run_operation
 from vaultmind.session.subagents.run_lines import RunLines
 from vaultmind.types import Caller, Fact

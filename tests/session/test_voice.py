@@ -10,12 +10,11 @@ import pytest
 
 from tests.session.samples import EveryMessage, Marked
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.forget.kinds import Evidence, Messages
+from vaultmind.memory.forget.kinds import Messages
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.intents import Ears
-from vaultmind.memory.rights.authority import Authority
-from vaultmind.memory.rights.granted import Grants
+from vaultmind.memory.rights import Authority, Grants
 from vaultmind.memory.writing import GateSettings
 from vaultmind.session.lifecycle.lifecycle import SessionLog
 from vaultmind.session.records.reading import read_text
@@ -52,7 +51,7 @@ class Desk:
         reader, clock = self.reader, self.clock
         self.grants = grants = Grants(self.paths.root.parent / "grants.json", self.paths.root)
         self.authority = Authority(reader, grants)
-        kinds = (Evidence(), Messages(EveryMessage(reader)))
+        kinds = (Messages(EveryMessage(reader)),)
         settings = GateSettings("test", rng=random.Random(1))
         gate = Gate(self.paths, settings, kinds, Marked(), self.authority, clock)
         self.sessions = SessionLog(gate, reader, self.paths, clock, idle_minutes=30)

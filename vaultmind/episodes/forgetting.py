@@ -18,10 +18,15 @@ from vaultmind.episodes.note import (
 )
 from vaultmind.episodes.types import TASK, Event
 from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote, VaultMindError
-from vaultmind.memory.forget.erasable import Erasable
 from vaultmind.memory.forget.kinds import Edit, Ref, Summaries, SummaryRef
-from vaultmind.memory.forget.sentences import without_sentences
-from vaultmind.memory.forget.taken import Taken, Target, Without, line_name
+from vaultmind.memory.forget.taking import (
+    Erasable,
+    Taken,
+    Target,
+    Without,
+    line_name,
+    without_sentences,
+)
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.memory.match import says
 from vaultmind.ports import IndexErasing

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,12 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from vaultmind.errors import BadArgument, NotFound
-from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.kinds import Ref, SummaryRef
+from vaultmind.memory.moves import Move
 from vaultmind.memory.words import saying
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
-from vaultmind.types import SECTIONS, Caller, Fact, MessageRef
+from vaultmind.types import Caller, Fact, MessageRef
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
 
@@ -51,38 +50,11 @@ MIN_ID_CHARS = 4
 """Fewer letters of an id name nothing."""
 
 _NAME = re.compile(r"audit-([A-Za-z0-9-]+)\.jsonl")
-_REF = re.compile(r"(?P<agent>[^/#]+)/(?P<session>[^/#]+)#(?P<at>\^)?(?P<id>.+)", re.DOTALL)
 _EVIDENCE = re.compile(r".*/([a-z0-9][a-z0-9_-]*)/memory/sessions/([^/#]+)(?:#\^(\S+))?")
-_RUN_LINE = re.compile(r"([a-z0-9][a-z0-9_-]*):(.*/conversations/.+\.jsonl)#\^(L\d+)", re.DOTALL)
-_PART = re.compile(
-    r"(.*/([a-z0-9][a-z0-9_-]*)/(?:memory/(?:summaries/[^#]+|active_context)|episodes/[^#]+))"
-    r"#\^(\S+)"
-)
+_MESSAGE = re.compile(r"(?P<agent>[^/#]+)/(?P<session>[^/#]+)#(?P<at>\^)?(?P<id>.+)", re.DOTALL)
+_PART = re.compile(r"(?:(?P<whose>[a-z0-9][a-z0-9_-]*):)?(?P<path>[^#:]*/[^#]+)#\^(?P<block>\S+)")
+_OWNER = re.compile(r"/agents/([^/]+)/(?:memory/(?:summaries/|active_context)|episodes/)")
 _SURROGATES = re.compile("[\ud800-\udfff]")
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """A bullet, with what is nested under it, that left or came with a change."""
-
-    line: str
-    """As it stands in the file, secrets masked."""
-    section: str = ""
-    came: bool = False
-    """Whether it came; else it left."""
-    archive: bool = False
-    """In the archive; else in the brain."""
-    whole: bool = True
-    """Whether nothing had to be masked: only then can an undo put it back."""
-    room: bool = False
-    """It moved to keep the brain small, not because anybody asked for it."""
-
-    @property
-    def fact(self) -> Fact:
-        """Return the fact that the bullet says."""
-        facts = parse_brain(self.line).all()
-        section = next((one for one in SECTIONS if one == self.section), None)
-        return replace(facts[0], section=section) if facts else Fact("", section)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,24 +108,16 @@ class AuditLine:
         return tuple(text for text in texts if text)
 
 
-_TEXT_KEYS = tuple(
-    one.name for one in fields(AuditLine) if one.type == "str" and one.name not in
-    ("id", "device", "undone_by")
-)  # fmt: skip
-_ALWAYS = frozenset(_TEXT_KEYS[:13])
-"""Keys that are written even where they say nothing."""
+_TEXT_KEYS = tuple(one.name for one in fields(AuditLine) if one.type == "str")[:-3]
+"""All of them but `id` and what is known when a line is read."""
 
 
 def render_line(line: AuditLine) -> str:
     """Return a line as it is written, with its newline."""
     value = asdict(line)
     del value["device"], value["undone_by"]
-    kept = {key: one for key, one in value.items() if one or key in _ALWAYS}
-    if line.moves:
-        kept["moves"] = [
-            {key: one for key, one in asdict(move).items() if one or key == "whole"}
-            for move in line.moves
-        ]
+    value["moves"] = [{key: one for key, one in move.items() if one} for move in value["moves"]]
+    kept = {key: one for key, one in value.items() if one}
     return _SURROGATES.sub("\ufffd", json.dumps(kept, ensure_ascii=False)) + "\n"
 
 
@@ -161,32 +125,23 @@ def parse_line(raw: str, device: str = "") -> AuditLine | None:
     """Return what a line of an audit file says; None for one that cannot be read."""
     try:
         value = json.loads(raw)
-    except (ValueError, RecursionError):
+        moves = [one for one in value.get("moves") or () if isinstance(one, dict)]
+        return AuditLine(
+            **{key: str(value.get(key) or "") for key in _TEXT_KEYS},
+            hidden=tuple(map(str, value.get("hidden") or ())),
+            shown=tuple(map(str, value.get("shown") or ())),
+            moves=tuple(map(_move, moves)),
+            id=str(value.get("id") or hashlib.sha256(raw.strip().encode()).hexdigest()[:8]),
+            erased=bool(value.get("erased")),
+            device=device,
+        )
+    except (ValueError, TypeError, AttributeError, RecursionError):
         return None
-    if not isinstance(value, dict):
-        return None
-    return AuditLine(
-        **{key: str(value.get(key) or "") for key in _TEXT_KEYS},
-        hidden=_strings(value.get("hidden")),
-        shown=_strings(value.get("shown")),
-        moves=tuple(_move(one) for one in _list(value.get("moves")) if isinstance(one, dict)),
-        id=str(value.get("id") or hashlib.sha256(raw.strip().encode()).hexdigest()[:8]),
-        erased=bool(value.get("erased")),
-        device=device,
-    )
 
 
 def _move(value: dict[str, Any]) -> Move:
     is_true = {key: value.get(key) is True for key in ("came", "archive", "whole", "room")}
     return Move(str(value.get("line") or ""), str(value.get("section") or ""), **is_true)
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _strings(value: object) -> tuple[str, ...]:
-    return tuple(str(one) for one in _list(value))
 
 
 class AuditLog:
@@ -224,9 +179,8 @@ class AuditLog:
     def unfinished(self, agent: str) -> AuditLine | None:
         """Return the change of an agent's facts that this device began and did not finish."""
         path = self._paths.absolute(self._paths.audit(agent, self._device))
-        if not path.is_file():
-            return None
-        return next((line for line in _lines(path, "", ()) if line.outcome == BEGUN), None)
+        lines = _lines(path, "", "") if path.is_file() else ()
+        return next((line for line in lines if line.outcome == BEGUN), None)
 
 
 # --- reading ------------------------------------------------------------------------------
@@ -240,7 +194,7 @@ def newest_first(
     Without `ops` all but those of dropped facts. `holding` passes over lines without these
     characters of JSON, which is quick in a long file; undoes come all the same.
     """
-    streams = [_lines(path, device, (holding,)) for path, device in audit_files(paths, agents)]
+    streams = [_lines(path, device, holding) for path, device in audit_files(paths, agents)]
     undone: dict[str, str] = {}
     for line in merge(*streams, key=lambda one: one.moment, reverse=True):
         if line.undoes and line.outcome == "written" and line.id not in undone:
@@ -293,9 +247,9 @@ def settled_before(paths: VaultPaths, agent: str, session: str) -> frozenset[str
     return frozenset(
         settled_words(line.after)
         for line in newest_first(paths, (agent,), holding=session)
-        if line.how and line.after and line.outcome in ("written", "rejected", BEGUN)
-        and session_of(line) == session
-    )  # fmt: skip
+        if line.how and line.after and session_of(line) == session
+        if line.outcome in ("written", "rejected", BEGUN)
+    )
 
 
 def settled_words(text: str) -> str:
@@ -312,12 +266,10 @@ def session_of(line: AuditLine) -> str:
 def audit_files(paths: VaultPaths, agents: Iterable[str]) -> Iterator[tuple[Path, str]]:
     """Yield the audit files of some agents, each with its device's name."""
     for agent in agents:
-        folder = paths.absolute(paths.memory(agent))
-        if folder.is_dir():
-            with os.scandir(folder) as entries:
-                names = sorted(one.name for one in entries if one.is_file(follow_symlinks=False))
-            matches = (_NAME.fullmatch(name) for name in names)
-            yield from ((folder / match[0], match[1]) for match in matches if match)
+        for path in sorted(paths.absolute(paths.memory(agent)).glob("audit-*.jsonl")):
+            match = _NAME.fullmatch(path.name)
+            if match and path.is_file() and not path.is_symlink():
+                yield path, match[1]
 
 
 def moment(text: str) -> float:
@@ -329,20 +281,17 @@ def moment(text: str) -> float:
     return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
 
 
-def _lines(path: Path, device: str, marks: Sequence[str]) -> Iterator[AuditLine]:
+def _lines(path: Path, device: str, holding: str) -> Iterator[AuditLine]:
     """Yield a file's lines, newest first; of those with one id only the newest."""
-    wanted = [mark.encode() for mark in marks if mark]
+    mark = holding.encode()
     known: set[str] = set()
     for raw in reversed(path.read_bytes().split(b"\n")):
-        if wanted and b'"undoes"' not in raw and not any(mark in raw for mark in wanted):
+        if not raw.strip() or (mark not in raw and b'"undoes"' not in raw):
             continue
-        line = parse_line(raw.decode("utf-8", "replace"), device) if raw.strip() else None
+        line = parse_line(raw.decode("utf-8", "replace"), device)
         if line and line.id not in known:
             known.add(line.id)
             yield line
-
-
-# --- erasing ------------------------------------------------------------------------------
 
 
 def erase(text: str, says: Callable[[AuditLine], bool]) -> str:
@@ -368,22 +317,26 @@ def erase(text: str, says: Callable[[AuditLine], bool]) -> str:
 def ref_text(ref: Ref) -> str:
     """Return a message as `hidden` names it: `main/2026-02-20_001#^m7`, or `…#<own id>`.
 
-    A part of a summary goes by the summary's path: `…/memory/summaries/L1/L1_001#^p3`, a line of
-    a run by that of its file: `main:…/conversations/scheduler_daily/1.jsonl#^L12`.
+    A part of a summary goes by its agent and path: `main:…/summaries/L1/L1_001#^p3`.
     """
     if isinstance(ref, SummaryRef):
-        whose = f"{ref.agent}:" if ref.is_run else ""  # no path of a run says it
-        return f"{whose}{ref.summary}#^{ref.block}"
+        return f"{ref.agent}:{ref.summary}#^{ref.block}"
     at = f"^{ref.block}" if ref.block else ref.id
     return f"{ref.agent}/{ref.session}#{at}"
 
 
 def hidden_ref(text: str) -> Ref | None:
     """Return what a name in `hidden` stands for: a message, a part of a summary or episode."""
-    if line := _RUN_LINE.fullmatch(text):
-        return SummaryRef(*line.groups())
     part = _PART.fullmatch(text)
-    return SummaryRef(part[2], part[1], part[3]) if part else ref_of(text)
+    if part is None or not (owner := part["whose"] or _owner(part["path"])):
+        return ref_of(text)
+    return SummaryRef(owner, part["path"], part["block"])
+
+
+def _owner(path: str) -> str:
+    """Return whose a summary or episode is; earlier versions named them by their path alone."""
+    match = _OWNER.search(path)
+    return match[1] if match else ""
 
 
 def refs_of(names: Iterable[str]) -> tuple[Ref, ...]:
@@ -396,7 +349,7 @@ def ref_of(text: str) -> MessageRef | None:
     if evidence := _EVIDENCE.fullmatch(text):
         agent, session, block = evidence.groups(default="")
         return MessageRef(agent, session, block)
-    match = _REF.fullmatch(text)
+    match = _MESSAGE.fullmatch(text)
     if match is None:
         return None
     block, own = (match["id"], "") if match["at"] else ("", match["id"])

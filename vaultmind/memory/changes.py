@@ -8,37 +8,47 @@ from __future__ import annotations
 
 import random
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from textwrap import dedent
 
-from vaultmind.errors import DamagedMemory
-from vaultmind.memory.audit import JOINT, Move
+from vaultmind.errors import BadArgument, DamagedMemory
+from vaultmind.memory.audit import JOINT
 from vaultmind.memory.brain import (
     Brain,
-    PlacedFact,
-    add_fact,
     block_ids,
     new_block,
     new_brain,
     own_text,
     parse_brain,
     removed_text,
-    render_fact,
-    replace_fact,
 )
-from vaultmind.memory.doubts import doubt, left_over, meant, named, quoted, typed
-from vaultmind.memory.limits import Weighing, put, restore, shrink, without
 from vaultmind.memory.match import Match, find, mentions, same_fact, says
-from vaultmind.memory.rights.policy import inferred
+from vaultmind.memory.moves import (
+    Move,
+    Weighing,
+    apply,
+    archived,
+    coming,
+    is_ours,
+    leaving,
+    shrink,
+)
+from vaultmind.memory.rights import inferred
 from vaultmind.memory.sections import pick
+from vaultmind.memory.words import tokens
+from vaultmind.plural import counted
 from vaultmind.redact import MARK, blank_private, mask
 from vaultmind.types import Fact, MemoryWrite, Outcome, OutcomeName
-from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.oneline import one_line
+from vaultmind.vault.paths import VaultPaths, agent_name
 
+FACT_MAX_CHARS = 1000
 OFFERED = 5
 """How many of the facts that fit are offered."""
+SHOWN = 100
+"""Characters of a fact that a message repeats."""
+LABEL_WORDS = 3
+"""A secret with so few words of content beside it is a secret with its label: no fact."""
 
 _ID = re.compile(r"\^[A-Za-z0-9-]+")
 
@@ -54,6 +64,7 @@ class Ask:
     weighing: Weighing
     rng: random.Random
     redacted: tuple[str, ...] = ()
+    """Kinds of secrets that were taken out."""
     shrinks: bool = True
     """Whether older facts move to the archive where the brain gets too big."""
 
@@ -68,15 +79,22 @@ class Ask:
         return self.paths.brain(self.write.agent)
 
     @property
+    def archive(self) -> str:
+        """Return the archive's path."""
+        return self.paths.archive(self.write.agent)
+
+    @property
     def language(self) -> str:
         """Return the language of new headings."""
         return self.weighing.language
 
-    def outcome(self, name: OutcomeName, message: str) -> Outcome:
-        """Return an outcome of this write, so far without a fact."""
+    def outcome(self, name: OutcomeName, message: str, fact: Fact | None = None) -> Outcome:
+        """Return an outcome of this write, about a fact if one is given."""
+        about = fact or Fact("", None)
         return Outcome(
-            name, self.write.agent, path=self.path, message=message, redacted=self.redacted
-        )
+            name, self.write.agent, about.section, about.text, self.path, about.block,
+            message=message, redacted=self.redacted,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,201 +102,180 @@ class Step:
     """What a change comes to on two texts."""
 
     outcome: Outcome
-    brain: str | None = None
-    """The new text; None leaves the file as it is."""
-    archive: str = ""
+    moves: tuple[Move, ...] = ()
+    """What leaves and comes, secrets not masked yet."""
     gone: tuple[Fact, ...] = ()
     """Facts that are no longer true or no longer to be known."""
     doubt: str = ""
     """Why an agent should not write this by itself, in words: the person decides."""
     unsaid: bool = False
     """No fact holds the words at all; messages may."""
-    moves: tuple[Move, ...] = ()
-    """What left and came, secrets not masked yet."""
+
+
+def safe_write(write: MemoryWrite) -> tuple[MemoryWrite, tuple[str, ...]]:
+    """Return a write with its secrets taken out, and their kinds.
+
+    Raises BadArgument for an agent that can be none, for texts that are empty or too long.
+    """
+    kinds = mask(write.text).kinds if write.op != "forget" else ()
+    safe = replace(
+        write, agent=agent_name(write.agent), text=_stored(write.text), old=_stored(write.old),
+        reason=_stored(write.reason), hold=_stored(write.hold), quote=mask(write.quote).text,
+    )  # fmt: skip
+    allowed = f"1 to {FACT_MAX_CHARS} characters: one fact"
+    if not tokens(safe.text) or len(safe.text) > FACT_MAX_CHARS:
+        raise BadArgument("text", safe.text, allowed)
+    if safe.op == "replace" and (not tokens(safe.old) or len(safe.old) > FACT_MAX_CHARS):
+        raise BadArgument("old", safe.old, f"{allowed} to replace, or its id (^k3f9)")
+    return safe, kinds
+
+
+def _stored(text: str) -> str:
+    return one_line(mask(text).text)
 
 
 def plan(brain: str | None, archive: str, ask: Ask) -> Step:
     """Return what a write comes to on a brain and its archive as they stand."""
-    if ask.write.op == "forget":
-        step = forget(brain, archive, ask)
-    elif ask.write.op == "remember" or inferred(ask.write):
-        step = remember(brain, archive, ask)
-    else:
-        step = correct(brain, archive, ask)
-    if step.outcome.outcome != "written":
-        return step
-    return within_limits(with_moves(step, brain or "", archive), brain or "", ask)
+    if brain is None:
+        brain = new_brain(ask.write.agent, ask.language)
+    step = (forget if ask.write.op == "forget" else put_fact)(brain, archive, ask)
+    return within_limits(step, brain, archive, ask)
 
 
-def with_moves(step: Step, brain: str, archive: str, *, room: bool = False) -> Step:
-    """Return a step that knows, too, what left and came since two texts."""
-    found = moved(brain, step.brain if step.brain is not None else brain, room=room)
-    found += moved(archive, step.archive, archive=True, room=room)
-    return replace(step, moves=(*step.moves, *found))
-
-
-def within_limits(step: Step, before: str, ask: Ask) -> Step:
-    """Move to the archive what is too much for a brain, and say so in the outcome."""
-    brain = step.brain if step.brain is not None else before
-    if not ask.shrinks:
-        return step
-    weighing = replace(ask.weighing, keep=(step.outcome.block,))
-    try:
-        small = shrink(brain, step.archive, weighing)
-    except DamagedMemory as error:
-        message = f"{step.outcome.message} The brain is over its limit, and stays so: {error}"
-        return replace(step, outcome=replace(step.outcome, message=message))
-    if not small.facts:
-        return step
-    facts = "1 older fact" if len(small.facts) == 1 else f"{len(small.facts)} older facts"
-    said = f"{facts} moved to {ask.paths.archive(ask.write.agent)} to keep the brain small; "
-    message = f"{step.outcome.message} {said}undoing this brings back what moved."
-    outcome = replace(step.outcome, message=message, archived=len(small.facts))
-    smaller = replace(step, outcome=outcome, brain=small.brain, archive=small.archive)
-    return with_moves(smaller, brain, step.archive, room=True)
-
-
-def moved(
-    before: str, after: str, *, archive: bool = False, room: bool = False
-) -> tuple[Move, ...]:
-    """Return the bullets that left a text and those that came, each with what went nested in it."""
-    if before == after:
-        return ()
-    left = _missing_in(after, before)
-    came = _missing_in(before, after)
-    moves = [(one, before, False) for one in left] + [(one, after, True) for one in came]
-    found: list[Move] = []
-    end, whose = -1, False
-    for placed, text, has_come in moves:
-        if placed.start < end and has_come is whose:
-            continue  # nested under one that went whole
-        parts = left if not has_come else came
-        inside = sum(placed.start < one.start < placed.tree_end for one in parts)
-        nested = sum(placed.start < o.start < placed.tree_end for o in parse_brain(text).facts)
-        stop = placed.tree_end if inside == nested else placed.end
-        end, whose = stop, has_come
-        line = dedent(text[placed.start : stop].replace("\r", "")).strip()
-        section = placed.fact.section or ""
-        found.append(Move(line, section, has_come, archive, room=room))
-    return tuple(found)
-
-
-def _missing_in(text: str, other: str) -> list[PlacedFact]:
-    """Return the bullets of another text that a text has not, or has fewer times."""
-    here = Counter(text[one.start : one.end].strip() for one in parse_brain(text).facts)
-    missing = []
-    for placed in parse_brain(other).facts:
-        raw = other[placed.start : placed.end].strip()
-        here[raw] -= 1
-        missing += [placed] if here[raw] < 0 else []
-    return missing
-
-
-def remember(text: str | None, archive: str, ask: Ask) -> Step:
+def put_fact(text: str, archive: str, ask: Ask) -> Step:
     """Add a fact, unless the brain says it already; one that the archive holds comes back.
 
-    What it contradicts, and what the write names as old, moves to the archive.
+    A correction puts it in the place of the fact that it names. What the new fact contradicts
+    otherwise was true once: it moves to the archive, with the day until which it held. A fact
+    stays, and is told of, where something would be lost with it.
     """
-    start = new_brain(ask.write.agent, ask.language) if text is None else text
-    brain, archived = _seen(start), _seen(archive)
-    if _ID.fullmatch(ask.write.text.strip()):
-        return _named_by_id(start, archive, ask)
-    known = next((f for f in brain.all() if same_fact(f.text, ask.write.text)), None)
-    if known:
+    write = ask.write
+    brain, old = _seen(text), _seen(archive)
+    if _ID.fullmatch(write.text.strip()):
+        return _named_by_id(brain, old, archive, ask)
+    corrects = write.op == "replace" and not inferred(write)
+    facts = tuple(fact for fact in (*brain.all(), *old.all()) if not fact.until)
+    match = _find(facts, ask.words) if write.old else Match()
+    meant = [facts[at] for at in match.found]
+    if corrects and (step := _refused(meant, facts, match, text, brain, ask)):
+        return step
+    if known := _saying(brain, write.text) if not corrects else None:
         return _already(known, ask)
-    facts = _standing(brain, archived)
-    old = find(facts, ask.write.old).found if ask.write.old else ()
-    against = [facts[at] for at in dict.fromkeys((*_contradicted(facts, ask), *old))]
-    lost = [one for one in against if not _is_kept(one, start, brain)]
-    again = next((f for f in archived.all() if same_fact(f.text, ask.write.text)), None)
-    if clear := tuple(one for one in against if one not in lost):
-        step = _supersede(start, archive, clear, ask)
-    elif again and (back := _bring_back(start, archive, again, ask)):
-        step = back
-    else:
-        fact = _new_fact(start, ask, "")
-        new = add_fact(start, render_fact(fact, ask.paths), fact.section or "user", ask.language)
-        message = f"Remembered: {quoted(fact.text)} (in {ask.path}, under {fact.section})."
-        step = Step(_about(ask.outcome("written", message), fact), new, archive)
-    for one in lost:
-        more = f"{quoted(one.text)} says otherwise and holds something that is not kept; edit it"
-        message = f"{step.outcome.message} {more} there ({ask.path})."
-        outcome = replace(step.outcome, message=message)
-        step = replace(step, outcome=outcome, doubt=step.doubt or typed(one, ask.write))
-    return step
-
-
-def correct(text: str | None, archive: str, ask: Ask) -> Step:
-    """Put a new fact in the place of the one that the words mean.
-
-    What else the new fact contradicts goes too, unless it says more than that. A fact with a
-    secret that a person typed stays: its words are kept nowhere else.
-    """
-    start = new_brain(ask.write.agent, ask.language) if text is None else text
-    brain, archived = _seen(start), _seen(archive)
-    facts = _standing(brain, archived)
-    match = _find(facts, ask.words)
-    if not match.found:
-        return _missing(facts, match, ask, ask.write.old)
-    named_facts = [facts[at] for at in match.found]
-    old = named_facts[0]
-    if old.text == ask.write.text:
-        message = f"Already so: {quoted(old.text)} ({ask.path}). Nothing was changed."
-        return Step(_about(ask.outcome("unchanged", message), old))
-    if lost := [fact for fact in named_facts if not _is_kept(fact, start, brain)]:
-        return _not_kept(lost[0], ask)
-    others = [facts[at] for at in _contradicted(facts, ask) if at not in match.found]
-    doubtful = [
-        fact for fact in others if doubt(fact, brain, ask.write) or not _is_kept(fact, start, brain)
+    against = [facts[at] for at in _contradicted(facts, ask) if facts[at] not in meant]
+    stay = [
+        one
+        for one in (*([] if corrects else meant), *against)
+        if not _is_kept(one, text, brain) or _has_lines_below(one, brain)
     ]
-    clear = [fact for fact in others if fact not in doubtful]
-    gone = (*named_facts, *clear)
-    new, fact = _exchanged(start, gone, ask)
-    message = f"Corrected: {_all_quoted((old, *clear))} is now {quoted(fact.text)} (in {ask.path})."
-    if doubtful:
-        message += f" {_all_quoted(doubtful)} says otherwise in part; correct it too, or forget it."
-    outcome = _about(ask.outcome("written", message), fact)
-    outcome = replace(outcome, before=_joined((old, *clear)))
-    kept = _without_same(archive, gone)
-    return Step(outcome, new, kept, gone, meant(gone, brain, ask.write))
+    gone = tuple(dict.fromkeys(one for one in (*meant, *against) if one not in stay))
+    again = _saying(old, write.text)
+    if not gone and again and (back := _bring_back(old, archive, again, ask)):
+        return back
+    fact, moves = _exchanged(text, gone, ask, keeps_id=corrects)
+    moves += _same_in_archive(old, archive, gone, ended=corrects)
+    message = f"Remembered: {quoted(fact.text)} (in {ask.path}, under {fact.section})."
+    if corrects:
+        message = f"Corrected: {_all_quoted(gone)} is now {quoted(fact.text)} (in {ask.path})."
+    elif gone:
+        message = f"{message[:-1]}, in place of {_all_quoted(gone)}, now in {ask.archive}"
+        message += f" (until {fact.written})."
+        taken = block_ids(archive) - {one.block for one in gone}
+        for one in gone:
+            block = one.block or new_block({*taken, *block_ids(text), fact.block}, ask.rng)
+            ended = replace(one, block=block, until=fact.written)
+            moves.append(archived(ended, taken, ask.paths))
+    if stay:
+        message += f" {_all_quoted(stay)} says otherwise and stays: correct it too, or forget it."
+    outcome = replace(ask.outcome("written", message, fact), before=_joined(gone))
+    return Step(outcome, tuple(moves), gone, _typed(gone, write))
 
 
-def forget(text: str | None, archive: str, ask: Ask) -> Step:
+def _refused(
+    meant: Sequence[Fact], facts: tuple[Fact, ...], match: Match, text: str, brain: Brain, ask: Ask
+) -> Step | None:
+    """Return why a correction changes nothing; None for one that can be made."""
+    if not meant:
+        return _missing(facts, match, ask, ask.write.old)
+    if meant[0].text == ask.write.text:
+        message = f"Already so: {quoted(meant[0].text)} ({ask.path}). Nothing was changed."
+        return Step(ask.outcome("unchanged", message, meant[0]))
+    lost = next((fact for fact in meant if not _is_kept(fact, text, brain)), None)
+    return _not_kept(lost, ask) if lost else None
+
+
+def _exchanged(
+    text: str, gone: Sequence[Fact], ask: Ask, *, keeps_id: bool
+) -> tuple[Fact, list[Move]]:
+    """Return a new fact and the moves that put it in the place of others in a brain."""
+    write, brain = ask.write, _seen(text)
+    places = sorted((p for p in brain.facts if p.fact in gone), key=lambda p: gone.index(p.fact))
+    first = places[0].fact if places else Fact("", None)
+    section = write.section or first.section or pick(write.text)
+    fact = Fact(
+        write.text, section, (keeps_id and first.block) or new_block(block_ids(text), ask.rng),
+        write.evidence, write.said_on or ask.weighing.today.isoformat(), write.how, write.quote,
+    )  # fmt: skip
+    in_place = bool(places) and write.section in (None, first.section)
+    moves = [leaving(text, one, alone=in_place and one is places[0]) for one in places]
+    if in_place and first.section is None:
+        fact = replace(fact, section=None)
+    if not any(same_fact(one.fact.text, fact.text) for one in brain.facts if one not in places):
+        moves.append(coming(fact, ask.paths))
+    return fact, moves
+
+
+def _saying(brain: Brain, text: str) -> Fact | None:
+    return next((one for one in brain.all() if same_fact(one.text, text)), None)
+
+
+def forget(text: str, archive: str, ask: Ask) -> Step:
     """Remove the fact that the words mean, and the lines nested under it."""
-    start = text or ""
-    brain, archived = _seen(start), _seen(archive)
-    facts = (*brain.all(), *archived.all())
+    brain, old = _seen(text), _seen(archive)
+    facts = (*brain.all(), *old.all())
     match = _find(facts, ask.words)
     if not match.found:
         return _missing(facts, match, ask, ask.write.text)
     known = facts[match.found[0]]
     places = [brain.facts[i] for i in match.found if i < len(brain.facts)]
-    seen = blank_private(start)
-    if without(seen, places) != blank_private(without(start, places)):
+    seen = blank_private(text)
+    spans = [slice(one.start, one.tree_end) for one in places]
+    if any(blank_private(text[span]) != seen[span] for span in spans):
         return _not_kept(known, ask)  # half a private passage would be left
     said = removed_text(seen, places[0]) if places else known.text
-    gone = [facts[i] for i in match.found]
-    gone += [
-        below.fact
-        for place in places
-        for below in brain.facts
-        if place.start < below.start < place.tree_end
-    ]
-    where = [ask.path] if places else []
-    if any(_same_as_any(fact, gone) for fact in archived.all()):
-        where.append(ask.paths.archive(ask.write.agent))
+    below = [p.fact for p in brain.facts if any(s.start < p.start < s.stop for s in spans)]
+    gone = tuple(dict.fromkeys([*(facts[i] for i in match.found), *below]))
+    in_archive = _same_in_archive(old, archive, gone, ended=True)
+    where = [ask.path] * bool(places) + [ask.archive] * bool(in_archive)
     message = f"Forgotten: {quoted(said)}, gone from {' and '.join(where)}."
-    if mask(said).text != said or any(
-        start[one.start : one.tree_end] != seen[one.start : one.tree_end] for one in places
-    ):
+    if mask(said).text != said or any(text[span] != seen[span] for span in spans):
         message += " What is masked of it is kept nowhere: undo cannot bring that back."
     if any(says(paragraph, known.text) for paragraph in own_text(seen)):
         message += f" It also stands in {ask.path} as your own text; edit it there."
-    outcome = _about(ask.outcome("written", message), known)
-    outcome = replace(outcome, before=said, path=where[0])
-    new = without(start, places) if places else None
-    kept = _without_same(archive, gone, ended=True)
-    return Step(outcome, new, kept, tuple(gone), meant(gone, brain, ask.write))
+    outcome = replace(ask.outcome("written", message, known), before=said, path=where[0])
+    moves = (*(leaving(text, one) for one in places), *in_archive)
+    return Step(outcome, moves, gone, _typed(gone, ask.write))
+
+
+def within_limits(step: Step, before: str, archive: str, ask: Ask) -> Step:
+    """Move to the archive what is too much for a brain, and say so in the outcome."""
+    if step.outcome.outcome != "written" or not ask.shrinks:
+        return step
+    brain, old = (
+        apply(text, step.moves, archive=is_old, language=ask.language)
+        for text, is_old in ((before, False), (archive, True))
+    )
+    try:
+        moves = shrink(brain, old, ask.weighing, step.outcome.block)
+    except DamagedMemory as error:
+        message = f"{step.outcome.message} The brain is over its limit, and stays so: {error}"
+        return replace(step, outcome=replace(step.outcome, message=message))
+    if not moves:
+        return step
+    number = sum(move.came for move in moves)
+    said = f"{counted(number, 'older fact')} moved to {ask.archive}"
+    message = f"{step.outcome.message} {said} to keep the brain small; undoing this brings back"
+    outcome = replace(step.outcome, message=f"{message} what moved.", archived=number)
+    return replace(step, outcome=outcome, moves=(*step.moves, *moves))
 
 
 def stands_in_own_text(text: str, words: str) -> bool:
@@ -286,19 +283,31 @@ def stands_in_own_text(text: str, words: str) -> bool:
     return any(mentions(paragraph, words) for paragraph in own_text(blank_private(text)))
 
 
+def quoted(text: str) -> str:
+    """Return a fact's text for a message: in quotation marks, without secrets, not too long."""
+    text = mask(text).text
+    short = text if len(text) <= SHOWN else text[: SHOWN - 1].rstrip() + "…"
+    return f"“{short}”"
+
+
+def named(fact: Fact) -> str:
+    """Return a fact's text for a message, with the id by which it can be told from others."""
+    return quoted(fact.text) + (f" (^{fact.block})" if fact.block else "")
+
+
 def _seen(text: str) -> Brain:
     """Return what a brain says to others: without private passages, each place as in the text."""
     return parse_brain(blank_private(text))
 
 
-def _standing(brain: Brain, archived: Brain) -> tuple[Fact, ...]:
-    return tuple(fact for fact in (*brain.all(), *archived.all()) if not fact.until)
-
-
-def _without_same(text: str, gone: Sequence[Fact], *, ended: bool = True) -> str:
-    """Return a text without the bullets that say one of the facts; ended ones only with `ended`."""
-    places = [one for one in _seen(text).facts if ended or not one.fact.until]
-    return without(text, [one for one in places if _same_as_any(one.fact, gone)])
+def _same_in_archive(old: Brain, archive: str, gone: Sequence[Fact], *, ended: bool) -> list[Move]:
+    """Return the moves out of the archive of what says one of the facts; ended ones if asked."""
+    return [
+        leaving(archive, place, archive=True)
+        for place in old.facts
+        if (ended or not place.fact.until)
+        and any(same_fact(place.fact.text, one.text) for one in gone)
+    ]
 
 
 def _is_kept(fact: Fact, text: str, brain: Brain) -> bool:
@@ -311,10 +320,20 @@ def _is_kept(fact: Fact, text: str, brain: Brain) -> bool:
     )
 
 
+def _has_lines_below(fact: Fact, brain: Brain) -> bool:
+    return any(one.fact == fact and one.tree_end != one.end for one in brain.facts)
+
+
+def _typed(gone: Sequence[Fact], write: MemoryWrite) -> str:
+    """Return why a fact is the person's own, which extraction takes away from nobody."""
+    own = next((one for one in gone if not one.written and inferred(write)), None)
+    return f"{named(own)} was typed by the person" if own else ""
+
+
 def _not_kept(fact: Fact, ask: Ask) -> Step:
     """Return a step that changes nothing: what would be lost of a fact is kept nowhere else."""
     message = f"{quoted(fact.text)} holds something that is not kept; edit it there ({ask.path})."
-    return Step(_about(ask.outcome("not_found", f"{message} Nothing was changed."), fact))
+    return Step(ask.outcome("not_found", f"{message} Nothing was changed.", fact))
 
 
 def _find(facts: tuple[Fact, ...], words: tuple[str, ...]) -> Match:
@@ -345,13 +364,13 @@ def _missing(facts: tuple[Fact, ...], match: Match, ask: Ask, said: str) -> Step
     return Step(outcome, unsaid=not match.tied and not match.mentioned)
 
 
-def _named_by_id(text: str, archive: str, ask: Ask) -> Step:
+def _named_by_id(brain: Brain, old: Brain, archive: str, ask: Ask) -> Step:
     """Bring back the archived fact whose block id was given in place of words."""
     block = ask.write.text.strip().removeprefix("^")
-    if known := next((f for f in _seen(text).all() if f.block == block), None):
+    if known := next((f for f in brain.all() if f.block == block), None):
         return _already(known, ask)
-    again = next((f for f in _seen(archive).all() if f.block == block), None)
-    if again and (step := _bring_back(text, archive, again, ask)):
+    again = next((f for f in old.all() if f.block == block), None)
+    if again and (step := _bring_back(old, archive, again, ask)):
         return step
     message = f"No fact of {ask.write.agent}'s archive has the id ^{block}. Nothing was changed."
     return Step(ask.outcome("not_found", message))
@@ -359,81 +378,24 @@ def _named_by_id(text: str, archive: str, ask: Ask) -> Step:
 
 def _already(known: Fact, ask: Ask) -> Step:
     message = f"Already known: {quoted(known.text)} ({ask.path}). Nothing was changed."
-    return Step(_about(ask.outcome("unchanged", message), known))
+    return Step(ask.outcome("unchanged", message, known))
 
 
-def _bring_back(text: str, archive: str, again: Fact, ask: Ask) -> Step | None:
+def _bring_back(old: Brain, archive: str, again: Fact, ask: Ask) -> Step | None:
     """Return an archived fact's way back, with its source and id; None for a typed line."""
-    back = restore(text, archive, again.block, ask.weighing)
-    if back is None:
+    if not any(one.fact == again and is_ours(one, archive, ask.paths) for one in old.facts):
         return None
-    fact = back.facts[0]
+    fact = replace(again, until="")
+    moves = [coming(fact, ask.paths), *_same_in_archive(old, archive, (again,), ended=True)]
     message = f"Remembered again: {quoted(fact.text)} (in {ask.path}, back from the archive)."
-    kept = _without_same(back.archive, (again,))
-    return Step(_about(ask.outcome("written", message), fact), back.brain, kept, (again,))
+    return Step(ask.outcome("written", message, fact), tuple(moves), (again,))
 
 
-def _contradicted(facts: tuple[Fact, ...], ask: Ask) -> tuple[int, ...]:
-    """Return the positions of the facts that the new one contradicts.
-
-    Imported here: the many patterns take a tenth of a second, which a start need not wait for.
-    """
-    from vaultmind.memory.contradictions.contradict import contradicted
+def _contradicted(facts: Sequence[Fact], ask: Ask) -> tuple[int, ...]:
+    """Return the positions of the facts that the new one contradicts."""
+    from vaultmind.memory.contradict import contradicted  # loads slowly
 
     return contradicted(ask.write.text, [fact.text for fact in facts])
-
-
-def _supersede(text: str, archive: str, gone: tuple[Fact, ...], ask: Ask) -> Step:
-    """Put a new fact in the place of those that it contradicts, which the archive keeps."""
-    brain = _seen(text)
-    new, fact = _exchanged(text, gone, ask, new_block(block_ids(text), ask.rng))
-    kept, taken = _without_same(archive, gone, ended=False), block_ids(new)
-    for one in dict.fromkeys(gone):
-        block = one.block or new_block(taken, ask.rng)
-        kept = put(kept, replace(one, block=block, until=fact.written), ask.weighing)[0]
-    place = ask.paths.archive(ask.write.agent)
-    said = f"Remembered: {quoted(fact.text)} (in {ask.path}, under {fact.section})"
-    message = f"{said}, in place of {_all_quoted(gone)}, now in {place} (until {fact.written})."
-    if rests := [rest for one in gone if (rest := left_over(one, ask.write))]:
-        message += f" That said more, which moved too ({'; '.join(rests)}): remember"
-        message += " it again if it still holds, or undo this."
-    outcome = replace(_about(ask.outcome("written", message), fact), before=_joined(gone))
-    why = next((why for one in gone if (why := doubt(one, brain, ask.write))), "")
-    return Step(outcome, new, kept, gone, why)
-
-
-def _exchanged(text: str, gone: Sequence[Fact], ask: Ask, block: str = "") -> tuple[str, Fact]:
-    """Return the text with a new fact in the place of others, or where it stands already.
-
-    It has the first one's block id where it is given none.
-    """
-    brain = _seen(text)
-    places = [one for old in dict.fromkeys(gone) for one in brain.facts if one.fact == old]
-    fact = _new_fact(text, ask, block or (places[0].fact.block if places else ""))
-    if places and not ask.write.section:
-        fact = replace(fact, section=places[0].fact.section or fact.section)
-    others = [one for one in brain.facts if one not in places]
-    if any(same_fact(one.fact.text, fact.text) for one in others):
-        return without(text, places), fact
-    line = render_fact(fact, ask.paths)
-    rest = without(text, places[1:])
-    first = [one for one in _seen(rest).facts if places and one.fact == places[0].fact][:1]
-    if first and ask.write.section in (None, places[0].fact.section):
-        return replace_fact(rest, first[0], line), fact
-    return add_fact(without(rest, first), line, fact.section or "user", ask.language), fact
-
-
-def _new_fact(text: str, ask: Ask, block: str) -> Fact:
-    write = ask.write
-    return Fact(
-        write.text,
-        write.section or pick(write.text),
-        block or new_block(block_ids(text), ask.rng),
-        write.evidence,
-        write.said_on or ask.weighing.today.isoformat(),
-        write.how,
-        write.quote,
-    )
 
 
 def _joined(facts: Iterable[Fact]) -> str:
@@ -441,12 +403,4 @@ def _joined(facts: Iterable[Fact]) -> str:
 
 
 def _all_quoted(facts: Iterable[Fact]) -> str:
-    return " and ".join(quoted(text) for text in dict.fromkeys(fact.text for fact in facts))
-
-
-def _same_as_any(fact: Fact, others: Iterable[Fact]) -> bool:
-    return any(same_fact(fact.text, other.text) for other in others)
-
-
-def _about(outcome: Outcome, fact: Fact) -> Outcome:
-    return replace(outcome, section=fact.section, fact=fact.text, block=fact.block)
+    return " and ".join(dict.fromkeys(quoted(fact.text) for fact in facts))

@@ -11,23 +11,25 @@ import logging
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from vaultmind.errors import NotAllowed, PathRefused, VaultMindError
-from vaultmind.memory.approving import Approving
-from vaultmind.memory.asked import asked
 from vaultmind.memory.audit import FOUND, AuditLog, ref_text, settled_before
 from vaultmind.memory.brains import TRIES
-from vaultmind.memory.forget.erasing import Erasing
+from vaultmind.memory.forget.erasing import Erasing, Hands
 from vaultmind.memory.forget.erasure import Erased, Erasure, Preview
-from vaultmind.memory.forget.hiding import Hiding
 from vaultmind.memory.forget.kinds import RecordKind, Ref
-from vaultmind.memory.forget.planning import Planning
-from vaultmind.memory.forget.verifying import Verifying
-from vaultmind.memory.held import Witness
-from vaultmind.memory.queue import Queue
-from vaultmind.memory.rights.authority import Authority
-from vaultmind.memory.writing import Dropped, FactStores, FactWriter, GateSettings
+from vaultmind.memory.forget.tombstones import Hiding
+from vaultmind.memory.queue import Approving, Queue
+from vaultmind.memory.rights import Authority
+from vaultmind.memory.undo import Undoing
+from vaultmind.memory.writing import (
+    Dropped,
+    FactStores,
+    FactWriter,
+    GateSettings,
+    Witness,
+)
 from vaultmind.plural import counted
 from vaultmind.ports import Clock, FileIndexer, IndexErasing, Report, silent
 from vaultmind.redact import mask
@@ -59,15 +61,17 @@ class Gate:
         self._writer = VaultWriter(paths)
         reader = VaultReader(paths, max_bytes=0)
         self._audit = AuditLog(paths, settings.device, self._writer.append, clock)
-        self._hiding = Hiding(paths, settings.device, kinds, self._writer, clock)
-        self.queue = Queue(paths, reader, self._edit, clock, settings.rng)
+        self._hiding = Hiding(paths, settings.device, kinds, self._writer.append, clock)
+        self.queue = Queue(reader, self._edit, clock, settings.rng)
         """What waits for the person."""
         stores = FactStores(authority, self._audit, self._hiding, self.queue, self._naming)
         self._facts = FactWriter(self._writer, reader, stores, clock, settings)
-        self._approving = Approving(paths, self.queue, self._write, self._audit)
-        planning = Planning(paths, reader, settings.erasables, clock, self._language)
-        hands = _Erasing(self._edit, self._writer.remove, self._hiding, self._audit)
-        self._erasing = Erasing(planning, hands, Verifying(paths, planning, settings.state_dir))
+        self._undoing = Undoing(self._facts, self._hiding, self._audit, paths)
+        self._approving = Approving(reader, self.queue, self._write, self._audit)
+        self._erasing = Erasing(
+            reader, settings.erasables, Hands(self._edit, self._bury, self._erased), clock,
+            settings.state_dir, lambda agent: authority.identity(agent).language or "en",
+        )  # fmt: skip
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
 
     # --- facts ---------------------------------------------------------------------------
@@ -83,12 +87,12 @@ class Gate:
 
     def _write(self, write: MemoryWrite, witness: Witness | None = None) -> Outcome:
         """Change facts in the name of the caller, who has approved it where that is the person."""
-        request = asked(write)
-        with self._locks[request.safe.agent]:
-            outcome = self._facts.write(request, witness)
+        agent = agent_name(write.agent)
+        with self._locks[agent]:
+            outcome = self._facts.write(write, witness)
         if self._settings.tally is not None:
-            self._settings.tally.add(request.safe.op, outcome.outcome)
-        self._index(request.safe.agent, outcome)
+            self._settings.tally.add(write.op, outcome.outcome)
+        self._index(agent, outcome)
         return outcome
 
     def would(self, write: MemoryWrite) -> Outcome:
@@ -96,7 +100,7 @@ class Gate:
 
         Raises BadArgument as `write` does.
         """
-        return self._facts.would(asked(_in_name(write)))
+        return self._facts.would(_in_name(write))
 
     def dropped(self, agent: str, session: str, dropped: Sequence[Dropped], caller: Caller) -> int:
         """Tell the audit what extraction found in a session and did not keep; return how many.
@@ -126,7 +130,12 @@ class Gate:
         if decision.verdict != "allow":
             raise NotAllowed(f"Not allowed: {decision.reason}. Nothing was hidden.")
         with self._locks[agent]:
-            return self._hide(agent, refs, caller)
+            wanted = tuple(refs)
+            hidden = self._hiding.hide(wanted)
+            if hidden:
+                names, reason = tuple(map(ref_text, wanted)), counted(len(wanted), "message")
+                self._audit.note(caller, agent, "hide", "written", reason=reason, hidden=names)
+            return len(hidden)
 
     def hide_request(self, ref: MessageRef, caller: Caller) -> None:
         """Hide the words of a request to forget, which say what was forgotten once more.
@@ -134,20 +143,14 @@ class Gate:
         Called in the middle of a write, maybe to another agent's memory: it takes no agent's lock,
         or two that forget in each other's memory would wait for each other for ever.
         """
-        self._hide(ref.agent, [ref], caller)
-
-    def _hide(self, agent: str, refs: Iterable[MessageRef], caller: Caller) -> int:
-        hid = self._hiding.hide(refs)
-        if hid.messages:
-            names = tuple(ref_text(ref) for ref in hid.refs)
-            reason = counted(len(names), "message")
-            self._audit.note(caller, agent, "hide", "written", reason=reason, hidden=names)
-        return hid.messages
+        if self._hiding.hide([ref]):
+            more = {"reason": "1 message", "hidden": (ref_text(ref),)}
+            self._audit.note(caller, ref.agent, "hide", "written", **more)
 
     def undo(self, agent: str, line_id: str, caller: Caller, *, dry_run: bool = False) -> Outcome:
         """Take a change back, the agent's last where none is named; the person's wish alone."""
         with self._locks[agent]:
-            outcome = self._facts.undo(agent, line_id, caller, dry_run=dry_run)
+            outcome = self._undoing.undo(agent, line_id, caller, dry_run=dry_run)
         if not dry_run:
             self._index(agent, outcome)
         return outcome
@@ -195,6 +198,12 @@ class Gate:
         """
         return self._erasing.erase(erasure, index, report)
 
+    def _bury(self, refs: Iterable[Ref]) -> None:
+        self._hiding.hide(refs, erased=True)
+
+    def _erased(self, caller: Caller, agent: str, reason: str) -> None:
+        self._audit.note(caller, agent, "erase", "written", reason=reason)
+
     # --- records -------------------------------------------------------------------------
 
     def save(
@@ -206,9 +215,9 @@ class Gate:
         the audit. Returns the file as written, None when the change declined. Raises PathRefused
         for the files that `write` keeps, and for an agent that reaches into another's memory.
         """
-        self._check_record(relative, caller)
-        if without:
-            self._check_record(without, caller)
+        for path in (relative, without):
+            if path:
+                self._check_record(path, caller)
         written = self._edit(relative, change)
         if written is not None:
             self._saved(caller, relative, reason)
@@ -257,8 +266,7 @@ class Gate:
     def _saved(self, caller: Caller, path: str, reason: str) -> None:
         """Record that a record was stored, without its text."""
         if agent := self._paths.agent_of(path):
-            why = mask(reason).text
-            self._audit.note(caller, agent, "save", "written", path=path, reason=why)
+            self.told(caller, agent, "save", path, reason)
 
     def _naming(self, caller: Caller) -> Callable[[str, Change], None]:
         """Return what changes a record so that its parts can be named, and hidden by that."""
@@ -269,9 +277,6 @@ class Gate:
                 self._indexer.refresh([relative])
 
         return edit
-
-    def _language(self, agent: str) -> str:
-        return self._authority.identity(agent).language or "en"
 
     def _edit(self, relative: str, change: Change) -> FileText | None:
         return self._writer.edit(relative, change, TRIES)
@@ -286,24 +291,6 @@ class Gate:
         except VaultMindError as error:
             self._indexer.mark(files)
             log.warning("%s was written and not indexed: %s", outcome.path, error)
-
-
-@dataclass(frozen=True, slots=True)
-class _Erasing:
-    """What of the gate an erasure works with. Implements `forget.erasing.Hands`."""
-
-    edit: Callable[[str, Change], object]
-    remove: Callable[[str, str], None]
-    hiding: Hiding
-    audit: AuditLog
-
-    def hide(self, refs: Iterable[Ref]) -> object:
-        """Add messages to the tombstones for good, those that are hidden already included."""
-        return self.hiding.hide(refs, erased=True)
-
-    def note(self, caller: Caller, agent: str, reason: str) -> None:
-        """Write an audit line `erase`, without text."""
-        self.audit.note(caller, agent, "erase", "written", reason=reason)
 
 
 def _in_name(write: MemoryWrite) -> MemoryWrite:

@@ -19,8 +19,6 @@ ABOUT_SHARE = 0.25
 """Words mean a fact only where they are at least this part of what the fact says."""
 SHORT_MESSAGE = 8
 """A message of so few content words says a fact of one word; a longer one mentions it."""
-ECHO_SHARE = 0.5
-"""A message repeats a fact in part with so much of its words."""
 SAME_SHARE = 0.5
 """A part of a fact stands for it with so much of its words."""
 LONG_NUMBER = 6
@@ -35,8 +33,6 @@ _DATE = re.compile(
     r"(?:[T ]\d{1,2}(?::\d{2}){1,2})?"
 )
 """A day, with the hour or without: many texts have it that say nothing of one another."""
-_COMPOUND = re.compile(r"[^\W_]+(?:[-.:@/_][^\W_]+)*")
-"""A word, a host, an address: as it is written."""
 _BEGINNING = 5
 """Letters that two words of a question and a fact begin with, at least, ..."""
 _LOOSE_ENDING = 3
@@ -158,45 +154,18 @@ def share_of(part: str, fact: str) -> float:
     return held / max(1, len(wanted))
 
 
-def echoed(message: str, fact: str) -> str:
-    """Return the name that a message repeats of a fact, with half of what the fact says.
-
-    Empty where it does not, within two neighbouring sentences. Names have a digit in them or a
-    capital letter within the fact: common words alone are of many things.
-    """
-    hard = {word.folded: word for word in _hard(content(fact))}
-    spans = [found for found in _COMPOUND.finditer(fact) if _is_telling(found.group(), hard)]
-    names = {fold(one.group()): one.group() for one in spans if _is_name(one)}
-    wanted = list(dict.fromkeys(fold(one.group()) for one in spans))
-    pieces = _SENTENCES.split(message)
-    for one, following in zip(pieces, [*pieces[1:], ""], strict=True):
-        text = f"{one} {following}"
-        there, words = {fold(name) for name in _COMPOUND.findall(text)}, content(text)
-        common = [
-            name
-            for name in wanted
-            if name in there or (name in hard and any(hard[name].same(word) for word in words))
-        ]
-        found = [names[name] for name in common if name in names]
-        if found and len(common) >= max(2, ECHO_SHARE * len(wanted)):
-            return max(found, key=lambda name: (any(map(str.isdigit, name)), len(name)))
-    return ""
-
-
-def _is_telling(word: str, hard: dict[str, Word]) -> bool:
-    return fold(word) in hard or not word.isalpha()
-
-
-def _is_name(found: re.Match[str]) -> bool:
-    word = found.group()
-    return any(map(str.isdigit, word)) or (found.start() > 0 and word[0].isupper())
-
-
 def numbers(text: str) -> set[str]:
     """Return the long numbers in a text, digits only: telephones, accounts, and no dates."""
     found = _DIGITS.findall(_DATE.sub(" ; ", bare(text)))
     runs = ("".join(filter(str.isdigit, run)) for run in found)
     return {run for run in runs if len(run) >= LONG_NUMBER}
+
+
+def repeats(text: str, forgotten: str) -> bool:
+    """Tell whether a new fact says again what was forgotten: all of it, or a good part alone."""
+    if same_fact(text, forgotten) or says(text, forgotten):
+        return True
+    return says(forgotten, text) and share_of(text, forgotten) >= SAME_SHARE
 
 
 def _one_of(facts: Sequence[Fact], meant: Sequence[int]) -> Match:

@@ -1,10 +1,23 @@
-"""A thread that looks at something again and again, as long as the app runs."""
+"""Threads that look at files of the memory again and again, as long as the app runs.
+
+A stamp needs no file events, works on network drives and costs nothing to speak of.
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterable
+
+from vaultmind.errors import VaultMindError
+from vaultmind.vault.files import FileStat
+
+POLL_SECONDS = 0.3
+RETRY_SECONDS = 10.0
+"""How soon what failed for a passing reason is tried again."""
+EXPIRY_SECONDS = 3600.0
+"""How often unchanged suggestions are looked through for what has waited too long."""
 
 log = logging.getLogger(__name__)
 
@@ -19,13 +32,16 @@ def look_once(looks: Iterable[tuple[Callable[[], object], str]]) -> None:
 
 
 class Polling:
-    """Looks every few tenths of a second, in the background."""
+    """Looks every few tenths of a second, in the background; a fault is told once."""
 
-    def __init__(self, name: str, look: Callable[[], None], poll_seconds: float) -> None:
+    def __init__(
+        self, name: str, look: Callable[[], object], poll_seconds: float = POLL_SECONDS
+    ) -> None:
         """Take what to look at; `name` is what the thread and the log call it."""
         self._name = name
         self._look = look
         self._poll_seconds = poll_seconds
+        self._told = ""
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
@@ -39,9 +55,46 @@ class Polling:
         if self._thread.ident is not None:
             self._thread.join()
 
+    def look(self) -> None:
+        """Look now. Never raises: the thread must live, and the next look may succeed."""
+        fault = ""
+        try:
+            self._look()
+        except Exception as error:
+            fault = str(error)
+            expected = isinstance(error, VaultMindError | OSError)
+            if fault != self._told:
+                log.warning("%s: %s", self._name, error, exc_info=not expected)
+        self._told = fault
+
     def _run(self) -> None:
         while not self._stopping.wait(self._poll_seconds):
-            try:
-                self._look()
-            except Exception:  # the thread must live: the next look may succeed
-                log.exception("%s could not be looked at", self._name)
+            self.look()
+
+
+class Following(Polling):
+    """Follows Suggestions.md: what the person ticks is done within a second."""
+
+    def __init__(
+        self,
+        stamp: Callable[[], FileStat | None],
+        settle: Callable[[], object],
+        is_due: Callable[[], bool],
+        poll_seconds: float = POLL_SECONDS,
+    ) -> None:
+        """Take `settle`, which acts on what the file says; `stamp` tells that it changed."""
+        super().__init__("suggestions", self._settle_changed, poll_seconds)
+        self._stamp = stamp
+        self._settle = settle
+        self._is_due = is_due
+        self._seen: FileStat | None = None
+        self._again_at = 0.0
+
+    def _settle_changed(self) -> None:
+        stamp = self._stamp()
+        if stamp is None or (stamp == self._seen and time.monotonic() < self._again_at):
+            return
+        self._seen, self._again_at = stamp, time.monotonic() + RETRY_SECONDS
+        self._settle()
+        if not self._is_due():
+            self._again_at = time.monotonic() + EXPIRY_SECONDS

@@ -1,24 +1,38 @@
-"""The queue of suggestions: Suggestions.md in the vault, read and changed as one thing.
+"""The queue of suggestions in Suggestions.md, and what the person answers to them.
 
-Every change goes through `edit`, the gate's compare-and-swap: a person's edit that comes first
-is kept, and the change is made again to the newer text.
+An accepted one is written first, as the person, through the whole gate, and settled second: a
+crash in between finds it ticked, sees in the audit that it was written, and settles it.
 """
 
 from __future__ import annotations
 
+import logging
 import random
+import re
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import replace
+from datetime import timedelta
 
-from vaultmind.errors import DamagedMemory, NotFound, UnreadableNote
-from vaultmind.memory.audit import FOUND
-from vaultmind.memory.suggestion_words import Failure, SettledAs
+from vaultmind.errors import (
+    BadArgument,
+    DamagedMemory,
+    NotFound,
+    UnreadableNote,
+    VaultMindError,
+    WriteConflict,
+    WriteFailed,
+)
+from vaultmind.memory.audit import FOUND, AuditLine, AuditLog, moment, newest_first
+from vaultmind.memory.brain import parse_brain
+from vaultmind.memory.changes import quoted
+from vaultmind.memory.suggestion_words import WORDS, Failure, SettledAs
 from vaultmind.memory.suggestions import (
+    ID_START,
     Listed,
+    Put,
     Suggestion,
     add,
-    expire,
     known,
     new_id,
     parse,
@@ -26,44 +40,44 @@ from vaultmind.memory.suggestions import (
     suggestion_of,
     tell,
 )
+from vaultmind.memory.words import saying, tokens
 from vaultmind.ports import Clock
-from vaultmind.types import MemoryWrite
+from vaultmind.redact import mask
+from vaultmind.types import Caller, MemoryWrite, Outcome
 from vaultmind.vault.files import Change, FileText, VaultReader
-from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.oneline import one_line
 
-PER_SESSION = 5
-AT_ONCE = 25
-"""So many suggestions of extraction wait at most: of one conversation, and of all."""
+EXPIRE_DAYS = 30
+OBSIDIAN = Caller("person", client="obsidian")
+"""Who settled what is found ticked or rejected in the file."""
 
+_WHERE = {OBSIDIAN.client: "in Suggestions.md", "cli": "on the command line"}
+_PLAIN = re.compile(r"[^\w .-]+")
+_APPROVED = re.compile(r"suggested by [a-z0-9_-]+, approved [\w .-]+ \(\^(s-[a-z0-9]+)\)")
+"""What the reason of such a write begins with; what follows is the agent's own words."""
+_ROUNDS = 3
+"""How often one pass looks again, because a suggestion was changed while it was applied."""
+_DONE = ("written", "unchanged")
 
-Edit = Callable[[str, Change], object]
-"""Changes a file of the memory folder by compare-and-swap; may call the change again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Put:
-    """What became of a suggestion: new, or needless because it waits already or was rejected.
-
-    `full`: extraction has suggested so much that one more would hide the rest.
-    """
-
-    state: Literal["new", "waiting", "rejected", "full"]
-    id: str = ""
+log = logging.getLogger(__name__)
 
 
 class Queue:
-    """The suggestions of one vault. Any thread."""
+    """The suggestions of one vault, and the person's answers to them. Any thread.
+
+    Every change goes through `edit`, the gate's compare-and-swap: a person's edit that comes
+    first is kept, and the change is made again to the newer text.
+    """
 
     def __init__(
         self,
-        paths: VaultPaths,
         reader: VaultReader,
-        edit: Edit,
+        edit: Callable[[str, Change], object],
         clock: Clock,
         rng: random.Random,
     ) -> None:
-        self._paths = paths
         self._reader = reader
+        self._paths = reader.paths
         self._edit = edit
         self._clock = clock
         self._rng = rng
@@ -82,33 +96,17 @@ class Queue:
         time = self._clock().isoformat(timespec="seconds")
         done: list[Put] = []
 
-        def change(file: FileText | None) -> str | None:
-            text = file.text if file else ""
+        def change(text: str) -> str | None:
             one = suggestion_of(write, new_id(text, self._rng), time)
-            same = known(text, one)
-            if same:
-                state: Literal["waiting", "rejected"] = "rejected" if same.outcome else "waiting"
-                done.append(Put(state, same.suggestion.id))
-                return None
-            if _is_full(text, one):
-                done.append(Put("full"))
-                return None
-            done.append(Put("new", one.id))
-            return add(text, one, self._paths, language)
+            done.append(known(text, one))
+            return add(text, one, self._paths, language) if done[-1].state == "new" else None
 
         self._change(change)
         return done[-1]
 
-    def seen(self, write: MemoryWrite) -> Put | None:
-        """Return the suggestion that makes one of this write needless; None for a new one."""
-        same = known(self._text(), suggestion_of(write, "", ""))
-        if same is None:
-            return None
-        return Put("rejected" if same.outcome else "waiting", same.suggestion.id)
-
-    def is_full(self, write: MemoryWrite) -> bool:
-        """Tell whether so many suggestions of extraction wait that one more would be too many."""
-        return _is_full(self._text(), suggestion_of(write, "", ""))
+    def seen(self, write: MemoryWrite) -> Put:
+        """Return what would become of a suggestion of this write; nothing is put."""
+        return known(self._text(), suggestion_of(write, "", ""))
 
     def listed(self) -> tuple[Listed, ...]:
         """Return every suggestion that is not settled, in the file's order.
@@ -130,11 +128,7 @@ class Queue:
         Read as a writer reads, while nobody saves the file: half a save may hold half a fact.
         """
         found: list[tuple[Listed, ...]] = [()]
-
-        def look(file: FileText | None) -> None:
-            found.append(parse(file.text) if file else ())
-
-        self._change(look)
+        self._change(lambda text: found.append(parse(text)))
         return tuple(one for one in found[-1] if one.is_due)
 
     def tell(self, expected: Suggestion, failure: Failure | None) -> None:
@@ -143,57 +137,54 @@ class Queue:
         Nothing where it is gone or says something else by now. Raises DamagedMemory.
         """
 
-        def change(file: FileText | None) -> str | None:
-            text = file.text if file else ""
+        def change(text: str) -> str | None:
             found = next((one for one in parse(text) if one.suggestion == expected), None)
             return tell(text, found, failure) if found and not found.outcome else None
 
         self._change(change)
 
-    def settle(
-        self, suggestion_id: str, as_: SettledAs, expected: Suggestion | None = None
-    ) -> bool:
+    def settle(self, expected: Suggestion, as_: SettledAs) -> bool:
         """Move a suggestion to the settled ones, dated today.
 
-        False where it does not wait any more, or does not say what was `expected`: somebody
+        False where it does not wait any more, or does not say what was expected: somebody
         changed it meanwhile, and it is left as it stands. Raises DamagedMemory.
         """
-        today = self._clock().date().isoformat()
         done = [False]
 
-        def change(file: FileText | None) -> str | None:
-            text = file.text if file else ""
-            same = [one for one in parse(text) if one.suggestion.id == suggestion_id]
-            stands = expected is None or any(one.suggestion == expected for one in same)
-            try:
-                new = settle(text, suggestion_id, as_, today) if stands else None
-            except NotFound:
-                new = None
-            done.append(new is not None)
-            return new
+        def change(text: str) -> str | None:
+            waits = [one for one in parse(text) if one.state != "settled"]
+            same = [one for one in waits if one.suggestion == expected]
+            same.sort(key=lambda one: one.state != as_)  # a hand may double one
+            done.append(bool(same))
+            return settle(text, same[:1], as_, f"{self._clock():%Y-%m-%d}") if same else None
 
         self._change(change)
         return done[-1]
 
     def expire(self) -> tuple[Suggestion, ...]:
-        """Settle what has waited too long as expired, and return it."""
-        now = self._clock()
+        """Settle what has waited too long as expired, and return it; what is ticked is left."""
+        oldest = (self._clock() - timedelta(days=EXPIRE_DAYS)).timestamp()
         gone: list[tuple[Suggestion, ...]] = [()]
 
-        def change(file: FileText | None) -> str | None:
-            if file is None:
-                return None
-            new, expired = expire(file.text, now)
-            gone.append(expired)
-            return new if expired else None
+        def change(text: str) -> str | None:
+            old = [
+                one
+                for one in parse(text)
+                if one.state == "waiting" and 0 < moment(one.suggestion.time) < oldest
+            ]
+            gone.append(tuple(one.suggestion for one in old))
+            return settle(text, old, "expired", f"{self._clock():%Y-%m-%d}") if old else None
 
         if any(one.state == "waiting" for one in self.listed()):
             self._change(change)
         return gone[-1]
 
-    def _change(self, change: Change) -> None:
+    def _change(self, change: Callable[[str], str | None]) -> None:
+        def changed(file: FileText | None) -> str | None:
+            return change(file.text if file else "")
+
         try:
-            self._edit(self.path, change)
+            self._edit(self.path, changed)
         except (DamagedMemory, UnreadableNote) as error:
             reason = error.reason if isinstance(error, UnreadableNote) else error.message
             raise DamagedMemory(
@@ -208,18 +199,157 @@ class Queue:
             return ""
 
 
-def _is_full(text: str, new: Suggestion) -> bool:
-    if new.how not in FOUND:
-        return False
-    of_extraction = [
-        one.suggestion
-        for one in parse(text)
-        if one.state == "waiting" and one.suggestion.how in FOUND
-    ]
-    same = sum(_from(one) == _from(new) for one in of_extraction)
-    return same >= PER_SESSION or len(of_extraction) >= AT_ONCE
+class Approving:
+    """Settles suggestions, one at a time. Used by the gate alone; any thread."""
+
+    def __init__(
+        self,
+        reader: VaultReader,
+        queue: Queue,
+        write: Callable[[MemoryWrite], Outcome],
+        audit: AuditLog,
+    ) -> None:
+        self._reader = reader
+        self._paths = reader.paths
+        self._queue = queue
+        self._write = write
+        self._audit = audit
+        self._lock = threading.Lock()
+
+    def settle(self) -> tuple[Outcome, ...]:
+        """Act on what stands ticked or rejected in the file; expire what is too old.
+
+        What fails for a passing reason stays due. Raises DamagedMemory and UnreadableNote for a
+        file that cannot be used, WriteConflict and WriteFailed when it could not be changed.
+        """
+        outcomes: list[Outcome] = []
+        with self._lock:
+            for old in self._queue.expire():
+                self._note(old.caller, old, "expired", f"no answer in {EXPIRE_DAYS} days")
+            for one in self._queue.listed():
+                if one.state == "waiting" and one.tried:  # ticked again, it is tried again
+                    self._queue.tell(one.suggestion, None)
+            for _ in range(_ROUNDS):
+                done = [self._settle_one(one, outcomes) for one in self._queue.due()]
+                if all(done):
+                    break
+        return tuple(outcomes)
+
+    def answer(self, suggestion_id: str, accept: bool, caller: Caller) -> Outcome:
+        """Accept or reject one suggestion in the person's name.
+
+        Raises BadArgument for every caller but the person, NotFound for an id that does not
+        wait; what `gate.write` raises, with the suggestion left as it was.
+        """
+        if caller.kind != "person":
+            raise BadArgument("caller", caller.name, "the person: agents approve nothing")
+        with self._lock:
+            wanted = suggestion_id.strip().removeprefix("^").lower()
+            names = {wanted, f"{ID_START}{wanted.removeprefix(ID_START)}"}
+            found = [one for one in self._queue.listed() if one.suggestion.id in names]
+            if not found:
+                raise NotFound(
+                    f"No suggestion {suggestion_id!r} waits in {self._queue.path}.",
+                    hint="`vaultmind suggestions list` names those that do.",
+                )
+            if not accept:
+                return self._rejected(found[0].suggestion, caller)
+            outcome, _ = self._applied(found[0].suggestion, caller)
+            if outcome.outcome in _DONE:
+                self._queue.settle(found[0].suggestion, "accepted")
+            return outcome
+
+    def _settle_one(self, one: Listed, outcomes: list[Outcome]) -> bool:
+        """Act on one that is due; tell whether nothing is left to do for it in this pass."""
+        suggestion, failure = one.suggestion, None
+        try:
+            if one.state == "rejected":
+                outcomes.append(self._rejected(suggestion, OBSIDIAN))
+                return True
+            try:
+                outcome, failure = self._applied(suggestion, OBSIDIAN)
+            except (WriteConflict, WriteFailed):
+                raise
+            except (VaultMindError, OSError) as error:
+                log.warning("a suggestion could not be applied: %s", error)
+                failure = "too_long" if isinstance(error, BadArgument) else "refused"
+                outcome = self._failed(suggestion, str(error))
+            outcomes.append(outcome)
+            if failure is None:
+                return self._queue.settle(suggestion, "accepted")
+            self._queue.tell(suggestion, failure)
+        except (WriteConflict, WriteFailed) as error:
+            log.warning("a suggestion stays due: %s", error)
+        return True
+
+    def _applied(self, one: Suggestion, caller: Caller) -> tuple[Outcome, Failure | None]:
+        """Write what a suggestion says, unless the audit says that this was done.
+
+        Returns what it came to, and why it could not be applied, if so.
+        """
+        failure: Failure | None = None if tokens(one.text) else "empty"
+        if one.agent not in self._paths.agent_names():
+            failure = failure or "no_agent"
+        if failure:
+            return self._failed(one, WORDS["en"].failures[failure]), failure
+        if line := self._written(one):
+            return self._done_already(one, f" (change {line.id})"), None
+        where = _WHERE.get(caller.client) or f"in {_PLAIN.sub(' ', caller.client)}"
+        told = f"suggested by {one.caller.name}, approved {where} (^{one.id})"
+        reason = ": ".join(part for part in (told, one.reason) if part)
+        outcome = self._write(replace(one.write(caller), reason=reason))
+        if outcome.outcome in _DONE:
+            return outcome, None
+        if outcome.outcome == "not_found" and one.op == "replace" and self._says(one):
+            return self._done_already(one), None  # a crash came before even its audit line
+        return outcome, "secret" if outcome.outcome == "denied" else "not_found"
+
+    def _written(self, one: Suggestion) -> AuditLine | None:
+        """Return the change that wrote these words of a suggestion, before a crash hid it."""
+        for line in newest_first(self._paths, (one.agent,), holding=one.id):
+            named = _APPROVED.search(line.reason)
+            ours = named is not None and named.group(1) == one.id and not line.undoes
+            by_person = line.caller == OBSIDIAN.name and line.outcome == "written"
+            if ours and by_person and (one.op == "forget" or _same(line.after, one.text)):
+                return line
+        return None
+
+    def _says(self, one: Suggestion) -> bool:
+        """Tell whether the brain says already what a correction would make it say."""
+        try:
+            text = self._reader.read(self._paths.brain(one.agent)).text
+        except (NotFound, UnreadableNote):
+            return False
+        return any(_same(fact.text, one.text) for fact in parse_brain(text).all())
+
+    def _done_already(self, one: Suggestion, by: str = "") -> Outcome:
+        message = f"Already done: {quoted(one.text)}{by}."
+        return Outcome("unchanged", one.agent, path=self._paths.brain(one.agent), message=message)
+
+    def _rejected(self, one: Suggestion, caller: Caller) -> Outcome:
+        if not self._queue.settle(one, "rejected"):
+            raise WriteConflict(f"The suggestion in {self._queue.path} was changed just now.")
+        self._note(caller, one, "rejected", f"suggested by {one.caller.name}")
+        message = f"Rejected: {quoted(one.text)}. It does not come back."
+        return Outcome("unchanged", one.agent, path=self._queue.path, message=message)
+
+    def _note(self, caller: Caller, one: Suggestion, outcome: str, reason: str) -> None:
+        agents = self._paths.agent_names()
+        home = next((name for name in (one.agent, one.caller.agent) if name in agents), "")
+        if not home:
+            log.warning("a suggestion for an agent that is not there came to: %s", outcome)
+            return
+        before, after = (one.text, "") if one.op == "forget" else (one.old, one.text)
+        self._audit.note(
+            caller, home, one.op, outcome, reason=reason, section=one.section or "",
+            before=mask(before).text, after=mask(after).text,
+            evidence=self._audit.evidence(one.evidence), how=one.how if one.how in FOUND else "",
+        )  # fmt: skip
+
+    def _failed(self, one: Suggestion, why: str) -> Outcome:
+        message = f"Not written: {quoted(one.text)}: {why.rstrip('.')}. It goes on waiting."
+        return Outcome("not_found", one.agent, path=self._queue.path, message=message, reason=why)
 
 
-def _from(one: Suggestion) -> tuple[str, str]:
-    """Return the conversation that a suggestion comes from."""
-    return (one.evidence.agent, one.evidence.session) if one.evidence else (one.agent, "")
+def _same(stored: str, text: str) -> bool:
+    return saying(stored) == saying(one_line(mask(text).text))

@@ -27,10 +27,8 @@ class Words:
     """Whose memory, where it is not the one's who asks."""
     outcomes: tuple[str, str, str]
     """In the order of `OUTCOMES`."""
-    nothing: str
-    above: str
-    whose: str
-    under: str
+    instead: str
+    """Before the fact that a correction takes the place of."""
     why: str
     message: str
     failed: str
@@ -47,10 +45,6 @@ class Words:
         """Return what a settled suggestion came to."""
         return self.outcomes[OUTCOMES.index(outcome)]
 
-    def failure(self, failure: Failure) -> str:
-        """Return what stands under an accepted suggestion that could not be applied."""
-        return f"{self.failed}: {self.failures[failure]}. {self.again}"
-
 
 WORDS = {
     "en": Words(
@@ -62,10 +56,7 @@ WORDS = {
         ("wants to remember", "wants to correct", "wants to forget"),
         "in **{}**'s memory",
         ("accepted", "rejected", "expired"),
-        "nothing",
-        "the text above",
-        "for",
-        "under",
+        "instead of",
         "why",
         "the message",
         "could not be applied",
@@ -88,10 +79,7 @@ WORDS = {
         ("chce zapamiętać", "chce poprawić", "chce zapomnieć"),
         "w pamięci **{}**",
         ("przyjęte", "odrzucone", "wygasłe"),
-        "nic",
-        "tekst powyżej",
-        "dla",
-        "w sekcji",
+        "zamiast",
         "dlaczego",
         "wiadomość",
         "nie udało się zastosować",
@@ -114,10 +102,7 @@ WORDS = {
         ("хочет запомнить", "хочет исправить", "хочет забыть"),
         "в памяти **{}**",
         ("принято", "отклонено", "истекло"),
-        "ничего",
-        "текст выше",
-        "для",
-        "в разделе",
+        "вместо",
         "почему",
         "сообщение",
         "не удалось применить",

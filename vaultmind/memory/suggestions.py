@@ -1,7 +1,6 @@
-"""Suggestions.md: what waits for the person's approval, as tasks to tick.
+"""Suggestions.md: what waits for the person's approval, as tasks to tick, and what they answer.
 
     - [ ] **main** wants to remember: Prefers short answers %%{"op":"remember",…}%% ^s-k3f9
-        - nothing → the text above, for **main**, under *Preferences*
         - why: said twice
         - 2026-02-20 10:00, [[VaultMind/…/2026-02-20_001#^m7|the message]]
 
@@ -19,13 +18,14 @@ import random
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Literal
 
-from vaultmind.errors import DamagedMemory, NotFound
+from vaultmind.errors import (
+    DamagedMemory,
+)
+from vaultmind.memory.audit import FOUND
 from vaultmind.memory.brain import PlacedFact, block_ids, new_block, parse_brain
-from vaultmind.memory.sections import heading
 from vaultmind.memory.suggestion_words import (
     OPS,
     OUTCOMES,
@@ -36,7 +36,7 @@ from vaultmind.memory.suggestion_words import (
     Words,
     words_of,
 )
-from vaultmind.memory.words import saying, tokens
+from vaultmind.memory.words import saying
 from vaultmind.redact import mask
 from vaultmind.types import SECTIONS, Caller, MemoryWrite, MessageRef, Section
 from vaultmind.vault.bullets import COMMENT, HEADING, MARKER, plain, prose
@@ -44,8 +44,9 @@ from vaultmind.vault.edits import newline_of, with_newlines
 from vaultmind.vault.oneline import escape, one_line, unescape
 from vaultmind.vault.paths import AGENT_NAME, VaultPaths
 
-EXPIRE_DAYS = 30
 ID_START = "s-"
+PER_SESSION, AT_ONCE = 5, 25
+"""So many suggestions of extraction wait at most: of one conversation, and of all."""
 
 State = Literal["waiting", "accepted", "rejected", "settled"]
 
@@ -53,7 +54,6 @@ _META = re.compile(r"%%(\{.*?\})%%")
 _TRIED = re.compile(r'%%\{"tried":"([0-9a-f]+)"\}%%')
 _BOX = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(.)\]")
 _BLANK = "\ufeff \t\r\n"
-_SHORT = 16
 _HIDDEN = "Suggestions.md holds an open comment or code that hides every line."
 
 
@@ -79,23 +79,15 @@ class Suggestion:
 
     def write(self, caller: Caller | None = None) -> MemoryWrite:
         """Return the change as a write: by the one who suggested it, or by another caller."""
+        names = ("op", "agent", "text", "old", "section", "evidence", "how", "reason")
         return MemoryWrite(
-            self.op,
-            self.agent,
-            caller or self.caller,
-            self.text,
-            self.old,
-            self.section,
-            self.evidence,
-            self.how,
-            self.reason,
+            caller=caller or self.caller, **{name: getattr(self, name) for name in names}
         )
 
     @property
     def digest(self) -> str:
         """Return what tells its change from any other, the words as they stand."""
-        said = (self.op, self.agent, self.text, self.old, self.section or "")
-        return _hash("\0".join(said))
+        return _hash((self.op, self.agent, self.text, self.old, self.section or ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +111,6 @@ class Listed:
         return next((one for one in OUTCOMES if one == self.meta.get("settled")), None)
 
     @property
-    def fault(self) -> Failure | None:
-        """Return why it cannot be applied as it stands."""
-        return None if self.outcome or tokens(self.suggestion.text) else "empty"
-
-    @property
     def is_due(self) -> bool:
         """Tell whether the person settled it, and nobody acted on these words yet."""
         if self.state == "accepted":
@@ -135,46 +122,59 @@ class Listed:
         mine = self.suggestion
         if (mine.op, mine.agent) != (other.op, other.agent):
             return False
-        if self.meta.get("was") == _said(mine.id, other):
+        if self.meta.get("was") == _was(mine.id, other):
             return True
         same_old = not mine.old or saying(mine.old) == saying(other.old)
         return same_old and saying(mine.text) == saying(other.text)
 
 
-# --- reading ------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class Put:
+    """What became of a suggestion: new, or needless because it waits already or was rejected.
+
+    `full`: extraction has suggested so much that one more would hide the rest.
+    """
+
+    state: Literal["new", "waiting", "rejected", "full"]
+    id: str = ""
+
+
+# --- the file's text ----------------------------------------------------------------------
 
 
 @lru_cache(maxsize=8)
 def parse(text: str) -> tuple[Listed, ...]:
     """Return every suggestion of the file, settled ones too. Lenient; never raises."""
-    found = (_listed(placed, text) for placed in parse_brain(text).facts)
-    return tuple(one for one in found if one)
+    return tuple(one for placed in parse_brain(text).facts if (one := _listed(placed, text)))
 
 
 def suggestion_of(write: MemoryWrite, suggestion_id: str, time: str) -> Suggestion:
     """Return the suggestion that asks for a write. The texts must be safe to store."""
     return Suggestion(
-        suggestion_id,
-        write.op,
-        write.agent,
-        write.caller,
-        one_line(write.text),
-        one_line(write.old),
-        write.section,
-        write.evidence,
-        write.how,
-        one_line(write.reason),
-        time,
-    )
+        suggestion_id, write.op, write.agent, write.caller, one_line(write.text),
+        one_line(write.old), write.section, write.evidence, write.how, one_line(write.reason), time,
+    )  # fmt: skip
 
 
-def known(text: str, suggestion: Suggestion) -> Listed | None:
-    """Return the one that makes this suggestion needless: it waits, or was rejected.
+def known(text: str, suggestion: Suggestion) -> Put:
+    """Return whether a suggestion is new to the file, or what makes it needless.
 
     What was accepted or has expired may be suggested again.
     """
-    listed = (one for one in parse(text) if one.outcome in (None, "rejected"))
-    return next((one for one in listed if one.means(suggestion)), None)
+    listed = parse(text)
+    for one in listed:
+        if one.outcome in (None, "rejected") and one.means(suggestion):
+            return Put("rejected" if one.outcome else "waiting", one.suggestion.id)
+    found = [one.suggestion for one in listed if one.state == "waiting"]
+    found = [one for one in found if one.how in FOUND] if suggestion.how in FOUND else []
+    same = sum(_source(one) == _source(suggestion) for one in found)
+    is_full = same >= PER_SESSION or len(found) >= AT_ONCE
+    return Put("full") if is_full else Put("new", suggestion.id)
+
+
+def _source(one: Suggestion) -> tuple[str, str]:
+    """Return the conversation that a suggestion comes from."""
+    return (one.evidence.agent, one.evidence.session) if one.evidence else (one.agent, "")
 
 
 def _listed(placed: PlacedFact, text: str) -> Listed | None:
@@ -182,7 +182,7 @@ def _listed(placed: PlacedFact, text: str) -> Listed | None:
     first, *below = text[placed.start : placed.tree_end].split("\n")
     meta = _meta(first)
     op = next((one for one in OPS if one == meta.get("op")), None)
-    agent, by = _agent(meta.get("agent")), _agent(meta.get("by"))
+    agent, by = (meta.get(key) if _is_agent(meta.get(key)) else "" for key in ("agent", "by"))
     if op is None or not agent or not by:
         return None
     shown = unescape(plain(MARKER.sub("", first, count=1))[0])
@@ -190,22 +190,18 @@ def _listed(placed: PlacedFact, text: str) -> Listed | None:
     ref = meta.get("evidence")
     is_ref = isinstance(ref, list) and [type(one) for one in ref] == [str] * 4
     suggestion = Suggestion(
-        placed.fact.block or str(meta.get("id", "")),
-        op,
-        agent,
+        placed.fact.block or str(meta.get("id", "")), op, agent,
         Caller("agent", by, str(meta.get("client", ""))),
         one_line(said if colon else "" if label.endswith(":") else shown),
         one_line(str(meta.get("old", ""))),
         next((one for one in SECTIONS if one == meta.get("section")), None),
         MessageRef(*ref) if is_ref and isinstance(ref, list) else None,
-        str(meta.get("how", "said")),
-        one_line(str(meta.get("why", ""))),
-        str(meta.get("time", "")),
-    )
+        str(meta.get("how", "said")), one_line(str(meta.get("why", ""))), str(meta.get("time", "")),
+    )  # fmt: skip
     tried = next((match[1] for line in below if (match := _TRIED.search(line))), "")
     box = _BOX.match(first)
-    mark = box[1].lower() if box else " "
-    state: State = "accepted" if mark == "x" else "rejected" if mark == "-" else "waiting"
+    marks: dict[str, State] = {"x": "accepted", "-": "rejected"}
+    state = marks.get(box[1].lower() if box else " ", "waiting")
     state = "settled" if meta.get("settled") in OUTCOMES else state
     return Listed(suggestion, state, placed.start, placed.tree_end, meta, tried)
 
@@ -219,41 +215,59 @@ def _meta(line: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-# --- changing -----------------------------------------------------------------------------
-
-
 def new_id(text: str, rng: random.Random) -> str:
     """Return a fresh id for a suggestion in this text."""
     return ID_START + new_block({one.removeprefix(ID_START) for one in block_ids(text)}, rng)
 
 
-def add(text: str, suggestion: Suggestion, paths: VaultPaths, language: str = "en") -> str:
+def add(text: str, one: Suggestion, paths: VaultPaths, language: str = "en") -> str:
     """Return the text with a suggestion at the end of those that wait.
 
     The text itself where the same one waits or was rejected. Raises DamagedMemory where a
     person's open comment or code would hide it.
     """
-    if known(text, suggestion):
+    if known(text, one).state != "new":
         return text
     words = _words_in(text, language)
-    start = _introduced(text, words)
-    item = "\n".join(_task(suggestion, paths, words))
-    return _placed(start, words.waiting, item, before={one.settled for one in WORDS.values()})
+    below = [f"{words.instead}: “{escape(one.old)}”"] if one.op == "replace" else []
+    below += [f"{words.why}: {escape(one.reason)}"] if one.reason else []
+    ref, when = one.evidence, [one.time[:16].replace("T", " ")] if one.time else []
+    if ref:
+        path = paths.session(ref.agent, ref.session).removesuffix(".md")
+        block = f"#^{ref.block}" if ref.block else ""
+        when.append(f"[[{path}{block}|{words.message}]]")
+    below += [", ".join(when)] if when else []
+    meta = {
+        "op": one.op, "agent": one.agent, "by": one.caller.agent,
+        "client": one_line(one.caller.client), "section": one.section, "how": one.how,
+        "time": one.time, "evidence": [ref.agent, ref.session, ref.block, ref.id] if ref else None,
+        "old": one.old, "why": one.reason, "was": _was(one.id, one),
+    }  # fmt: skip
+    label = words.label(one.op, one.caller.name, one.agent)
+    task = f"- [ ] {label}: {escape(one.text)} {_comment(meta)} ^{one.id}"
+    item = "\n".join((task, *(f"    - {line}" for line in below)))
+    before = {each.settled for each in WORDS.values()}
+    return _placed(_introduced(text, words), words.waiting, item, before=before)
 
 
-def settle(text: str, suggestion_id: str, outcome: SettledAs, on: str) -> str:
-    """Return the text with a suggestion moved to the settled ones, dated `on` (an ISO date).
+def settle(text: str, ones: Sequence[Listed], outcome: SettledAs, on: str) -> str:
+    """Return the text with suggestions moved to the settled ones, dated `on` (an ISO date).
 
-    Our lines under it go; where a person changed or added any, all move along. Raises NotFound
-    for an id that does not wait, DamagedMemory as `add` does.
+    What stands under them moves along. Raises DamagedMemory as `add` does.
     """
-    waits = [
-        one for one in parse(text) if one.state != "settled" and one.suggestion.id == suggestion_id
-    ]
-    if not waits:
-        raise NotFound(f"No suggestion {suggestion_id!r} waits in Suggestions.md.")
-    one = next((one for one in waits if one.state == outcome), waits[0])  # a hand may double one
-    return _settled(text, (one,), outcome, on)
+    words = _words_in(text, "en")
+    items = []
+    for one in sorted(ones, key=lambda each: each.start, reverse=True):
+        first, *below = [line.rstrip("\r") for line in text[one.start : one.end].split("\n")]
+        text = _without(text, one)
+        kept = {"settled": outcome, "on": on}
+        kept |= {key: str(one.meta.get(key, "")) for key in ("op", "agent", "by", "was")}
+        shown = mask(" ".join(plain(MARKER.sub("", COMMENT.sub("", first), count=1))[0].split()))
+        mark = "x" if outcome == "accepted" else "-"
+        task = f"- [{mark}] {on} {words.outcome(outcome)} · {shown.text} {_comment(kept)}"
+        below = [line for line in below if not _TRIED.search(line)]
+        items.append("\n".join((f"{task} ^{one.suggestion.id}", *below)))
+    return _placed(text, words.settled, "\n".join(items[::-1]), before=set())
 
 
 def tell(text: str, one: Listed, failure: Failure | None) -> str:
@@ -266,27 +280,10 @@ def tell(text: str, one: Listed, failure: Failure | None) -> str:
     if failure:
         words = _words_in(text, "en")
         indent = first[: len(first) - len(first.lstrip(" \t"))]
-        note = _comment({"tried": one.suggestion.digest})
         why = f"{words.failed}: {words.failures[failure]}. {words.again}"
-        lines.append(f"{indent}    - {why} {note}")
+        lines.append(f"{indent}    - {why} {_comment({'tried': one.suggestion.digest})}")
     item = with_newlines("\n".join(line.rstrip("\r") for line in lines), newline_of(text))
     return text[: one.start] + item + text[one.end :]
-
-
-def expire(text: str, now: datetime, days: int = EXPIRE_DAYS) -> tuple[str, tuple[Suggestion, ...]]:
-    """Return the text with what waited longer than `days` settled as expired, and which these are.
-
-    What is ticked is left to be applied.
-    """
-    gone = []
-    for one in parse(text):
-        time = _time(one.suggestion.time)
-        if one.state == "waiting" and time and now - time > timedelta(days=days):
-            gone.append(one)
-    if not gone:
-        return text, ()
-    new = _settled(text, gone, "expired", now.date().isoformat())
-    return new, tuple(one.suggestion for one in gone)
 
 
 def erase(text: str, says: Callable[[str], bool]) -> str:
@@ -309,64 +306,6 @@ def warn(text: str, note: str, language: str = "en") -> str:
     newline = newline_of(text)
     start = _introduced(text, _words_in(text, language)).rstrip("\r\n")
     return f"{start}{newline}{newline}{with_newlines(note, newline)}{newline}"
-
-
-def _task(one: Suggestion, paths: VaultPaths, words: Words) -> list[str]:
-    """Return a suggestion's lines: the task, and below it what, for whom, why and from where."""
-    before, after = words.nothing, words.above
-    if one.op == "forget":
-        before, after = after, before
-    elif one.op == "replace":
-        before = f"“{escape(one.old)}”"
-    diff = f"{before} → {after}, {words.whose} **{one.agent}**"
-    if one.section:
-        language = next(code for code, each in WORDS.items() if each is words)
-        diff += f", {words.under} *{heading(one.section, language)}*"
-    below = [diff]
-    if one.reason:
-        below.append(f"{words.why}: {escape(one.reason)}")
-    ref, source = one.evidence, []
-    if ref:
-        path = paths.session(ref.agent, ref.session).removesuffix(".md")
-        source = [f"[[{path}{f'#^{ref.block}' if ref.block else ''}|{words.message}]]"]
-    when = [one.time[:16].replace("T", " ")] if one.time else []
-    below += [", ".join((*when, *source))] if when or source else []
-    below = [f"    - {line}" for line in below]
-    meta = {
-        "op": one.op,
-        "agent": one.agent,
-        "by": one.caller.agent,
-        "client": one_line(one.caller.client),
-        "section": one.section,
-        "how": one.how,
-        "time": one.time,
-        "evidence": [ref.agent, ref.session, ref.block, ref.id] if ref else None,
-        "old": one.old,
-        "why": one.reason,
-        "was": _said(one.id, one),
-        "own": _hash("\n".join(line.strip() for line in below)),
-    }
-    label = words.label(one.op, one.caller.name, one.agent)
-    return [f"- [ ] {label}: {escape(one.text)} {_comment(meta)} ^{one.id}", *below]
-
-
-def _settled(text: str, ones: Sequence[Listed], outcome: SettledAs, on: str) -> str:
-    words = _words_in(text, "en")
-    items = []
-    for one in reversed(ones):
-        first, *below = [line.rstrip("\r") for line in text[one.start : one.end].split("\n")]
-        text = _without(text, one)
-        suggestion = one.suggestion
-        kept = {"settled": outcome, "on": on}
-        kept |= {key: str(one.meta.get(key, "")) for key in ("op", "agent", "by", "was")}
-        shown = mask(" ".join(plain(MARKER.sub("", COMMENT.sub("", first), count=1))[0].split()))
-        mark = "x" if outcome == "accepted" else "-"
-        task = f"- [{mark}] {on} {words.outcome(outcome)} · {shown.text} {_comment(kept)}"
-        below = [line for line in below if not _TRIED.search(line)]
-        if one.meta.get("own") == _hash("\n".join(line.strip() for line in below)):
-            below = []
-        items.append("\n".join((f"{task} ^{suggestion.id}", *below)))
-    return _placed(text, words.settled, "\n".join(items[::-1]), before=set())
 
 
 def _without(text: str, one: Listed) -> str:
@@ -437,23 +376,14 @@ def _comment(values: dict[str, Any]) -> str:
     return "%%" + raw.replace("%", "\\u0025") + "%%"
 
 
-def _agent(value: object) -> str:
-    return value if isinstance(value, str) and AGENT_NAME.fullmatch(value) else ""
+def _is_agent(value: object) -> bool:
+    return isinstance(value, str) and AGENT_NAME.fullmatch(value) is not None
 
 
-def _said(salt: str, suggestion: Suggestion) -> str:
+def _was(salt: str, one: Suggestion) -> str:
     """Return a salted digest of a suggestion's words, which outlives an erasure of them."""
-    said = (*saying(suggestion.text), "\0", *saying(suggestion.old))
-    return _hash("\0".join((salt, suggestion.op, suggestion.agent, *said)))
+    return _hash((salt, one.op, one.agent, *saying(one.text), "\0", *saying(one.old)))
 
 
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:_SHORT]
-
-
-def _time(text: str) -> datetime | None:
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
+def _hash(parts: Sequence[str]) -> str:
+    return hashlib.sha256("\0".join(parts).encode(errors="replace")).hexdigest()[:16]

@@ -1,35 +1,37 @@
 """Taking a change back: the lines that came with it go, the lines that left come back.
 
-Pure: texts in, texts out. Only what still stands as the change left it is turned round; whatever
+Only what still stands as the change left it is turned round; whatever
 was changed since is a conflict, which is explained, and nothing happens.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from vaultmind.memory.audit import UNDOABLE, AuditLine, Move
-from vaultmind.memory.brain import (
-    PlacedFact,
-    add_bullet,
-    block_ids,
-    damage,
-    new_block,
-    new_brain,
-    parse_brain,
-    remove_fact,
-    render_fact,
-    replace_fact,
+from vaultmind.errors import NotFound
+from vaultmind.memory.audit import (
+    ASKED,
+    JOINT,
+    UNDOABLE,
+    AuditLine,
+    AuditLog,
+    find_line,
+    newest_first,
+    ref_text,
+    refs_of,
 )
-from vaultmind.memory.changes import Ask, Step, with_moves
-from vaultmind.memory.doubts import quoted
-from vaultmind.memory.limits import restore
+from vaultmind.memory.brain import damage, new_brain, parse_brain
+from vaultmind.memory.changes import Ask, Step, quoted, within_limits
+from vaultmind.memory.forget.kinds import Ref
+from vaultmind.memory.forget.tombstones import Hiding
 from vaultmind.memory.match import same_fact
+from vaultmind.memory.moves import Move, apply, find_fact, turned
+from vaultmind.memory.writing import FactWriter, also, masked_moves, safe_outcome
 from vaultmind.plural import counted
-from vaultmind.types import Fact
-from vaultmind.vault.bullets import MARKER
-from vaultmind.vault.oneline import one_line
+from vaultmind.redact import mask
+from vaultmind.types import Caller, Fact, MemoryWrite, Outcome
+from vaultmind.vault.paths import VaultPaths
 
 _NEVER = {
     "erase": "An erasure cannot be undone: nothing of what was erased is kept anywhere.",
@@ -41,24 +43,113 @@ class Conflict(Exception):
     """Why a change cannot be taken back, in words."""
 
 
-@dataclass(slots=True)
-class _Texts:
-    """Brain and archive while lines come and go."""
+class Undoing:
+    """Takes changes back. The caller holds the agent's lock."""
 
-    brain: str
-    archive: str
+    def __init__(
+        self, facts: FactWriter, hiding: Hiding, audit: AuditLog, paths: VaultPaths
+    ) -> None:
+        self._facts = facts
+        self._hiding = hiding
+        self._audit = audit
+        self._paths = paths
 
-    def of(self, *, archive: bool) -> str:
-        return self.archive if archive else self.brain
+    def undo(self, agent: str, line_id: str, caller: Caller, *, dry_run: bool = False) -> Outcome:
+        """Take a change back, the agent's last where none is named; the person's wish alone.
 
-    def put(self, text: str, *, archive: bool) -> None:
-        if archive:
-            self.archive = text
-        else:
-            self.brain = text
+        A conflict comes to `unchanged`. Raises NotFound and BadArgument as `find_line` does.
+        """
+        if caller.kind != "person":
+            reason = "only the person undoes, on the command line"
+            self._audit.note(caller, agent, "undo", "denied", reason=reason)
+            message = f"Not allowed: {reason}. Nothing was changed."
+            return Outcome("denied", agent, message=message, reason=reason)
+        self._facts.complete(agent)
+        line = self._meant(agent, line_id)
+        write = MemoryWrite("replace", agent, caller, line.after or line.before)
+        try:
+            return self._undone(line, self._facts.asking(write, (write.text,)), dry_run=dry_run)
+        except Conflict as conflict:
+            reason = mask(str(conflict)).text
+        if not dry_run:
+            about = {"path": line.path, "block": line.block, "reason": reason}
+            self._audit.note(caller, agent, "undo", "unchanged", **about)
+        message = f"{reason} Nothing was changed."
+        return Outcome("unchanged", agent, message=message, reason=reason, path=line.path)
 
-    def facts(self) -> tuple[Fact, ...]:
-        return (*parse_brain(self.brain).all(), *parse_brain(self.archive).all())
+    def _meant(self, agent: str, line_id: str) -> AuditLine:
+        if line_id:
+            return find_line(self._paths, (agent,), line_id)
+        for line in newest_first(self._paths, (agent,), ASKED):
+            if line.outcome == "written" and not line.undoes and not line.undone_by:
+                return line
+        raise NotFound("The log has no change of a fact that could be undone.")
+
+    def _undone(self, line: AuditLine, ask: Ask, *, dry_run: bool) -> Outcome:
+        """Turn a change round. Raises Conflict."""
+        check_undoable(line)
+        show, hide = self._to_show(line), refs_of(line.shown)
+        stay = len(line.hidden) - len(show)
+        steps = [Step(ask.outcome("written", ""))]
+
+        def turned(text: str | None) -> Step:
+            step = take_back(line, text, self._facts.brains.text(ask.archive), ask)
+            if not step.outcome.restored:  # the brain is as it was: what came back stays
+                step = within_limits(step, text or "", self._facts.brains.text(ask.archive), ask)
+            steps.append(step)
+            return step
+
+        if line.moves:
+            turned(
+                self._facts.brains.text(ask.path) or None
+            )  # a conflict shows before anything is done
+        if dry_run:
+            outcome = _with_counts(steps[-1].outcome, len(show), len(hide), stay)
+            return also(outcome, "Nothing was changed yet.")
+        made = self._audit.line(ask.write.caller, line.agent, "show" if show else "hide", "written")
+        made = replace(
+            made, undoes=line.id, reason=f"undo of {line.id}",
+            shown=tuple(map(ref_text, show)), hidden=tuple(map(ref_text, hide)),
+        )  # fmt: skip
+        if line.moves:
+            self._facts.brains.carry_out(
+                ask, turned, lambda step: self._facts.begin(self._undo_line(made, step))
+            )
+        shown, hid = self._hiding.show(show), self._hiding.hide(hide)
+        self._audit.write(self._undo_line(made, steps[-1]))
+        self._facts.sound.add(line.agent)
+        return _with_counts(steps[-1].outcome, len(shown), len(hid), stay)
+
+    def _undo_line(self, made: AuditLine, step: Step) -> AuditLine:
+        """Return the line of an undo that comes to a step."""
+        moves = masked_moves(step.moves)
+        asked = [move for move in moves if not move.room]
+        out = [move.fact.text for move in asked if not (move.came or move.archive)]
+        back = [move.fact for move in asked if move.came]
+        if not asked:
+            return made
+        return replace(
+            made,
+            op="replace" if out and back else "remember" if back else "forget",
+            section=step.outcome.section or "",
+            before=JOINT.join(out),
+            after=back[0].text if back else "",
+            path=step.outcome.path,
+            block=back[0].block if back else step.outcome.block,
+            evidence=self._audit.evidence(back[0].evidence if back else None),
+            moves=moves,
+        )
+
+    def _to_show(self, line: AuditLine) -> tuple[Ref, ...]:
+        """Return what is to be shown again: what no other change has hidden, too."""
+        agents = self._paths.agent_names() if line.hidden else ()
+        kept = {
+            name
+            for one in newest_first(self._paths, agents, holding='"hidden"')
+            if one.outcome == "written" and not one.undone_by and one.id != line.id
+            for name in one.hidden
+        }
+        return refs_of(name for name in line.hidden if name not in kept)
 
 
 def check_undoable(line: AuditLine) -> None:
@@ -82,69 +173,56 @@ def check_undoable(line: AuditLine) -> None:
 
 def take_back(line: AuditLine, brain: str | None, archive: str, ask: Ask) -> Step:
     """Return the step that turns a change round. Raises Conflict where it cannot be done."""
-    start = new_brain(line.agent, ask.language) if brain is None else brain
-    texts = _Texts(start, archive)
-    for path, text in ((ask.path, start), (ask.paths.archive(line.agent), archive)):
+    brain = new_brain(line.agent, ask.language) if brain is None else brain
+    for path, text in ((ask.path, brain), (ask.archive, archive)):
         if reason := damage(text):
             raise Conflict(f"{path} is damaged: {reason}. Mend it first.")
-    left = [move for move in line.moves if not move.came and not move.room]
-    came = [move for move in line.moves if move.came and not move.room]
-    in_place = _is_exchange(left, came) and _exchange(line, left, came[0], texts)
-    for move in came:
-        if not (in_place and not move.archive):
-            _take_out(line, move, texts)
-    if not in_place:
-        _check_again(line, left, texts)
-    for move in left:
-        if not (in_place and not move.archive):
-            _put_back(move, texts, ask)
-    step = Step(ask.outcome("written", ""), texts.brain, texts.archive)
-    step = with_moves(step, start, archive)
-    message, where = _told(step, left, line, ask)
-    facts = [move.fact for move in left] or [move.fact for move in came]
+    asked = turned([move for move in line.moves if not move.room])
+    out, back = ([move for move in asked if move.came is came] for came in (False, True))
+    out = [found for move in out if (found := _leaves(line, move, brain, archive))]
+    texts = {
+        False: apply(brain, out, archive=False),
+        True: apply(archive, out, archive=True),
+    }
+    standing = [f for text in texts.values() for f in parse_brain(text).all() if not f.until]
+    for move in back:
+        again = next((one for one in standing if same_fact(one.text, move.fact.text)), None)
+        if again and not move.fact.until:
+            raise Conflict(f"“{again.text}” is in the memory again already.")
+    facts = [move.fact for move in back] or [move.fact for move in out]
     first = facts[0] if facts else Fact("", None)
+    message, path = _told(out, back, line, ask)
     outcome = replace(
-        step.outcome, message=message, path=where, section=first.section, block=first.block,
+        ask.outcome("written", message, first), path=path, before=line.after if out else "",
         fact="; ".join(dict.fromkeys(one.text for one in facts)),
-        before=line.after if came else "",
     )  # fmt: skip
-    return _make_room_again(line, replace(step, outcome=outcome), ask)
+    moves, missing = _room(line, texts[True])
+    restored = sum(move.came for move in moves)
+    if restored:
+        are = "is" if restored == 1 else "are"
+        message += f" {counted(restored, 'fact')} that it had moved to the archive {are} back."
+    message += f" {counted(missing, 'fact')} not: changed or gone since." if missing else ""
+    outcome = replace(outcome, message=message, restored=restored)
+    return Step(outcome, (*out, *back, *moves))
 
 
-def _is_exchange(left: Sequence[Move], came: Sequence[Move]) -> bool:
-    """Tell whether one line took one other's place, where it stood."""
-    out, new = ([one for one in some if not one.archive] for some in (left, came))
-    same = len(out) == len(new) == 1 and out[0] == left[0] and new[0] == came[0]
-    return same and out[0].section == new[0].section and "\n" not in out[0].line
+def _leaves(line: AuditLine, move: Move, brain: str, archive: str) -> Move | None:
+    """Return how a line that came is taken out, from where it stands now.
 
-
-def _exchange(line: AuditLine, left: Sequence[Move], new: Move, texts: _Texts) -> bool:
-    """Put the old words in the place of the new ones; False where these stand elsewhere."""
-    placed = _find(texts.brain, new.fact)
-    if placed is None:
-        return False
-    _check_again(line, left, _Texts(remove_fact(texts.brain, placed), texts.archive))
-    old = left[0].line
-    mark = MARKER.match(old)
-    said = old[mark.end() :] if mark else old
-    texts.brain = replace_fact(texts.brain, placed, said)
-    return True
-
-
-def _take_out(line: AuditLine, move: Move, texts: _Texts) -> None:
-    """Take out a line that came. One that the archive was to keep may be gone since."""
+    None for one that the archive was to keep and does not. Raises Conflict for one that changed.
+    """
     fact = move.fact
-    for archive in (move.archive, not move.archive):
-        placed = _find(texts.of(archive=archive), fact)
+    for in_archive in (move.archive, not move.archive):
+        placed = find_fact(archive if in_archive else brain, fact)
         if placed is None:
             continue
-        if placed.tree_end != placed.end and "\n" not in move.line:
+        if placed.tree_end != placed.end and not move.has_lines_below:
             raise Conflict(f"Other lines stand under “{placed.fact.text}” now; move them first.")
-        texts.put(remove_fact(texts.of(archive=archive), placed), archive=archive)
-        return
+        return replace(move, archive=in_archive)
     if move.archive:
-        return
-    now = next((one for one in texts.facts() if fact.block and one.block == fact.block), None)
+        return None
+    every = (*parse_brain(brain).all(), *parse_brain(archive).all())
+    now = next((one for one in every if fact.block and one.block == fact.block), None)
     if now is None:
         gone = f"“{fact.text}” (^{fact.block}) is not in the memory any more"
         raise Conflict(f"{gone}: it was changed or removed since {line.time}.")
@@ -152,85 +230,45 @@ def _take_out(line: AuditLine, move: Move, texts: _Texts) -> None:
     raise Conflict(f"{since}; somebody changed it since.")
 
 
-def _check_again(line: AuditLine, left: Sequence[Move], texts: _Texts) -> None:
-    """Raise Conflict where what would come back stands there, or is contradicted by now."""
-    from vaultmind.memory.contradictions.contradict import contradicted  # a fifth of a second
-
-    held = [fact for fact in texts.facts() if not fact.until]
-    for move in left:
-        text = move.fact.text
-        again = next((one for one in held if same_fact(one.text, text)), None)
-        if again and not move.fact.until:
-            raise Conflict(f"“{again.text}” is in the memory again already.")
-        against = contradicted(text, [one.text for one in held]) if line.op == "forget" else ()
-        if against:
-            says = f"“{held[against[0]].text}” says otherwise now"
-            raise Conflict(f"{says}: forget or correct that first, to have “{text}” again.")
+def _room(line: AuditLine, archive: str) -> tuple[list[Move], int]:
+    """Return the moves back of what the change had moved to have room, and how many are gone."""
+    room = [move for move in line.moves if move.room]
+    left = [move for move in room if not (move.came or move.archive)]
+    came = [move for move in room if move.came and move.archive]
+    pairs = [
+        (old, new) for old, new in zip(left, came, strict=False) if find_fact(archive, new.fact)
+    ]
+    return [move for pair in pairs for move in turned(pair)], len(left) - len(pairs)
 
 
-def _put_back(move: Move, texts: _Texts, ask: Ask) -> None:
-    """Put a line back where it stood, under an id that is free there."""
-    text = texts.of(archive=move.archive)
-    fact, line = move.fact, move.line
-    taken = block_ids(text)
-    if fact.block in taken and fact.block:
-        fact = replace(fact, block=new_block(taken, ask.rng))
-        line = f"- {render_fact(fact, ask.paths)}"
-    text = text or f"# {ask.write.agent.capitalize()} - Archive\n"
-    texts.put(add_bullet(text, line, fact.section or "user", ask.language), archive=move.archive)
-
-
-def _make_room_again(line: AuditLine, step: Step, ask: Ask) -> Step:
-    """Bring back what the change had moved to the archive to have room: one act, one undo."""
-    moves = [move for move in line.moves if move.room and not move.came and not move.archive]
-    before, brain, archive = step.brain or "", step.brain or "", step.archive
-    back = 0
-    for move in moves:
-        found = _find(archive, move.fact) or _by_text(archive, move.fact)
-        restored = restore(brain, archive, found.fact.block, ask.weighing) if found else None
-        if restored is not None:
-            brain, archive, back = restored.brain, restored.archive, back + 1
-    said = [step.outcome.message]
-    said += [f"{_facts(back)} that it had moved to the archive back in {ask.path}."] if back else []
-    said += [f"{_facts(len(moves) - back)} not: changed or gone since."] * (back < len(moves))
-    outcome = replace(step.outcome, message=" ".join(said), restored=back)
-    after = replace(step, outcome=outcome, brain=brain, archive=archive)
-    return with_moves(after, before, step.archive, room=True)
-
-
-def _told(step: Step, left: Sequence[Move], line: AuditLine, ask: Ask) -> tuple[str, str]:
+def _told(out: Sequence[Move], back: Sequence[Move], line: AuditLine, ask: Ask) -> tuple[str, str]:
     """Return what taking a change back came to, and in which file."""
-    archive = ask.paths.archive(line.agent)
-    gone = [move for move in step.moves if not move.came]
-    back = [move for move in step.moves if move.came]
-    old = quoted("; ".join(dict.fromkeys(move.fact.text for move in left)))
-    in_brain = [move for move in back if not move.archive]
-    from_brain = [move for move in gone if not move.archive]
+    old = quoted("; ".join(dict.fromkeys(move.fact.text for move in back)))
+    in_brain = any(not move.archive for move in back)
+    from_brain = [move for move in out if not move.archive]
     if in_brain and from_brain:
         return f"{quoted(line.after)} is {old} again (in {ask.path}).", ask.path
     if in_brain:
-        how = "back from the archive" if any(move.archive for move in gone) else "back"
+        how = "back from the archive" if out else "back"
         return f"{old} is {how} (in {ask.path}).", ask.path
     if back and from_brain:
-        return f"{quoted(from_brain[0].fact.text)} is in {archive} again.", archive
+        return f"{quoted(from_brain[0].fact.text)} is in {ask.archive} again.", ask.archive
     if back:
-        return f"{old} is back (in {archive}).", archive
-    if gone:
-        where = ask.path if from_brain else archive
-        return f"{quoted(gone[0].fact.text)} is taken out of {where}.", where
+        return f"{old} is back (in {ask.archive}).", ask.archive
+    if out:
+        where = ask.path if from_brain else ask.archive
+        return f"{quoted(out[0].fact.text)} is taken out of {where}.", where
     return "", line.path
 
 
-def _find(text: str, fact: Fact) -> PlacedFact | None:
-    """Return where a fact stands as it did: its words and its id."""
-    said = one_line(fact.text)
-    places = (one for one in parse_brain(text).facts if one.fact.block == fact.block)
-    return next((one for one in places if one_line(one.fact.text) == said), None)
-
-
-def _by_text(text: str, fact: Fact) -> PlacedFact | None:
-    return next((one for one in parse_brain(text).facts if one.fact.text == fact.text), None)
-
-
-def _facts(number: int) -> str:
-    return f"{counted(number, 'fact')} {'is' if number == 1 else 'are'}"
+def _with_counts(outcome: Outcome, shown: int, hidden: int, stay: int) -> Outcome:
+    """Return an undo's outcome that says, too, how many messages it showed and hid."""
+    for number, what in (
+        (shown, "shown again"),
+        (hidden, "hidden again"),
+        (stay, "still hidden for another change's sake"),
+    ):
+        verb = "is" if number == 1 else "are"
+        outcome = also(outcome, f"{counted(number, 'message')} {verb} {what}." if number else "")
+    outcome = outcome if outcome.message else replace(outcome, message="Nothing was hidden.")
+    return replace(safe_outcome(outcome), hidden_messages=hidden)

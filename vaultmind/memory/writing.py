@@ -2,8 +2,8 @@
 
 A plan is made on the texts as they stand and made anew whenever a person's edit came first. What
 takes facts first goes into the archive, then into the brain, then out of the archive: a crash in
-between leaves a fact twice, never not at all, and `complete` finishes what was begun. The caller
-holds the agent's lock.
+between leaves a fact twice, never not at all, and `complete` makes the same moves again, which
+changes nothing that was made. The caller holds the agent's lock.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from __future__ import annotations
 import logging
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from vaultmind.errors import NotFound, VaultMindError
-from vaultmind.memory.asked import Asked
+from vaultmind.errors import VaultMindError
 from vaultmind.memory.audit import (
     BEGUN,
     DROP,
@@ -24,49 +23,53 @@ from vaultmind.memory.audit import (
     JOINT,
     AuditLine,
     AuditLog,
-    Move,
-    find_line,
     newest_first,
     ref_of,
     ref_text,
     refs_of,
     session_of,
 )
-from vaultmind.memory.brains import Brains, find_move, says
-from vaultmind.memory.changes import Ask, Step, plan, within_limits
-from vaultmind.memory.doubts import quoted
-from vaultmind.memory.forget.erasable import ERASABLES, Erasable
-from vaultmind.memory.forget.hiding import Hiding
+from vaultmind.memory.brains import Brains
+from vaultmind.memory.changes import (
+    LABEL_WORDS,
+    Ask,
+    Step,
+    plan,
+    quoted,
+    safe_write,
+    stands_in_own_text,
+)
 from vaultmind.memory.forget.kinds import Edit, Ref
-from vaultmind.memory.held import Held, Witness, suggest, would_be
+from vaultmind.memory.forget.taking import ERASABLES, Erasable
+from vaultmind.memory.forget.tombstones import Hiding, hidden_words
 from vaultmind.memory.late import FORGOTTEN, Late
-from vaultmind.memory.limits import Sizes, Use, Weighing
+from vaultmind.memory.moves import Move, Sizes, Use, Weighing
 from vaultmind.memory.queue import Queue
-from vaultmind.memory.rights.authority import Authority
-from vaultmind.memory.rights.policy import AUTO, VERDICTS, Decision, cautious, inferred
-from vaultmind.memory.undo import Conflict, check_undoable, take_back
+from vaultmind.memory.rights import AUTO, VERDICTS, Authority, Decision, cautious, inferred
+from vaultmind.memory.words import content
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
-from vaultmind.redact import blank_private, has_household_code, mask
+from vaultmind.redact import MARK, blank_private, has_household_code, mask
 from vaultmind.tally import Tally
-from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
+from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome, OutcomeName
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.oneline import one_line
-from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.writer import VaultWriter
 
-TRIES = 25
-"""How often a write starts anew because someone else's edit came first."""
 GUESSED = "it was read out of a conversation, and nothing is forgotten by guess"
 COMPLETED = "completed after it was cut short"
-NOT_MADE = "cut short before anything was changed"
-DROPPED = "dropped"
-"""The outcome of a line that tells of a fact which was not kept."""
-MOST_DROPS = 20
-"""Facts of one session that were not kept and are told, a line each."""
-MOST_CHARS = 200
+FULL = "so many suggestions of conversations wait already"
+"""Why one more of extraction's is dropped."""
+MOST_DROPS, MOST_CHARS = 20, 200
+"""Facts of one session that were not kept and are told, a line each, and characters of one."""
 UNTOLD = frozenset({"secret", "private", "asked not to keep", FORGOTTEN})
 """Reasons for which the words of a fact stand nowhere, not even in the audit."""
+_WAITS = {
+    "new": "not written yet: {reason}. It waits for the person's approval in {path}.",
+    "waiting": "not written yet: {reason}. It waits already, in {path}.",
+    "full": "not written: {reason} ({path}).",
+    "rejected": "not written: the person has rejected this before ({path}).",
+}
 _WOULD = {
     "written": "{0} would be written to {2}.",
     "suggested": "{0} would wait for the person in {2}: {1}.",
@@ -75,8 +78,21 @@ _WOULD = {
 
 Dropped = tuple[str, str, tuple[str, ...]]
 """A fact that was not kept, why, and the blocks or ids of the messages that it came from."""
+Witness = Callable[[], MessageRef | None]
+"""Logs the words asked with, when a write is about to be made; returns where they stand."""
 
 log = logging.getLogger(__name__)
+
+
+class Held(Exception):
+    """A step that must not be written as it is: it waits for the person, or is refused."""
+
+    def __init__(self, decision: Decision, step: Step, dropped: str = "") -> None:
+        super().__init__(decision.reason)
+        self.decision = decision
+        self.step = step
+        self.dropped = dropped
+        """Under which reason extraction's audit tells it; empty where it is no drop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,134 +138,140 @@ class FactWriter:
         clock: Clock,
         settings: GateSettings,
     ) -> None:
+        self._reader = reader
+        self.brains = Brains(writer, reader)
         self._paths = reader.paths
-        self._brains = Brains(writer, reader)
-        self._authority = stores.authority
+        self._stores = stores
         self._audit = stores.audit
         self._hiding = stores.hiding
-        self._queue = stores.queue
-        self._naming = stores.naming
         self._clock = clock
         self._settings = settings
-        self._late = Late(self._paths, self._brains.text)
-        self._sound: set[str] = set()
+        self._late = Late(self._paths, self.brains.text)
+        self.sound: set[str] = set()
         """Agents whose last change is known to be whole."""
 
     # --- a write --------------------------------------------------------------------------
 
-    def write(self, request: Asked, witness: Witness | None) -> Outcome:
+    def write(self, asked: MemoryWrite, witness: Witness | None) -> Outcome:
         """Change one agent's facts, or say why not. Raises BrokenMemory, WriteFailed."""
-        safe = request.safe
-        self.complete(safe.agent)
-        decision = self._authority.decide(safe.caller, safe.agent, safe.op, "brain")
-        if refused := self._refused(request, decision):
-            return self._tell(safe, refused)
-        ask = self._ask(request)
+        ask = self._ask(asked)
+        write = ask.write
+        self.complete(write.agent)
+        decision = self._decide(write, "brain")
+        if refused := self._refused(ask, decision):
+            return self._tell(write, refused)
+        line = self._audit.line(write.caller, write.agent, write.op, "")
         try:
-            step, ask, line = self._made(ask, witness)
+            step, ask = self._made(ask, witness, line)
+            outcome, hidden = step.outcome, tuple[Ref, ...]()
+            if step.unsaid and not inferred(write):
+                outcome, hidden = self._hide_unsaid(ask, step, decision)
+                if witness and outcome.outcome == "written":
+                    ask = replace(ask, write=replace(write, evidence=witness()))
+            elif write.op == "forget" and outcome.outcome == "written":
+                outcome, hidden = self._hide_said(ask, step)
         except Held as held:
             return self._held(ask, held, witness)
-        outcome = step.outcome
-        hidden: tuple[Ref, ...] = ()
-        if step.unsaid and not inferred(ask.write):
-            try:
-                outcome, hidden = self._hide_unsaid(ask, step, decision)
-            except Held as held:
-                return self._held(ask, held, witness)
-            if witness and outcome.outcome == "written":
-                ask = replace(ask, write=replace(ask.write, evidence=witness()))
-        elif ask.write.op == "forget" and outcome.outcome == "written":
-            naming = self._naming(ask.write.caller)
-            outcome, hidden = self._hiding.hide_said(ask, step, naming)
-        outcome = _shown(ask, outcome)
-        return self._tell(ask.write, outcome, line=line, hidden=hidden)
+        line = self._line(line, ask.write, outcome, step.moves)
+        return self._tell(ask.write, _shown(ask, outcome), line, hidden)
 
-    def would(self, request: Asked) -> Outcome:
-        """Return what a write would come to as the memory stands now; nothing is touched."""
-        safe = request.safe
-        decision = self._authority.decide(safe.caller, safe.agent, safe.op, "brain")
-        if refused := self._refused(request, decision):
-            return refused
-        ask = replace(self._ask(request), rng=random.Random(0), shrinks=False)
-        steps: list[Step] = []
-        self._brains.edit_brain(
-            ask, lambda text: steps.append(plan(text, self._brains.archived(ask), ask))
-        )
-        step = steps[-1]
-        outcome = step.outcome
-        try:
-            if outcome.outcome == "written":
-                self._judge(ask.write, step)
-                outcome = replace(outcome, block=outcome.block if step.gone else "")
-            elif step.unsaid and not inferred(safe) and self._hiding.finds(safe):
-                if decision.verdict != "allow" or safe.hold:
-                    raise Held(Decision("suggest", safe.hold or decision.reason), step)
-                outcome = replace(outcome, outcome="written", nearest=())
-        except Held as held:
-            outcome = would_be(self._queue, ask, held)
-        if told := _WOULD.get(outcome.outcome):
-            words = quoted(outcome.fact or safe.text)
-            outcome = replace(outcome, message=told.format(words, outcome.reason, outcome.path))
-        return _shown(ask, outcome)
+    def _made(self, ask: Ask, witness: Witness | None, line: AuditLine) -> tuple[Step, Ask]:
+        """Make a write; return the step, and what was asked with the message that says it.
 
-    def _ask(self, request: Asked) -> Ask:
-        said, safe = request.said, request.safe
-        old, stored = (said.old, safe.old) if safe.op == "replace" else (said.text, safe.text)
-        ask = Ask(
-            safe, (old, stored), self._weighing(safe.agent), self._settings.rng, request.redacted
-        )
-        return replace(ask, shrinks=self._authority.level(safe.agent) >= AUTO)
+        Raises Held for one that is not to be made.
+        """
+        made: list[tuple[Step, Ask]] = []
 
-    def _weighing(self, agent: str) -> Weighing:
-        language = self._authority.identity(agent).language or "en"
-        today = self._clock().date()
-        uses = lambda: _uses(self._paths, agent)  # noqa: E731
-        return Weighing(self._paths, agent, today, language, self._settings.sizes, uses)
-
-    def _refused(self, request: Asked, decision: Decision) -> Outcome | None:
-        """Return what a write that must not happen comes to; None for one that may."""
-        safe = request.safe
-        outcome = Outcome("denied", safe.agent, path=self._paths.brain(safe.agent))
-        outcome = replace(outcome, reason=decision.reason, redacted=request.redacted)
-        if decision.verdict == "deny":
-            message = f"Not allowed: {decision.reason}. Nothing was changed."
-            return replace(outcome, message=message)
-        if request.is_secret_alone:
-            kinds = ", ".join(request.secrets)
-            message = f"Only a secret ({kinds}) was given. Nothing was stored: secrets are never"
-            message += " kept, and without it nothing is left. Say what it is for, or where it is."
-            reason = "nothing was left but a secret"
-            return replace(outcome, message=message, reason=reason)
-        return None
-
-    def _made(self, ask: Ask, witness: Witness | None) -> tuple[Step, Ask, AuditLine]:
-        """Make a write; return the step, with what was asked and the line of the audit for it."""
-        write = ask.write
-        line = self._audit.line(write.caller, write.agent, write.op, "")
-        state: list[tuple[Step, Ask]] = []
-        evidence: list[MessageRef | None] = []
-
-        def made(text: str | None) -> Step:
-            now = replace(ask, write=replace(write, evidence=evidence[0])) if evidence else ask
-            step = plan(text, self._brains.archived(now), now)
+        def judged(text: str | None) -> Step:
+            now = made[-1][1] if made else ask
+            step = plan(text, self.brains.text(ask.archive), now)
             if step.outcome.outcome == "written":
                 self._judge(now.write, step)
-                if witness and not evidence:
-                    evidence.append(witness())
-                    return made(text)
-            state.append((step, now))
+                if witness and now is ask:
+                    now = replace(ask, write=replace(ask.write, evidence=witness()))
+                    step = plan(text, self.brains.text(ask.archive), now)
+            made.append((step, now))
             return step
 
         def begin(step: Step) -> None:
-            is_plain = write.how not in FOUND and not step.gone and len(step.moves) == 1
+            is_plain = ask.write.how not in FOUND and not step.gone and len(step.moves) == 1
             if not is_plain:
-                self._begin(self._line(line, state[-1][1].write, step))
+                self.begin(self._line(line, made[-1][1].write, step.outcome, step.moves))
 
-        self._brains.carry_out(ask, made, begin)
-        step, ask = state[-1]
-        return step, ask, self._line(line, ask.write, step)
+        self.brains.carry_out(ask, judged, begin)
+        return made[-1]
+
+    def would(self, asked: MemoryWrite) -> Outcome:
+        """Return what a write would come to as the memory stands now; nothing is touched."""
+        ask = replace(self._ask(asked), rng=random.Random(0), shrinks=False)
+        decision = self._decide(ask.write, "brain")
+        if refused := self._refused(ask, decision):
+            return refused
+        steps: list[Step] = []
+        self.brains.edit_brain(
+            ask, lambda text: steps.append(plan(text, self.brains.text(ask.archive), ask))
+        )
+        outcome, finds = steps[-1].outcome, self._hiding.finds
+        try:
+            if outcome.outcome == "written":
+                self._judge(ask.write, steps[-1])
+                outcome = replace(outcome, block=outcome.block if steps[-1].gone else "")
+            elif (
+                steps[-1].unsaid
+                and not inferred(ask.write)
+                and finds(ask.write.agent, ask.write.text)
+            ):
+                self._may_hide(ask.write, steps[-1], decision)
+                outcome = replace(outcome, outcome="written", nearest=())
+        except Held as held:
+            outcome = self._waits(ask, held, None)[1]
+        if told := _WOULD.get(outcome.outcome):
+            words = quoted(outcome.fact or ask.write.text)
+            outcome = replace(outcome, message=told.format(words, outcome.reason, outcome.path))
+        return _shown(ask, outcome)
+
+    def _ask(self, write: MemoryWrite) -> Ask:
+        safe, kinds = safe_write(write)
+        words = (write.old, safe.old) if safe.op == "replace" else (write.text, safe.text)
+        return replace(self.asking(safe, words), redacted=kinds)
+
+    def asking(self, write: MemoryWrite, words: tuple[str, ...]) -> Ask:
+        """Return a write that is safe to store, with what it needs to know of the memory."""
+        agent = write.agent
+        authority = self._stores.authority
+        weighing = Weighing(
+            self._paths, agent, self._clock().date(), authority.identity(agent).language or "en",
+            self._settings.sizes, self._uses,
+        )  # fmt: skip
+        shrinks = authority.level(agent) >= AUTO
+        return Ask(write, words, weighing, self._settings.rng, shrinks=shrinks)
+
+    def _uses(self, agent: str) -> dict[str, Use]:
+        """Return how often each fact was said again and when last, by block id, from the audit."""
+        times: dict[str, list[str]] = {}
+        for line in newest_first(self._paths, (agent,), ("remember",), '"remember"'):
+            if line.block and line.outcome in ("written", "unchanged"):
+                times.setdefault(line.block, []).append(line.time[:10])
+        return {block: Use(len(days) - 1, max(days)) for block, days in times.items()}
 
     # --- who may --------------------------------------------------------------------------
+
+    def _decide(self, write: MemoryWrite, scope: str) -> Decision:
+        return self._stores.authority.decide(write.caller, write.agent, write.op, scope)
+
+    def _refused(self, ask: Ask, decision: Decision) -> Outcome | None:
+        """Return what a write that must not happen comes to; None for one that may."""
+        if decision.verdict == "deny":
+            message = f"Not allowed: {decision.reason}. Nothing was changed."
+            return replace(ask.outcome("denied", message), reason=decision.reason)
+        marks = [mark.group()[1:-1] for mark in MARK.finditer(ask.write.text)]
+        rest = content(MARK.sub(" ", ask.write.text))
+        if ask.write.op == "forget" or not marks or len(rest) > LABEL_WORDS:
+            return None
+        kinds = ", ".join(ask.redacted or dict.fromkeys(marks))
+        message = f"Only a secret ({kinds}) was given. Nothing was stored: secrets are never"
+        message += " kept, and without it nothing is left. Say what it is for, or where it is."
+        return replace(ask.outcome("denied", message), reason="nothing was left but a secret")
 
     def _judge(self, write: MemoryWrite, step: Step) -> None:
         """Raise Held for a step that the caller may not make alone.
@@ -258,66 +280,157 @@ class FactWriter:
         grant for one section never changes another, whatever a person edits meanwhile.
         """
         scopes = {step.outcome.section or "brain", *(one.section or "brain" for one in step.gone)}
-        decisions = [
-            self._authority.decide(write.caller, write.agent, write.op, scope) for scope in scopes
-        ]
+        decisions = [self._decide(write, scope) for scope in scopes]
         decision = min(decisions, key=lambda one: VERDICTS.index(one.verdict))
         decision = cautious(write, decision, enabled=self._settings.caution)
-        late = None if decision.verdict == "deny" else self._late.hindrance(write, step.gone)
-        if late and (late.dropped or decision.verdict == "allow"):
-            raise Held(late.decision, step, late.dropped)
-        guessed = GUESSED if inferred(write) and write.op == "forget" else ""
-        if decision.verdict == "allow" and (doubt := guessed or write.hold or step.doubt):
+        doubt = write.hold or step.doubt
+        if inferred(write) and decision.verdict != "deny":
+            late = self._late.hindrance(write, step.gone)
+            if late and (late[1] or decision.verdict == "allow"):
+                raise Held(late[0], step, late[1])
+            doubt = GUESSED if write.op == "forget" else doubt
+        if decision.verdict == "allow" and doubt:
             decision = Decision("suggest", doubt)
         if decision.verdict != "allow":
             raise Held(decision, step)
 
-    def _hide_unsaid(
-        self, ask: Ask, step: Step, decision: Decision
-    ) -> tuple[Outcome, tuple[Ref, ...]]:
-        """Forget what no fact says and messages may. Raises Held for what waits."""
-        if decision.verdict == "allow" and ask.write.hold:
-            decision = Decision("suggest", ask.write.hold)
-        if decision.verdict == "allow":
-            own, naming = self._brains.text(ask.path), self._naming(ask.write.caller)
-            return self._hiding.forget_unsaid(ask, step.outcome, own, naming)
-        if self._hiding.finds(ask.write):
-            raise Held(decision, step)
-        return step.outcome, ()
+    def _may_hide(self, write: MemoryWrite, step: Step, decision: Decision) -> None:
+        """Raise Held where what no fact says may not be hidden by the caller alone."""
+        if decision.verdict != "allow" or write.hold:
+            raise Held(Decision("suggest", write.hold or decision.reason), step)
 
     def _held(self, ask: Ask, held: Held, witness: Witness | None) -> Outcome:
         """Put before the person what may not be written, or refuse it; return what that came to."""
-        waits = suggest(self._queue, ask, held, witness)
-        return self._tell(waits.write, _shown(ask, waits.outcome), dropped=waits.dropped)
+        write, outcome, dropped = self._waits(ask, held, witness or (lambda: ask.write.evidence))
+        if dropped:
+            ref = write.evidence or MessageRef(write.agent, "", "")
+            self.drop(write.agent, ref.session, [(write.text, dropped, (ref.block,))], write.caller)
+            return _shown(ask, outcome)
+        return self._tell(write, _shown(ask, outcome))
+
+    def _waits(
+        self, ask: Ask, held: Held, witness: Witness | None
+    ) -> tuple[MemoryWrite, Outcome, str]:
+        """Return a held write as it waits, its outcome, and why extraction's is dropped instead.
+
+        Without a witness nothing is put: it is only told what would come of it.
+        """
+        outcome, reason = held.step.outcome, held.decision.reason
+        if held.decision.verdict == "deny":
+            said = "Not written" if held.dropped else "Not allowed"
+            message = f"{said}: {reason}. Nothing was changed."
+            outcome = replace(outcome, outcome="denied", message=message, reason=reason, before="")
+            return ask.write, outcome, held.dropped
+        write = _readable(ask.write, held.step)
+        put = self._stores.queue.seen(write)
+        if put.state == "new" and witness:
+            write = replace(write, evidence=witness())
+            why = reason if write.how in FOUND else ""  # an agent gives a reason of its own
+            told = dict.fromkeys(part for part in (write.reason, write.hold, why) if part)
+            waiting = replace(write, reason=" · ".join(told))
+            put = self._stores.queue.put(waiting, ask.language)
+        path, dropped = ask.paths.suggestions, ""
+        if put.state == "full":
+            reason, dropped = FULL, "too many"
+        elif put.state == "rejected":
+            reason = reason if witness else "the person has rejected this before"
+        message = f"{quoted(write.text)}: {_WAITS[put.state].format(reason=reason, path=path)}"
+        name: OutcomeName = "suggested" if put.state in ("new", "waiting") else "denied"
+        before = "" if dropped or not witness else outcome.before
+        outcome = replace(
+            outcome, outcome=name, message=message, reason=reason, path=path, block=put.id,
+            before=before,
+        )  # fmt: skip
+        return write, outcome, dropped
+
+    # --- forgetting -----------------------------------------------------------------------
+
+    def _hide_said(self, ask: Ask, step: Step) -> tuple[Outcome, tuple[Ref, ...]]:
+        """Hide what said a forgotten fact; an agent reaches its own records alone."""
+        write = ask.write
+        found = self._hiding.said(write.agent, step.gone, self._stores.naming(write.caller))
+        own = tuple(
+            one for one in found if write.caller.kind == "person" or one.agent == write.agent
+        )
+        return _with_hidden(step.outcome, self._hiding.hide(own), "said it"), own
+
+    def _hide_unsaid(
+        self, ask: Ask, step: Step, decision: Decision
+    ) -> tuple[Outcome, tuple[Ref, ...]]:
+        """Hide the messages that say what no fact says, or tell what to do about it.
+
+        Raises Held for what waits.
+        """
+        write, words, agent = ask.write, ask.write.text, ask.write.agent
+        if decision.verdict != "allow" or write.hold:
+            if self._hiding.finds(agent, words):
+                self._may_hide(write, step, decision)
+            return step.outcome, ()
+        refs = self._hiding.saying(agent, words, self._stores.naming(write.caller))
+        hid = self._hiding.hide(refs)
+        own = stands_in_own_text(self.brains.text(ask.path), words)
+        here = f"in {ask.path} as your own text; edit it there."
+        if hid:
+            sessions = {(one.agent, one.session) for one in hid if isinstance(one, MessageRef)}
+            path = self._paths.session(*sessions.pop()) if len(sessions) == 1 else ""
+            outcome = replace(step.outcome, outcome="written", path=path, nearest=())
+            outcome = _with_hidden(replace(outcome, message="No fact said it;"), hid, "did")
+            return also(outcome, f"It also stands {here}" if own else ""), refs
+        if own:
+            message = f"No fact says {quoted(words)}. It stands {here}"
+        elif mentioned := self._hiding.mentioned(agent, words):
+            verb = "mentions" if mentioned == 1 else "mention"
+            message = f"{step.outcome.message} {counted(mentioned, 'message')} {verb} it. To hide"
+            message += " what was said, give two words or more of it."
+        elif step.outcome.nearest:
+            message = step.outcome.message
+        else:
+            message = f"Nothing in {agent}'s memory says {quoted(words)}."
+        return replace(step.outcome, message=message), ()
 
     # --- the audit ------------------------------------------------------------------------
 
-    def _begin(self, line: AuditLine) -> None:
+    def begin(self, line: AuditLine) -> None:
         """Write down that a change is begun. Raises WriteFailed."""
         self._audit.write(replace(line, outcome=BEGUN))
-        self._sound.discard(line.agent)
+        self.sound.discard(line.agent)
 
-    def _line(self, line: AuditLine, write: MemoryWrite, step: Step) -> AuditLine:
-        """Return the line of a write that comes to a step."""
-        return _filled(line, write, step.outcome, self._audit.evidence(write.evidence), step.moves)
+    def _line(
+        self, line: AuditLine, write: MemoryWrite, outcome: Outcome, moves: Sequence[Move]
+    ) -> AuditLine:
+        """Return a line with what a write came to; its texts are masked."""
+        is_written = outcome.outcome == "written"
+        before = outcome.before
+        if not before and not is_written and write.op != "remember":
+            before = write.old or write.text
+        took_place = write.op == "remember" and is_written and before
+        return replace(
+            line,
+            op="replace" if took_place else write.op,
+            outcome=outcome.outcome,
+            section=outcome.section or "",
+            before=mask(before).text,
+            after="" if write.op == "forget" else mask(outcome.fact or write.text).text,
+            evidence=self._audit.evidence(write.evidence),
+            reason=" · ".join(part for part in (outcome.reason, write.reason) if part),
+            path=outcome.path,
+            block=outcome.block,
+            how=write.how if write.how in FOUND else "",
+            moves=masked_moves(moves) if is_written else (),
+        )
 
     def _tell(
         self,
         write: MemoryWrite,
         outcome: Outcome,
-        *,
         line: AuditLine | None = None,
         hidden: Sequence[Ref] = (),
-        dropped: str = "",
     ) -> Outcome:
         """Write the line of what a write came to; a change that is on disk stays true without."""
-        if dropped:
-            ref = write.evidence or MessageRef(write.agent, "", "")
-            self.drop(write.agent, ref.session, [(write.text, dropped, (ref.block,))], write.caller)
-            return outcome
-        line = line or self._audit.line(write.caller, write.agent, write.op, "")
-        line = _filled(line, write, outcome, self._audit.evidence(write.evidence), line.moves)
-        line = replace(line, hidden=tuple(ref_text(ref) for ref in hidden))
+        if line is None:
+            line = self._audit.line(write.caller, write.agent, write.op, "")
+            line = self._line(line, write, outcome, ())
+        line = replace(line, hidden=tuple(map(ref_text, hidden)))
         home = write.agent
         if outcome.outcome != "written" and home not in self._paths.agent_names():
             home = write.caller.agent or home  # what is not written makes no folder
@@ -328,9 +441,10 @@ class FactWriter:
                 raise
             log.error("the audit line of a write is missing: %s", error)
             why = f"the audit could not be written: {error}"
-            said = f"{outcome.message} {why[0].upper()}{why[1:]}"
-            return replace(outcome, message=said, reason=outcome.reason or why)
-        self._sound.add(write.agent)
+            return also(
+                replace(outcome, reason=outcome.reason or why), f"{why[0].upper()}{why[1:]}"
+            )
+        self.sound.add(write.agent)
         return outcome
 
     def drop(self, agent: str, session: str, dropped: Sequence[Dropped], caller: Caller) -> int:
@@ -340,8 +454,7 @@ class FactWriter:
         """
         lines = newest_first(self._paths, (agent,), (DROP,), session)
         known = Counter((one.after, one.reason) for one in lines if session_of(one) == session)
-        room = MOST_DROPS - known.total()
-        told = 0
+        room, told = MOST_DROPS - known.total(), 0
         for text, reason, evidence in dropped:
             safe = "" if reason in UNTOLD else one_line(mask(blank_private(text)).text)
             safe = safe if len(safe) <= MOST_CHARS else f"{safe[: MOST_CHARS - 1].rstrip()}…"
@@ -349,10 +462,9 @@ class FactWriter:
             if known[safe, reason] >= 0 or told >= room:
                 continue
             block = next((one for one in reversed(evidence) if one[1:].isdigit()), "")
-            ref = MessageRef(agent, session, block) if session else None
-            source = self._audit.evidence(ref)
+            source = self._audit.evidence(MessageRef(agent, session, block) if session else None)
             self._audit.note(
-                caller, agent, DROP, DROPPED, after=safe, reason=reason, evidence=source
+                caller, agent, DROP, "dropped", after=safe, reason=reason, evidence=source
             )
             told += 1
         return told
@@ -364,208 +476,67 @@ class FactWriter:
 
         Where that fails the change waits, and is tried again; no other write has to.
         """
-        if agent in self._sound:
+        if agent in self.sound:
             return
         try:
             while line := self._audit.unfinished(agent):
-                if self._brains.is_unreadable(agent):
-                    return
+                for path in (self._paths.brain(agent), self._paths.archive(agent)):
+                    if self._reader.exists(path):
+                        self._reader.read(path)  # raises where it is no text
                 self._complete(line)
-            self._sound.add(agent)
+            self.sound.add(agent)
         except (VaultMindError, OSError) as error:
             log.warning("what was cut short in the memory of %s waits: %s", agent, error)
 
     def _complete(self, line: AuditLine) -> None:
-        brain = self._brains.text(self._paths.brain(line.agent))
-        in_brain = [move for move in line.moves if not move.archive]
-        is_made = bool(line.moves) and all(
-            bool(find_move(brain, move)) is move.came for move in in_brain
-        )
+        """Make the moves of a line once more, and what belongs to it."""
         person = line.caller == "person"
         caller = Caller("person" if person else "agent", "" if person else line.caller, line.client)
-        text = line.before if line.op == "forget" else line.after
-        write = MemoryWrite("forget", line.agent, caller, text, reason=line.reason)
-        write = replace(write, evidence=ref_of(line.evidence))
-        ask = self._ask(Asked(write, write, ()))
-        if not is_made:
-            again = [move for move in line.moves if move.archive and move.came]
-            doubles = [one for one in again if says(brain, one.fact)]
-            self._brains.move_in_archive(
-                ask, [replace(one, came=False) for one in doubles], came=False
-            )
-            self._hiding.hide(refs_of(line.shown))
-            self._audit.write(replace(line, outcome="unchanged", reason=NOT_MADE))
-            return
-        self._brains.move_in_archive(ask, line.moves, came=False)
+        write = MemoryWrite(
+            "forget", line.agent, caller, line.before if line.op == "forget" else line.after,
+            evidence=ref_of(line.evidence), reason=line.reason,
+        )  # fmt: skip
+        ask = self.asking(write, (write.text,))
+        moves = tuple(move for move in line.moves if move.whole or not move.came)
+        step = Step(Outcome("written", line.agent), moves)
+        self.brains.carry_out(ask, lambda text: step, lambda step: None)
+        self._hiding.show(refs_of(line.shown))
         hidden = line.hidden
         if line.op == "forget" and not line.undoes:
-            gone = tuple(move.fact for move in line.moves if not move.came and not move.room)
-            parts = tuple(Fact(one, None) for one in line.before.split(JOINT))
-            step = Step(Outcome("written", line.agent), gone=(*gone, *parts))
-            refs = self._hiding.hide_said(ask, step, self._naming(caller))[1]
-            hidden = tuple(ref_text(ref) for ref in refs)
+            gone = [move.fact for move in moves if not move.came and not move.room]
+            gone += [Fact(one, None) for one in line.before.split(JOINT)]
+            hidden = tuple(map(ref_text, self._hide_said(ask, replace(step, gone=tuple(gone)))[1]))
+        self._hiding.hide(refs_of(hidden))
         self._audit.write(replace(line, outcome="written", reason=COMPLETED, hidden=hidden))
-
-    # --- the way back ---------------------------------------------------------------------
-
-    def undo(self, agent: str, line_id: str, caller: Caller, *, dry_run: bool = False) -> Outcome:
-        """Take a change back, the agent's last where none is named; the person's wish alone.
-
-        A conflict comes to `unchanged`. Raises NotFound and BadArgument as `find_line` does.
-        """
-        if caller.kind != "person":
-            reason = "only the person undoes, on the command line"
-            self._audit.note(caller, agent, "undo", "denied", reason=reason)
-            message = f"Not allowed: {reason}. Nothing was changed."
-            return Outcome("denied", agent, message=message, reason=reason)
-        self.complete(agent)
-        line = self._meant(agent, line_id)
-        write = MemoryWrite("replace", agent, caller, line.after or line.before)
-        ask = self._ask(Asked(write, write, ()))
-        try:
-            return self._undone(line, ask, dry_run=dry_run)
-        except Conflict as conflict:
-            reason = mask(str(conflict)).text
-        if not dry_run:
-            about = {"path": line.path, "block": line.block, "reason": reason}
-            self._audit.note(caller, agent, "undo", "unchanged", **about)
-        message = f"{reason} Nothing was changed."
-        return Outcome("unchanged", agent, message=message, reason=reason, path=line.path)
-
-    def _meant(self, agent: str, line_id: str) -> AuditLine:
-        if line_id:
-            return find_line(self._paths, (agent,), line_id)
-        for line in newest_first(self._paths, (agent,), ("remember", "replace", "forget", "erase")):
-            if line.outcome == "written" and not line.undoes and not line.undone_by:
-                return line
-        raise NotFound("The log has no change of a fact that could be undone.")
-
-    def _undone(self, line: AuditLine, ask: Ask, *, dry_run: bool) -> Outcome:
-        """Turn a change round. Raises Conflict."""
-        check_undoable(line)
-        show, stay = self._to_show(line)
-        hide = refs_of(line.shown)
-        made = self._audit.line(ask.write.caller, line.agent, "show" if show else "hide", "written")
-        made = replace(made, undoes=line.id, reason=f"undo of {line.id}")
-        made = replace(made, shown=tuple(ref_text(ref) for ref in show))
-        steps = [Step(ask.outcome("written", ""))]
-
-        def turned(text: str | None) -> Step:
-            step = take_back(line, text, self._brains.archived(ask), ask)
-            if not step.outcome.restored:  # the brain is as it was: what came back stays
-                step = within_limits(step, text or "", ask)
-            steps.append(step)
-            return step
-
-        def begun(step: Step) -> AuditLine:
-            return self._undo_line(made, step)
-
-        if line.moves:
-            turned(self._brains.text(ask.path) or None)  # a conflict shows before anything is done
-        if dry_run:
-            outcome = _with_counts(steps[-1].outcome, len(show), len(hide), stay)
-            return replace(outcome, message=f"{outcome.message} Nothing was changed yet.")
-        shown = self._hiding.show(show)
-        try:
-            if line.moves:
-                self._brains.carry_out(ask, turned, lambda step: self._begin(begun(step)))
-        except (Conflict, VaultMindError):
-            self._hiding.hide(shown)
-            raise
-        hidden = self._hiding.hide(hide) if hide else None
-        names = tuple(ref_text(ref) for ref in hide)
-        self._audit.write(replace(begun(steps[-1]), hidden=names))
-        self._sound.add(line.agent)
-        count = hidden.messages + hidden.parts if hidden else 0
-        return _with_counts(steps[-1].outcome, len(shown), count, stay)
-
-    def _undo_line(self, made: AuditLine, step: Step) -> AuditLine:
-        """Return the line of an undo that comes to a step."""
-        moves = _masked(step.moves)
-        asked = [move for move in moves if not move.room]
-        out = [move.fact.text for move in asked if not (move.came or move.archive)]
-        back = [move.fact for move in asked if move.came]
-        if not asked:
-            return made
-        return replace(
-            made,
-            op="replace" if out and back else "remember" if back else "forget",
-            section=step.outcome.section or "",
-            before=JOINT.join(out),
-            after=back[0].text if back else "",
-            path=step.outcome.path,
-            block=back[0].block if back else step.outcome.block,
-            evidence=self._audit.evidence(back[0].evidence if back else None),
-            moves=moves,
-        )
-
-    def _to_show(self, line: AuditLine) -> tuple[tuple[Ref, ...], int]:
-        """Return what is to be shown again, and how much stays hidden for other changes' sake."""
-        if not line.hidden:
-            return (), 0
-        agents = self._paths.agent_names()
-        others = newest_first(self._paths, agents, holding='"hidden"')
-        kept = {
-            name
-            for one in others
-            if one.outcome == "written" and not one.undone_by and one.id != line.id
-            for name in one.hidden
-        }
-        refs = refs_of(name for name in line.hidden if name not in kept)
-        return refs, len(line.hidden) - len(refs)
 
 
 def also(outcome: Outcome, sentence: str) -> Outcome:
     """Return an outcome whose message says one thing more."""
-    return replace(outcome, message=f"{outcome.message} {sentence}") if sentence else outcome
-
-
-def _with_counts(outcome: Outcome, shown: int, hidden: int, stay: int) -> Outcome:
-    """Return an undo's outcome that says, too, how many messages it showed and hid."""
-    said = [outcome.message]
-    said += [f"{_messages(shown)} shown again."] if shown else []
-    said += [f"{_messages(hidden)} hidden again."] if hidden else []
-    said += [f"{_messages(stay)} still hidden for another change's sake."] if stay else []
-    message = " ".join(one for one in said if one) or "Nothing was hidden."
-    return replace(
-        outcome,
-        message=mask(message).text,
-        fact=mask(outcome.fact).text,
-        before=mask(outcome.before).text,
-        hidden_messages=hidden,
+    return (
+        replace(outcome, message=f"{outcome.message} {sentence}".strip()) if sentence else outcome
     )
 
 
-def _messages(number: int) -> str:
-    return f"{counted(number, 'message')} {'is' if number == 1 else 'are'}"
+def _with_hidden(outcome: Outcome, refs: Sequence[Ref], said: str) -> Outcome:
+    """Return an outcome that tells of what was hidden."""
+    messages = sum(isinstance(one, MessageRef) for one in refs)
+    return replace(also(outcome, hidden_words(refs, said)), hidden_messages=messages)
 
 
-def _filled(
-    line: AuditLine, write: MemoryWrite, outcome: Outcome, evidence: str, moves: Sequence[Move]
-) -> AuditLine:
-    """Return a line with what a write came to; its texts are masked."""
-    is_written = outcome.outcome == "written"
-    took_place = write.op == "remember" and is_written and outcome.before
-    before = outcome.before
-    if not before and not is_written and write.op != "remember":
-        before = write.old or write.text
-    return replace(
-        line,
-        op="replace" if took_place else write.op,
-        outcome=outcome.outcome,
-        section=outcome.section or "",
-        before=mask(before).text,
-        after="" if write.op == "forget" else mask(outcome.fact or write.text).text,
-        evidence=evidence,
-        reason=" · ".join(part for part in (outcome.reason, write.reason) if part),
-        path=outcome.path,
-        block=outcome.block,
-        how=write.how if write.how in FOUND else "",
-        moves=_masked(moves) if is_written else (),
-    )
+def _readable(write: MemoryWrite, step: Step) -> MemoryWrite:
+    """Return the write as a person can read it: a fact by its words, not by its block id."""
+    words = mask(step.gone[0].text).text if step.gone else ""
+    if write.op == "forget":
+        return replace(write, text=words or write.text)
+    if write.op == "replace":
+        return replace(write, old=words or write.old)
+    if step.outcome.before:  # it would take a fact's place: the person sees which
+        before = mask(step.outcome.before).text
+        return replace(write, op="replace", old=before, section=step.outcome.section)
+    return replace(write, section=step.outcome.section)
 
 
-def _masked(moves: Sequence[Move]) -> tuple[Move, ...]:
+def masked_moves(moves: Iterable[Move]) -> tuple[Move, ...]:
     """Return moves as the audit may hold them."""
     safe = ((move, mask(move.line).text) for move in moves)
     return tuple(
@@ -580,19 +551,13 @@ def _shown(ask: Ask, outcome: Outcome) -> Outcome:
     is_kept = ask.write.op != "forget" and outcome.outcome == "written"
     if is_kept and has_household_code(outcome.fact):
         outcome = also(outcome, "The code stands in plain text in your vault.")
-    return replace(
-        outcome,
-        fact=mask(outcome.fact).text,
-        before=mask(outcome.before).text,
-        message=mask(outcome.message).text,
-        nearest=tuple(mask(text).text for text in outcome.nearest),
+    return safe_outcome(outcome)
+
+
+def safe_outcome(outcome: Outcome) -> Outcome:
+    """Return an outcome with the secrets in its texts masked."""
+    fact, before, message = (
+        mask(getattr(outcome, key)).text for key in ("fact", "before", "message")
     )
-
-
-def _uses(paths: VaultPaths, agent: str) -> dict[str, Use]:
-    """Return how often each fact was said again and when last, by block id, from the audit."""
-    times: dict[str, list[str]] = {}
-    for line in newest_first(paths, (agent,), ("remember",), '"remember"'):
-        if line.block and line.outcome in ("written", "unchanged"):
-            times.setdefault(line.block, []).append(line.time[:10])
-    return {block: Use(len(days) - 1, max(days)) for block, days in times.items()}
+    nearest = tuple(mask(text).text for text in outcome.nearest)
+    return replace(outcome, fact=fact, before=before, message=message, nearest=nearest)

@@ -14,8 +14,7 @@ from typing import Protocol
 
 from vaultmind import redact, tokens
 from vaultmind.errors import NotAllowed, VaultMindError, WriteConflict
-from vaultmind.memory.forget.erasable import Erasable
-from vaultmind.memory.forget.sentences import without_sentences
+from vaultmind.memory.forget.taking import Erasable, without_sentences
 from vaultmind.memory.forget.wanted import sentences
 from vaultmind.planner.types import Piece, Plan, PlanRequest
 from vaultmind.plural import counted

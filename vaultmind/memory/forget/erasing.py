@@ -2,87 +2,161 @@
 
 In the order: tombstones, messages, summaries, runs, suggestions, copies, audit texts, facts, then
 logs and the index. What the rest is found by goes last, so that an erasure which was killed in
-the middle is finished by doing it again.
+the middle is finished by doing it again. The search after it, by text, by meaning and over raw
+bytes, is the answer.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
+import os
+import re
 import secrets
 import threading
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Protocol
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
-from vaultmind.errors import NotAllowed, VaultMindError, WriteConflict
-from vaultmind.memory.forget.erasure import Erased, Erasure, Place, Preview
-from vaultmind.memory.forget.kinds import Ref
-from vaultmind.memory.forget.planning import Item, Plan, Planning
-from vaultmind.memory.forget.taken import Taken
-from vaultmind.memory.forget.verifying import Verifying
+from vaultmind.errors import (
+    BadArgument,
+    NotAllowed,
+    NotFound,
+    PathRefused,
+    UnreadableNote,
+    VaultMindError,
+    WriteConflict,
+)
+from vaultmind.memory.audit import read_audit
+from vaultmind.memory.brain import parse_brain
+from vaultmind.memory.forget.erasure import Erased, Erasure, Found, Place, Preview
+from vaultmind.memory.forget.kinds import Ref, key_of
+from vaultmind.memory.forget.taking import OTHERS, Erasable, Taken, Target, refs_in_audit
+from vaultmind.memory.forget.wanted import Wanted
+from vaultmind.memory.match import find
+from vaultmind.memory.words import SOFT, bare, content, fold
 from vaultmind.plural import counted
-from vaultmind.ports import IndexErasing, Report, silent
-from vaultmind.types import Caller, Progress
-from vaultmind.vault.files import Change, FileText
+from vaultmind.ports import Clock, IndexErasing, Report, silent
+from vaultmind.redact import mask
+from vaultmind.types import Caller, Fact, Progress, Scrubbed
+from vaultmind.vault.files import Change, FileText, VaultReader
 
+EXCERPT = 90
+"""Characters of a text that a preview shows."""
 MOST_SHOWN = 2000
 """Finds that a preview lists; its counts are of all."""
+CANDIDATES = 200
+"""Chunks of the full text that are looked at afterwards."""
+MOST_NEAR, NEAR_TEXTS = 10, 8
+"""Passages of nearly the same meaning that are told, and wordings whose meaning is searched for."""
+MOST_WORDINGS, LONGEST_WORDING = 24, 160
+"""Wordings, and characters of each, that are looked for in raw bytes."""
+_WORD_BELOW = 6
+"""Letters: shorter wordings are looked for as whole words."""
+_BLOCK_BYTES = 4 << 20
+_VARIED = 8
+"""Different bytes that a vector's beginning must have to be told from padding."""
+_UNREAD = "it is no UTF-8 text and stays: save it as UTF-8, then erase again"
+_OWN_NOTES = (".md", ".canvas", ".txt")
+_UNSEARCHED = frozenset({".git", "node_modules"})
+_BLOCK = re.compile(r"\^([A-Za-z0-9-]+)")
 
 
-class Hands(Protocol):
-    """What of the gate an erasure works with."""
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A file, and what is to be taken out of it."""
 
-    def edit(self, relative: str, change: Change) -> object:
-        """Change a file by compare-and-swap."""
-        ...
+    kind: Erasable
+    agent: str
+    path: str
+    taken: tuple[Taken, ...]
 
-    def remove(self, relative: str, sha: str) -> None:
-        """Remove a file that still has these bytes."""
-        ...
 
-    def hide(self, refs: Iterable[Ref]) -> object:
-        """Add messages to the tombstones for good, those that are hidden already included."""
-        ...
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All that an erasure would do, and what it would leave."""
 
-    def note(self, caller: Caller, agent: str, reason: str) -> None:
-        """Write an audit line `erase`, without text."""
-        ...
+    wanted: Wanted
+    agents: tuple[str, ...]
+    meant: tuple[str, ...]
+    items: tuple[Item, ...]
+    yours: tuple[Place, ...]
+    """The person's own files: their notes, and what they wrote into the memory folder."""
+    others: tuple[Place, ...]
+    """Of agents that are not meant."""
+    unread: tuple[Place, ...]
+    """Records that hold it and are no UTF-8 text: they can be neither cleaned nor spared."""
+    seal: str
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return how many of each kind."""
+        found: Counter[str] = Counter()
+        for item in self.items:
+            found[item.kind.name] += len(item.taken)
+        return dict(found)
 
 
 @dataclass(slots=True)
 class _Work:
     """What was done so far."""
 
-    paths: list[str]
-    texts: list[str]
-    faults: list[Place]
+    paths: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    faults: list[Place] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """What of the gate an erasure works with."""
+
+    edit: Callable[[str, Change], object]
+    """Changes a file by compare-and-swap."""
+    hide: Callable[[Iterable[Ref]], object]
+    """Adds messages to the tombstones for good, those that are hidden already included."""
+    note: Callable[[Caller, str, str], None]
+    """Writes an audit line `erase` of an agent, with a reason and without text."""
 
 
 class Erasing:
     """Previews and does erasures, one at a time. Used by the gate alone."""
 
-    def __init__(self, planning: Planning, hands: Hands, verifying: Verifying) -> None:
-        self._planning = planning
+    def __init__(
+        self,
+        reader: VaultReader,
+        erasables: tuple[Erasable, ...],
+        hands: Hands,
+        clock: Clock,
+        state_dir: Path | None = None,
+        language: Callable[[str], str] = lambda agent: "en",
+    ) -> None:
+        self._reader = reader
+        self._paths = reader.paths
+        self._erasables = erasables
         self._hands = hands
-        self._verifying = verifying
+        self._clock = clock
+        self._state_dir = state_dir
+        self._language = language
         self._lock = threading.Lock()
         self._key = secrets.token_bytes(16)
 
     def preview(self, erasure: Erasure) -> Preview:
         """Return what would be removed. Raises NotAllowed, BadArgument, NotFound."""
         _check(erasure.caller)
-        plan = self._planning.plan(erasure)
-        files = self._verifying.state_files(plan)
+        plan = self._plan(erasure)
+        found = [
+            Found(item.kind.name, item.agent, item.path, one.place, excerpt(one.text, plan.wanted))
+            for item in plan.items
+            for one in item.taken
+        ]
+        found += [Found("unreadable", "", one.path, one.why, one.excerpt) for one in plan.unread]
+        state = [] if self._state_dir is None else [*self._in_state(plan, plan.wanted.texts, ())]
+        names = tuple(sorted({one.path for one in state}))
         return Preview(
-            erasure.text,
-            plan.meant,
-            plan.found()[:MOST_SHOWN],
-            plan.counts,
-            plan.yours,
-            files,
-            self._seal(plan),
-            _told_before(plan, files),
-        )
+            erasure.text, plan.meant, tuple(found[:MOST_SHOWN]), plan.counts, plan.yours, names,
+            plan.seal, _told_before(plan, bool(names)),
+        )  # fmt: skip
 
     def erase(self, erasure: Erasure, index: IndexErasing, report: Report = silent) -> Erased:
         """Remove it, search for it, and return what the search found.
@@ -92,99 +166,330 @@ class Erasing:
         """
         _check(erasure.caller)
         with self._lock:
-            plan = self._planning.plan(erasure)
-            if erasure.seal and not secrets.compare_digest(erasure.seal, self._seal(plan)):
+            plan = self._plan(erasure)
+            if erasure.seal and not secrets.compare_digest(erasure.seal, plan.seal):
                 raise WriteConflict(
                     "What would be erased has changed since it was shown.",
                     hint="Nothing was erased; look at it again.",
                 )
-            concerned = tuple(dict.fromkeys(item.agent for item in plan.items if item.agent))
+            concerned = dict.fromkeys(item.agent for item in plan.items if item.agent)
             for agent in concerned:
                 self._hands.note(erasure.caller, agent, "begun")
             index.begin()
-            work = self._take_all(plan, report)
-            report(Progress(len(plan.items), len(plan.items), "cleaning the index"))
+            work, size = _Work(), len(plan.items)
+            for number, item in enumerate(plan.items):
+                report(Progress(number, size, item.kind.name))
+                try:
+                    self._take(item, plan, work)
+                except VaultMindError as error:
+                    work.faults.append(Place(item.path, why=error.message))
+            try:
+                _blank_logs(self._state_dir, plan.wanted)
+            except OSError as error:
+                work.faults.append(Place("the log", why=str(error)))
+            report(Progress(size, size, "cleaning the index"))
             scrubbed = index.scrub(dict.fromkeys([item.path for item in plan.items] + work.paths))
-            report(Progress(len(plan.items), len(plan.items), "searching for what is left"))
-            erased = self._verifying.verified(plan, work, scrubbed, index)
+            report(Progress(size, size, "searching for what is left"))
+            erased = self._verified(plan, work, scrubbed, index)
             for agent in concerned:
                 own = [item for item in plan.items if item.agent == agent]
-                places = sum(len(item.taken) for item in own)
+                places = counted(sum(len(item.taken) for item in own), "place")
                 done = "" if erased.outcome == "erased" else ", not whole"
-                reason = f"{counted(places, 'place')} in {counted(len(own), 'file')}{done}"
+                reason = f"{places} in {counted(len(own), 'file')}{done}"
                 self._hands.note(erasure.caller, agent, reason)
         return erased
 
-    def _take_all(self, plan: Plan, report: Report) -> _Work:
-        work = _Work([], [], [])
-        moved: dict[str, str] = {}
-        for number, item in enumerate(plan.items):
-            report(Progress(number, len(plan.items), item.kind.name))
-            try:
-                done = self._take(item, plan)
-                work.texts += [taken.text for taken in done]
-                work.paths.append(item.path)
-                moved |= dict(taken.moved for taken in done if taken.moved)
-            except VaultMindError as error:
-                work.faults.append(Place(item.path, why=error.message))
-        if moved:
-            self._relink(plan, moved, work)
-        for whole in plan.wholes:
-            try:
-                self._hands.remove(whole.path, whole.sha)
-                work.paths.append(whole.path)
-            except VaultMindError as error:
-                work.faults.append(Place(whole.path, why=error.message))
-        try:
-            self._verifying.blank(plan.wanted)
-        except OSError as error:
-            work.faults.append(Place("the log", why=str(error)))
-        return work
-
-    def _take(self, item: Item, plan: Plan) -> tuple[Taken, ...]:
+    def _take(self, item: Item, plan: Plan, work: _Work) -> None:
         """Take it out of one file, as it stands then; what is hidden stays so whatever happens."""
-        self._hands.hide(taken.ref for taken in item.taken if taken.ref)
-        done: list[tuple[Taken, ...]] = []
+        taken = [item.taken]
+        self._hands.hide(one.ref for one in item.taken if one.ref)
 
         def change(file: FileText | None) -> str | None:
             if file is None:
                 return None
-            target = self._planning.as_target(item.path, item.agent, file.text)
+            target = self._target(item.path, item.agent, file.text)
             new = item.kind.without(target, plan.wanted)
-            done.append(new.taken)
+            taken[0] = new.taken
             return new.text if new.taken else None
 
         self._hands.edit(item.path, change)
-        taken = done[-1] if done else ()
-        self._hands.hide(one.ref for one in taken if one.ref)
-        return taken
+        self._hands.hide(one.ref for one in taken[0] if one.ref)
+        work.texts += [one.text for one in taken[0]]
+        work.paths.append(item.path)
 
-    def _relink(self, plan: Plan, moved: dict[str, str], work: _Work) -> None:
-        """Have summaries name what is left of their sources by the ids that it has now."""
+    # --- what would go --------------------------------------------------------------------
 
-        def change(file: FileText | None) -> str | None:
-            text = old = file.text if file else ""
-            for was, now in moved.items():
-                text = text.replace(was, now)
-            return text if text != old else None
+    def _plan(self, erasure: Erasure) -> Plan:
+        """Return what would go. Raises BadArgument for words that say nothing, NotFound for an
+        id that no fact has.
+        """
+        every = self._paths.agent_names()
+        agents = (erasure.agent,) if erasure.agent else every
+        wanted, meant = self._meant(erasure, agents)
+        rest = tuple(name for name in every if name not in agents)
+        items = self._items(wanted, agents, shared=not rest)
+        others = tuple(Place(one.path) for one in self._items(wanted, rest, shared=False))
+        yours = tuple(self._holding(self._own_files(), wanted))
+        records = (path for _, _, path in self._files(agents, shared=not rest))
+        no_text = (path for path in records if self._text(path) is None)
+        unread = tuple(replace(one, why=_UNREAD) for one in self._holding(no_text, wanted))
+        parts = [f"{one.path}\0{each.place}\0{each.text}" for one in items for each in one.taken]
+        raw = "\0\0".join((*wanted.texts, *parts)).encode("utf-8", "replace")
+        seal = hashlib.blake2b(raw, key=self._key, digest_size=8).hexdigest()
+        return Plan(wanted, agents, meant, tuple(items), yours, others, unread, seal)
 
-        for path in self._planning.summaries(plan.agents):
-            try:
-                if self._hands.edit(path, change) is not None:
-                    work.paths.append(path)
-            except VaultMindError as error:
-                work.faults.append(Place(path, why=error.message))
-
-    def _seal(self, plan: Plan) -> str:
-        """Return what tells this plan from any other, and nothing of what it says."""
-        parts = [
-            f"{item.path}\0{taken.place}\0{taken.text}"
-            for item in plan.items
-            for taken in item.taken
+    def _meant(self, erasure: Erasure, agents: tuple[str, ...]) -> tuple[Wanted, tuple[str, ...]]:
+        text = " ".join(erasure.text.split())
+        block = _BLOCK.fullmatch(text)
+        facts = {agent: self._facts(agent) for agent in agents}
+        meant = [own[at].text for own in facts.values() for at in find(own, text).found]
+        if block and not meant:  # the audit may say what a fact said that is not there any more
+            lines = [line for agent in agents for line in read_audit(self._paths, agent)]
+            told = ((line.before, line.after) for line in lines if line.block == block[1])
+            meant = [text for both in told for text in both if text]
+            if not meant:
+                raise NotFound(f"No fact has the id {text}.")
+        elif not block and all(word.folded in SOFT for word in content(text)):
+            raise BadArgument("text", erasure.text, "words that say what to erase")
+        texts = (*([] if block else [text]), *meant)
+        first = Wanted(texts)
+        refs: list[Ref] = [
+            fact.evidence
+            for own in facts.values()
+            for fact in own
+            if fact.evidence and first.says(fact.text)
         ]
-        parts += [f"{whole.path}\0{whole.sha}" for whole in plan.wholes]
-        raw = "\0\0".join((*plan.wanted.texts, *parts)).encode("utf-8", "replace")
-        return hashlib.blake2b(raw, key=self._key, digest_size=8).hexdigest()
+        for agent in agents:
+            folder = self._paths.root / self._paths.memory(agent)
+            for path in sorted(folder.glob("audit-*.jsonl")):
+                log = self._text(self._paths.relative(path)) or ""
+                refs += refs_in_audit(log, first) if first.may_be_in(log) else ()
+        wanted = Wanted(texts, map(key_of, refs), erasure.agent)
+        return wanted, tuple(one for one in dict.fromkeys(meant) if one != text)
+
+    def _facts(self, agent: str) -> list[Fact]:
+        paths = (self._paths.brain(agent), self._paths.archive(agent))
+        return [fact for path in paths for fact in parse_brain(self._text(path) or "").all()]
+
+    def _files(self, agents: tuple[str, ...], *, shared: bool) -> list[tuple[Erasable, str, str]]:
+        """Return (kind, agent, path) of every file, each once, in the order to erase in."""
+        found: dict[str, tuple[Erasable, str, str]] = {}
+        for kind in (*self._erasables, *OTHERS):
+            for agent in (*agents, ""):
+                runs = f"{self._paths.memory_dir}/conversations/"  # they are nobody's alone
+                for path in kind.files(self._paths, agent):
+                    if shared or agent or not path.startswith(runs):
+                        found.setdefault(path, (kind, agent, path))
+        return sorted(found.values(), key=lambda one: one[0].last)
+
+    def _items(self, wanted: Wanted, agents: tuple[str, ...], *, shared: bool) -> list[Item]:
+        """Return the files that say it, each with what is to be taken out."""
+        records = {(agent, record) for agent, record, _ in wanted.refs}
+        found = []
+        for kind, agent, path in self._files(agents, shared=shared):
+            text = self._text(path)
+            if text is None:
+                continue
+            names = {(agent, path.removesuffix(".md")), (agent, Path(path).stem)}
+            if names & records or wanted.may_be_in(text) or "\\u" in text:
+                taken = kind.without(self._target(path, agent, text), wanted).taken
+                found += [Item(kind, agent, path, taken)] if taken else []
+        return found
+
+    def _holding(self, paths: Iterable[str], wanted: Wanted) -> Iterator[Place]:
+        """Yield the files whose bytes, read as text, say it."""
+        for path in paths:
+            text = self._bytes(path).replace(b"\0", b"").decode("utf-8", "replace")
+            if wanted.says(text):
+                yield Place(path, excerpt(text, wanted))
+
+    def _own_files(self) -> Iterator[str]:
+        """Yield notes, and of the memory folder all that is neither memory nor a record."""
+        memory, agents = self._paths.memory_dir, self._paths.agents
+        ours = re.compile(rf"{re.escape(memory)}(/Suggestions|/conversations/|$)")
+        records = re.compile(rf"{re.escape(agents)}/[^/]+/(memory|episodes)/")
+        for where, folders, names in os.walk(self._paths.root):
+            folders[:] = sorted(one for one in folders if one not in _UNSEARCHED)
+            for name in sorted(names):
+                path = self._paths.relative(Path(where, name))
+                if ours.match(path) or records.match(path):
+                    continue
+                in_memory = path.startswith(f"{memory}/") and name.endswith((".toml", ".json"))
+                if name.endswith(_OWN_NOTES) or in_memory:
+                    yield path
+
+    def _target(self, path: str, agent: str, text: str) -> Target:
+        today = self._clock().date().isoformat()
+        return Target(path, agent, text, today, self._language(agent) if agent else "en")
+
+    def _text(self, path: str) -> str | None:
+        """Return a file's text; None for one that is no text, or not there any more."""
+        try:
+            return self._reader.read(path).text
+        except (NotFound, PathRefused, UnreadableNote):
+            return None
+
+    def _bytes(self, path: str) -> bytes:
+        try:
+            return self._paths.absolute(path).read_bytes()
+        except (OSError, PathRefused):
+            return b""
+
+    # --- what is left ---------------------------------------------------------------------
+
+    def _verified(self, plan: Plan, work: _Work, scrubbed: Scrubbed, index: IndexErasing) -> Erased:
+        """Return what an erasure came to, by what is still there."""
+        said = (one.text for item in plan.items for one in item.taken)
+        texts = _wordings(plan.wanted, (*said, *work.texts))
+        left: dict[str, Place] = {}
+        for found in (
+            (*work.faults, *plan.unread),
+            self._by_text(plan, index),
+            self._by_bytes(plan, texts),
+            self._in_state(plan, texts, scrubbed.traces),
+        ):
+            for place in found:
+                left.setdefault(place.path, place)
+        near = index.nearest_to(texts[:NEAR_TEXTS], MOST_NEAR)
+        told = tuple(
+            Place(f"{one.path}{one.anchor}", excerpt(one.text, plan.wanted), f"{cosine:.2f}")
+            for one, cosine in near or ()
+            if not plan.wanted.says(one.text)
+        )
+        nothing = not (plan.items or left or scrubbed.faults or work.paths)
+        whole = not (left or scrubbed.faults)
+        return Erased(
+            "not_found" if nothing else "erased" if whole else "partial",
+            plan.counts,
+            tuple(dict.fromkeys(work.paths)),
+            tuple(left.values()),
+            plan.yours,
+            told,
+            ("text", "bytes") if near is None else ("text", "meaning", "bytes"),
+            scrubbed.faults,
+            _told_after(plan, [*left.values()], scrubbed.faults, None if near is None else told),
+        )
+
+    def _by_text(self, plan: Plan, index: IndexErasing) -> Iterator[Place]:
+        """Yield files and chunks of the memory that still say it."""
+        everyone = plan.agents == self._paths.agent_names()
+        for item in self._items(plan.wanted, plan.agents, shared=everyone):
+            yield Place(
+                item.path, excerpt(item.taken[0].text, plan.wanted), "the file still says it"
+            )
+        explained = {place.path for place in (*plan.yours, *plan.others)}
+        for text in plan.wanted.texts:
+            for chunk in index.saying(text, CANDIDATES):
+                if chunk.path not in explained and plan.wanted.says(chunk.text):
+                    yield Place(chunk.path, excerpt(chunk.text, plan.wanted), "the index has it")
+
+    def _by_bytes(self, plan: Plan, texts: Sequence[str]) -> Iterator[Place]:
+        """Yield files of the memory folder whose raw bytes hold it, but for the person's own."""
+        rest = {place.path for place in (*plan.yours, *plan.others)}
+        for path, _ in search(self._paths.root / self._paths.memory_dir, texts):
+            relative = self._paths.relative(path)
+            agent = self._paths.agent_of(relative)
+            concerns = agent in plan.agents or plan.agents == self._paths.agent_names()
+            if relative not in rest and concerns:
+                yield Place(relative, why="its bytes hold it")
+
+    def _in_state(
+        self, plan: Plan, texts: Sequence[str], vectors: Sequence[bytes]
+    ) -> Iterator[Place]:
+        """Yield files of the state folder that hold it, but for what files explain that stay."""
+        if self._state_dir is None:
+            return
+        stay = [self._text(place.path) or "" for place in (*plan.yours, *plan.others)]
+        for path, text in search(self._state_dir, texts, vectors):
+            if not (text and any(map(Wanted([text]).says, stay))):
+                what = "its bytes hold it" if text else "it holds a vector of it"
+                yield Place(str(path.relative_to(self._state_dir)), why=what)
+
+
+# --- raw bytes ----------------------------------------------------------------------------
+
+
+def search(
+    root: Path, texts: Sequence[str], vectors: Sequence[bytes] = ()
+) -> Iterator[tuple[Path, str]]:
+    """Yield the files below a folder that hold a text in any case, or a vector's beginning."""
+    needles = [(needle, text) for text in texts for needle in _variants(text)]
+    needles += [(raw.lower(), "") for raw in vectors if len(set(raw)) >= _VARIED]
+    overlap = max((len(needle) for needle, _ in needles), default=0) + 1
+    for path in sorted(root.rglob("*")):
+        if not path.is_file() or path.is_symlink():
+            continue
+        found, kept = set[str](), b""
+        with path.open("rb") as file:
+            while block := file.read(_BLOCK_BYTES):
+                data = kept + block.lower()
+                found |= {text for needle, text in needles if _holds(data, needle, text)}
+                kept = data[-overlap:]
+        yield from ((path, text) for text in sorted(found))
+
+
+def _wordings(wanted: Wanted, texts: Iterable[str]) -> tuple[str, ...]:
+    """Return what to look for: the words wanted, and the sentences of texts that said them."""
+    found = dict.fromkeys(wanted.texts)
+    for text in texts:
+        for start, end in wanted.spans(text):
+            line = max(text[start:end].splitlines(), key=len, default="").strip()
+            line = line[:LONGEST_WORDING]
+            known = any(one.casefold() in line.casefold() for one in found)
+            if not known and wanted.says(line):
+                found[line] = None
+    return tuple(found)[:MOST_WORDINGS]
+
+
+def _variants(text: str) -> set[bytes]:
+    """Return a text as it may stand in a file: as it is, without diacritics, as JSON."""
+    plain = {one for form in (text, fold(text)) for one in (form, form.upper(), form.lower())}
+    written = plain | {
+        json.dumps(one, ensure_ascii=way)[1:-1] for one in plain for way in (False, True)
+    }
+    return {raw for one in written if len(raw := one.encode("utf-8", "replace").lower()) > 1}
+
+
+def _holds(data: bytes, needle: bytes, text: str) -> bool:
+    at = data.find(needle)
+    while at >= 0:
+        end = at + len(needle)
+        around = data[max(0, at - 1) : at] + data[end : end + 1]
+        if not 0 < len(text) < _WORD_BELOW or not any(chr(byte).isalnum() for byte in around):
+            return True
+        at = data.find(needle, at + 1)
+    return False
+
+
+def _blank_logs(folder: Path | None, wanted: Wanted) -> None:
+    """Write over the lines of a folder's logs that say it, in place."""
+    for path in sorted(folder.glob("*.log*")) if folder else ():
+        if path.is_symlink() or not path.is_file():
+            continue
+        with path.open("r+b") as file:
+            offset = 0
+            for line in file.read().split(b"\n"):
+                if wanted.says(line.decode("utf-8", "replace")):
+                    file.seek(offset)
+                    file.write(b"-" * len(line))
+                offset += len(line) + 1
+
+
+# --- in words -----------------------------------------------------------------------------
+
+
+def excerpt(text: str, wanted: Wanted) -> str:
+    """Return the part of a text that says what is wanted, on one short line, without secrets."""
+    start, end = wanted.spans(text)[0]
+    shown = " ".join(bare(text[start:end]).split()).lstrip("> ")
+    if len(shown) > EXCERPT:
+        words = sorted(
+            (word for one in wanted.texts for word in one.casefold().split()), key=len, reverse=True
+        )
+        places = (shown.casefold().find(word) for word in words)
+        at = max(0, next((place for place in places if place >= 0), 0) - EXCERPT // 3)
+        shown = ("…" if at else "") + shown[at : at + EXCERPT].strip() + "…"
+    return mask(shown).text
 
 
 def _check(caller: Caller) -> None:
@@ -195,26 +500,42 @@ def _check(caller: Caller) -> None:
         )
 
 
-def _told_before(plan: Plan, state_files: tuple[str, ...]) -> str:
-    counts = plan.counts
+def _told_before(plan: Plan, in_state: bool) -> str:
+    counts, said = plan.counts, []
+    if counts:
+        files = counted(len({item.path for item in plan.items}), "file")
+        what = ", ".join(f"{name}: {number}" for name, number in counts.items())
+        said.append(f"To be erased in {files}: {what}. This cannot be undone.")
+    elif in_state:
+        said.append("No file of the memory says it; the index or the log still hold its bytes.")
+    elif not plan.unread:
+        said.append("Nothing in the memory says it.")
+    if plan.yours:
+        holds = "holds" if len(plan.yours) == 1 else "hold"
+        files = counted(len(plan.yours), "file")
+        said.append(f"{files} of your own {holds} it and will not be touched.")
     if plan.unread:
         stay = ", ".join(place.path for place in plan.unread)
-        told = f"No UTF-8 text, so these will stay, though they say it: {stay}."
-        rest = replace(plan, unread=())
-        has_more = plan.counts or plan.yours or state_files
-        return f"{_told_before(rest, state_files)} {told}" if has_more else told
-    if not counts and not state_files:
-        return f"Nothing in the memory says it.{_told_yours(plan.yours)}"
-    if not counts:
-        return "No file of the memory says it; the index or the log still hold its bytes."
-    files = len({item.path for item in plan.items}) + len(plan.wholes)
-    what = ", ".join(f"{name}: {number}" for name, number in counts.items())
-    told = f"To be erased in {counted(files, 'file')}: {what}. This cannot be undone."
-    return told + _told_yours(plan.yours)
+        said.append(f"No UTF-8 text, so these will stay, though they say it: {stay}.")
+    return " ".join(said)
 
 
-def _told_yours(yours: tuple[Place, ...]) -> str:
-    if not yours:
-        return ""
-    holds = "holds" if len(yours) == 1 else "hold"
-    return f" {counted(len(yours), 'file')} of your own {holds} it and will not be touched."
+def _told_after(
+    plan: Plan, left: list[Place], faults: tuple[str, ...], near: tuple[Place, ...] | None
+) -> str:
+    what = ", ".join(f"{name}: {number}" for name, number in plan.counts.items())
+    lines = [f"Erased: {what}." if what else "No file of the memory said it."]
+    if left or faults:
+        found = "; ".join((*(f"{place.path} ({place.why})" for place in left), *faults))
+        lines.append(f"Only in part. Left: {found}.")
+    else:
+        looked = "text and raw bytes" if near is None else "text, meaning and raw bytes"
+        lines.append(f"A search by {looked} finds it nowhere in the memory or the index.")
+    if near is None:
+        lines.append("Meaning was not searched: no embedder is loaded.")
+    elif near:
+        lines.append(f"{counted(len(near), 'passage')} may say it in other words: see the list.")
+    if plan.yours:
+        names = ", ".join(place.path for place in plan.yours)
+        lines.append(f"Your own files that hold it, untouched: {names}.")
+    return " ".join(lines)

@@ -7,9 +7,6 @@ from typing import Literal
 
 from vaultmind.types import Caller
 
-EXCERPT = 90
-"""Characters of a text that a preview shows."""
-
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
@@ -46,17 +43,6 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
-    """A chunk that means nearly the same, in other words."""
-
-    path: str
-    anchor: str
-    kind: str
-    excerpt: str
-    cosine: float
-
-
-@dataclass(frozen=True, slots=True)
 class Preview:
     """What an erasure would remove. Nothing is touched yet."""
 
@@ -90,7 +76,8 @@ class Erased:
     left: tuple[Place, ...]
     """Where it still stands: the erasure is partial."""
     yours: tuple[Place, ...]
-    near: tuple[Near, ...]
+    near: tuple[Place, ...]
+    """Passages that mean nearly the same, in other words; `why` is the cosine."""
     searched: tuple[str, ...]
     """How the verifying search looked: by `text`, by `meaning`, by `bytes`."""
     faults: tuple[str, ...]

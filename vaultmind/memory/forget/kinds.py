@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
@@ -72,22 +70,8 @@ class RecordKind(Protocol):
         ...
 
 
-class Evidence:
-    """The message that a fact names as its source."""
-
-    name = "evidence"
-
-    def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
-        """Return the fact's own evidence, if it has any."""
-        return (fact.evidence,) if fact.evidence else ()
-
-    def near(self, agent: str, words: str) -> Iterable[tuple[Ref, str]]:
-        """Return nothing: where there is no fact there is no evidence."""
-        return ()
-
-
 class Messages:
-    """Messages of the agent's sessions that say the fact in whatever words' forms and order."""
+    """The message that a fact names as its source, and those that say it in whatever order."""
 
     name = "messages"
 
@@ -95,8 +79,9 @@ class Messages:
         self._finder = finder
 
     def said(self, agent: str, fact: Fact, edit: Edit) -> list[MessageRef]:
-        """Return the messages whose words contain what the fact says."""
-        return [ref for ref, text in self.near(agent, fact.text) if says(text, fact.text)]
+        """Return the fact's evidence and the messages whose words contain what it says."""
+        own = [fact.evidence] if fact.evidence else []
+        return own + [ref for ref, text in self.near(agent, fact.text) if says(text, fact.text)]
 
     def near(self, agent: str, words: str) -> Iterable[tuple[MessageRef, str]]:
         """Return the messages that hold some of the words."""
@@ -104,9 +89,10 @@ class Messages:
 
 
 class Summaries:
-    """Parts of the agent's summaries, its active context among them.
+    """Parts of the agent's summaries that say a fact, its active context among them.
 
-    A part that says the fact gets a block id, by which it stays hidden wherever it moves.
+    Those too that tell it in other words, known by the messages that they name as their source.
+    Each gets a block id, by which it stays hidden wherever it moves.
     """
 
     name = "summaries"
@@ -118,84 +104,60 @@ class Summaries:
         rng: random.Random,
         messages: Messages | None = None,
     ) -> None:
-        """Take `messages`, by which a part is known that tells in other words what they say."""
         self._reader = reader
         self._paths = paths
         self._rng = rng
         self._messages = messages
 
     def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
-        """Return the parts that say the fact, each named by its id.
-
-        Those too that tell it in other words, known by what they name as their source.
-        """
-        refs = [*([fact.evidence] if fact.evidence else [])]
-        refs += self._messages.said(agent, fact, edit) if self._messages else []
-        cited = {_link(self._paths, ref) for ref in refs}
+        """Return the parts that say the fact, each named by its id."""
+        refs = self._messages.said(agent, fact, edit) if self._messages else []
+        cited = {
+            f"{self._paths.session(ref.agent, ref.session).removesuffix('.md')}#^{ref.block}"
+            for ref in refs
+        }
         return self._said_in(agent, self._files(agent), fact, cited, edit)
-
-    def _said_in(
-        self, agent: str, paths: Iterable[str], fact: Fact, cited: set[str], edit: Edit
-    ) -> Iterator[Ref]:
-        for path in paths:
-            naming = _Naming(fact, frozenset(cited), self._rng)
-            try:
-                if naming.said_in(self._reader.read(path).text):
-                    edit(path, naming.change)
-            except (NotFound, PathRefused, UnreadableNote):
-                continue  # not to be read, so not recalled either
-            for block in naming.blocks:
-                cited.add(f"{path.removesuffix('.md')}#^{block}")
-                yield SummaryRef(agent, path.removesuffix(".md"), block)
 
     def near(self, agent: str, words: str) -> Iterable[tuple[Ref, str]]:
         """Return nothing: a summary repeats what messages say."""
         return ()
 
+    def _said_in(
+        self, agent: str, paths: Iterable[str], fact: Fact, cited: set[str], edit: Edit
+    ) -> Iterator[Ref]:
+        for path in paths:
+            record = path.removesuffix(".md")
+            blocks: list[str] = []
+
+            def change(file: FileText | None, blocks: list[str] = blocks) -> str | None:
+                """Return the text with an id for each part that says it, if one had none."""
+                text = before = file.text if file else ""
+                blocks.clear()
+                for part in reversed(parts(text)):
+                    if not _tells(part, fact, cited):
+                        continue
+                    block = part.block or new_block(block_ids(text), self._rng)
+                    named = text if part.block else name_part(text, part, block)
+                    if part.block or named != text:
+                        blocks.append(block)
+                        text = named
+                return text if text != before else None
+
+            try:
+                text = self._reader.read(path).text
+                if any(_tells(part, fact, cited) for part in parts(text)):
+                    edit(path, change)
+            except (NotFound, PathRefused, UnreadableNote):
+                continue  # not to be read, so not recalled either
+            for block in blocks:
+                cited.add(f"{record}#^{block}")
+                yield SummaryRef(agent, record, block)
+
     def _files(self, agent: str) -> Iterator[str]:
         """Yield what may be summed up before what sums it up: L1 before L2."""
         yield self._paths.active_context(agent)
-        root = self._paths.root
-        for folder, folders, names in os.walk(root / self._paths.memory(agent) / "summaries"):
-            folders.sort()
-            for name in sorted(names):
-                if name.endswith(".md"):
-                    yield self._paths.relative(Path(folder, name))
-
-
-class _Naming:
-    """A change that gives an id to each part of a summary that says a fact."""
-
-    def __init__(self, fact: Fact, cited: frozenset[str], rng: random.Random) -> None:
-        """Take as `cited` the links to what is known to have said the fact."""
-        self._fact = fact
-        self._cited = cited
-        self._rng = rng
-        self.blocks: list[str] = []
-
-    def said_in(self, text: str) -> bool:
-        return any(map(self._says, parts(text)))
-
-    def _says(self, part: Part) -> bool:
-        shown = without_sources(plain(MARKER.sub("", part.text, count=1))[0])
-        if says(shown, self._fact.text):
-            return True
-        cites = any(target in self._cited for target in link_targets(part.text))
-        return cites and share_of(shown, self._fact.text) >= SAME_SHARE
-
-    def change(self, file: FileText | None) -> str | None:
-        """Return the text with the ids; None where each part has one already."""
-        self.blocks = []
-        text = before = file.text if file else ""
-        for part in reversed(parts(text)):
-            if not self._says(part):
-                continue
-            block = part.block or new_block(block_ids(text), self._rng)
-            named = text if part.block else name_part(text, part, block)
-            if part.block or named != text:
-                self.blocks.append(block)
-                text = named
-        return text if text != before else None
+        folder = self._paths.root / self._paths.summaries(agent)
+        yield from map(self._paths.relative, sorted(folder.rglob("*.md")))
 
 
 def without_sources(text: str) -> str:
@@ -203,13 +165,11 @@ def without_sources(text: str) -> str:
     return _LINK.sub(lambda m: "" if _SOURCE.search(m[1]) else m[2] or m[1], text)
 
 
-def link_targets(text: str) -> tuple[str, ...]:
-    """Return what the links of a text lead to, as they stand."""
-    return tuple(match[1] for match in _LINK.finditer(text))
-
-
-def _link(paths: VaultPaths, ref: MessageRef) -> str:
-    return f"{paths.session(ref.agent, ref.session).removesuffix('.md')}#^{ref.block}"
+def key_of(ref: Ref) -> tuple[str, str, str]:
+    """Return (agent, session or summary, id of the message or part)."""
+    if isinstance(ref, SummaryRef):
+        return ref.agent, ref.summary, ref.block
+    return ref.agent, ref.session, ref.block or ref.id
 
 
 def all_that_said(
@@ -217,18 +177,15 @@ def all_that_said(
 ) -> tuple[Ref, ...]:
     """Return everything of any kind that said one of the facts, each once."""
     found: dict[tuple[str, str, str], Ref] = {}
-    for fact in facts:
-        for kind in kinds:
-            for ref in kind.said(agent, fact, edit):
-                key = key_of(ref)
-                knows_more = isinstance(ref, MessageRef) and bool(ref.id)
-                if key not in found or knows_more:  # a link in a brain knows the block alone
-                    found[key] = ref
+    for ref in (ref for fact in facts for kind in kinds for ref in kind.said(agent, fact, edit)):
+        if isinstance(ref, SummaryRef) or ref.id or key_of(ref) not in found:
+            found[key_of(ref)] = ref  # a link in a brain knows the block alone
     return tuple(found.values())
 
 
-def key_of(ref: Ref) -> tuple[str, str, str]:
-    """Return (agent, session or summary, id of the message or part)."""
-    if isinstance(ref, SummaryRef):
-        return ref.agent, ref.summary, ref.block
-    return ref.agent, ref.session, ref.block or ref.id
+def _tells(part: Part, fact: Fact, cited: set[str]) -> bool:
+    shown = without_sources(plain(MARKER.sub("", part.text, count=1))[0])
+    if says(shown, fact.text):
+        return True
+    cites = any(match[1] in cited for match in _LINK.finditer(part.text))
+    return cites and share_of(shown, fact.text) >= SAME_SHARE

@@ -12,24 +12,23 @@ One with `"erased": true` says that the words are gone: no lift outweighs it, ho
 from __future__ import annotations
 
 import json
-import os
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
 
+from vaultmind.memory.audit import moment
 from vaultmind.memory.brain import BLOCK_LENGTH, BLOCK_LETTERS
-from vaultmind.memory.forget.kinds import Ref, SummaryRef
-from vaultmind.types import MessageRef
+from vaultmind.memory.forget.kinds import Edit, RecordKind, Ref, SummaryRef, all_that_said, key_of
+from vaultmind.memory.match import is_specific, mentions, says_words
+from vaultmind.plural import counted
+from vaultmind.ports import Clock
+from vaultmind.types import Fact, MessageRef
 from vaultmind.vault.files import FileStat, stat_of
-from vaultmind.vault.paths import AGENT_NAME, VaultPaths
-
-_NAME = re.compile(r"tombstones-[^/]+\.jsonl")
-"""Copies that a sync program made count as well: too much hidden is better than too little."""
+from vaultmind.vault.paths import AGENT_NAME, VaultPaths, agent_name
 
 _UNIQUE = re.compile(
     r"(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-|h)[0-9a-f]{12}\b.*"
@@ -44,17 +43,12 @@ _UNIQUE_PART = re.compile(rf"p[0-9a-f]{{10}}|[{BLOCK_LETTERS}]{{{BLOCK_LENGTH}}}
 of a sliding summary (`m7-1`) stand in each."""
 _EPISODES = "/episodes/"
 """In an episode's path: its lines are only numbered (`e123`), and each has a `task`."""
-ANYWHERE = ""
-"""Stands for every session: a message with such an id is hidden wherever it is taken down again, as
-it is when its session was deleted by hand and its transcript read anew."""
-ANY_SUMMARY = "/"
-"""Stands for every summary, as `ANYWHERE` does for every session."""
-
+ANYWHERE, ANY_SUMMARY = "", "/"
+"""Stand for every session and every summary: a message with an id of its own stays hidden when its
+session was deleted by hand and its transcript is read anew."""
 LATEST = datetime(9999, 12, 30, tzinfo=UTC).timestamp()
-"""Later times count as this one, so that a device's clock that is broken leaves room after it. Not
-measured from now: what outweighs such a line today must do so tomorrow, too."""
+"""Later times count as this one, so that a device's broken clock leaves room after it."""
 
-Stamp = tuple[tuple[str, FileStat], ...]
 Name = tuple[str, str]
 """(session or summary, block or own id)."""
 
@@ -64,30 +58,20 @@ class _Line:
     """What a line of a tombstone file says."""
 
     time: float
-    """Seconds since 1970; 0 where it is no time."""
     lifted: bool
     erased: bool
     ref: Ref
-
-    @property
-    def keys(self) -> tuple[Name, ...]:
-        return _keys(self.ref)
-
-    @property
-    def weight(self) -> tuple[float, bool]:
-        """Return what makes one device's line count more than another's."""
-        return self.time, not self.lifted
+    names: frozenset[Name]
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
     """An agent's tombstones as they stand in the files of one stamp."""
 
-    stamp: Stamp
-    lines: tuple[_Line, ...]
-    ids: frozenset[Name]
-    """What is hidden."""
-    erased: frozenset[Name]
+    stamp: tuple[tuple[Path, FileStat], ...] = ()
+    lines: tuple[_Line, ...] = ()
+    hidden: frozenset[Name] = frozenset()
+    erased: frozenset[Name] = frozenset()
     """What of it is hidden for good."""
 
 
@@ -108,7 +92,7 @@ class Tombstones:
 
         `part` is its block or a message's own id.
         """
-        return self.hider(agent)(record, part)
+        return _hides(self.hidden(agent), record, part)
 
     def hider(self, agent: str) -> Callable[[str, str], bool]:
         """Return what tells the same of an agent as it is hidden now, for many at once."""
@@ -120,16 +104,13 @@ class Tombstones:
         The session is `ANYWHERE` for an id that no other message has, the summary `ANY_SUMMARY`
         for one that no other part has.
         """
-        known = self._known(agent)
-        return known.ids if known else frozenset()
+        return self._known(agent).hidden
 
     def erased(self, ref: Ref) -> bool:
         """Tell whether a message is hidden for good, by every name that is known of it here."""
-        known = self._known(ref.agent)
+        erased = self._known(ref.agent).erased
         every = ANY_SUMMARY if isinstance(ref, SummaryRef) else ANYWHERE
-        return known is not None and all(
-            key in known.erased or (every, key[1]) in known.erased for key in _keys(ref)
-        )
+        return all(name in erased or (every, name[1]) in erased for name in _names(ref))
 
     def buried(self, ref: Ref) -> tuple[Ref, ...]:
         """Return a message or part under every name by which it is hidden; nothing if it is not.
@@ -137,14 +118,11 @@ class Tombstones:
         A lift must name them all: one line may know it by its block, another by its own id. What
         was erased has none: no lift shows it.
         """
-        known = self._known(ref.agent)
-        if known is None:
+        known, wanted = self._known(ref.agent), _names(ref)
+        lines = [line for line in known.lines if wanted & line.names]
+        if any(known.erased & line.names for line in lines):
             return ()
-        wanted = {*_keys(ref)}
-        lines = [line for line in known.lines if wanted & {*line.keys}]
-        if any(known.erased & {*line.keys} for line in lines):
-            return ()
-        return tuple(dict.fromkeys(one.ref for one in lines if known.ids & {*one.keys}))
+        return tuple(dict.fromkeys(one.ref for one in lines if known.hidden & one.names))
 
     def time_for(self, refs: Iterable[Ref], now: datetime) -> datetime:
         """Return a time for new lines on some messages, later than every line they have.
@@ -153,133 +131,197 @@ class Tombstones:
         """
         now, latest = now.replace(microsecond=0), 0.0
         for ref in refs:
-            known, wanted = self._known(ref.agent), {*_keys(ref)}
-            lines = known.lines if known else ()
-            latest = max([latest, *(one.time for one in lines if wanted & {*one.keys})])
+            names = _names(ref)
+            times = (one.time for one in self._known(ref.agent).lines if names & one.names)
+            latest = max(latest, *times, 0.0)
         if latest < now.timestamp():
             return now
         return datetime.fromtimestamp(min(latest + 1, LATEST), now.tzinfo or UTC)
 
-    def _known(self, agent: str) -> _Known | None:
+    def _known(self, agent: str) -> _Known:
         if not AGENT_NAME.fullmatch(agent):
-            return None
+            return _Known()
         folder = self._paths.root / self._paths.memory(agent)
-        files = _files(folder)
-        stamp = tuple((path.name, stat) for path, stat in files)
+        files = sorted(folder.glob("tombstones-*.jsonl"))  # copies that a sync made hide as well
+        stamp = tuple((path, stat_of(path.lstat())) for path in files if path.is_file())
         with self._lock:
             known = self._agents.get(agent)
             if known is None or known.stamp != stamp:
-                read = ([*_read(path, agent)] for path, _ in files)
-                known = self._agents[agent] = _settled(list(read), stamp)
+                known = _settled(agent, stamp)
+                self._agents[agent] = known
             return known
 
 
-def _hides(ids: frozenset[Name], record: str, part: str) -> bool:
-    name = part.removeprefix("^")
-    if not ids or not name:
-        return False
-    if (record, name) in ids:
-        return True
-    every = ANY_SUMMARY if "/" in record else ANYWHERE
-    return _EPISODES not in record and (every, name) in ids
+class Hiding:
+    """Finds what said a thing in every kind of record and hides it. Used by the gate alone."""
+
+    def __init__(
+        self,
+        paths: VaultPaths,
+        device: str,
+        kinds: Sequence[RecordKind],
+        append: Callable[[str, str], None],
+        clock: Clock,
+    ) -> None:
+        self._paths = paths
+        self._device = device
+        self._kinds = tuple(kinds)
+        self._append = append
+        self._clock = clock
+        self._known = Tombstones(paths)
+
+    def hide(self, refs: Iterable[Ref], *, erased: bool = False) -> tuple[Ref, ...]:
+        """Hide messages and parts of summaries, for good where their words are erased.
+
+        Returns what had not been hidden before.
+        """
+        known = self._known
+        new = [
+            ref
+            for ref in dict.fromkeys(refs)
+            if not (known.erased(ref) if erased else known.hides(*key_of(ref)))
+        ]
+        self._write(new, erased=erased)
+        return tuple(new)
+
+    def show(self, refs: Iterable[Ref]) -> tuple[Ref, ...]:
+        """Show messages and parts of summaries again; return those that were hidden until now.
+
+        What was erased stays hidden: its message may still stand in an export.
+        """
+        buried = {ref: self._known.buried(ref) for ref in refs}
+        names = dict.fromkeys(name for every in buried.values() for name in every)
+        self._write(list(names), lifted=True)
+        return tuple(ref for ref, every in buried.items() if every)
+
+    def said(self, agent: str, facts: Iterable[Fact], edit: Edit) -> tuple[Ref, ...]:
+        """Return what said some facts, in every kind of record."""
+        return all_that_said(self._kinds, agent, facts, edit)
+
+    def saying(self, agent: str, words: str, edit: Edit) -> tuple[Ref, ...]:
+        """Return what of an agent's own says some words that no fact says."""
+        if is_specific(words):
+            found: Iterable[Ref] = self.said(agent, [Fact(words, None)], edit)
+        else:
+            found = (ref for ref, text in self._near(agent, words) if says_words(text, words))
+        return tuple(ref for ref in found if ref.agent == agent)
+
+    def finds(self, agent: str, words: str) -> bool:
+        """Tell whether messages that are not hidden say what is to be forgotten."""
+        return any(says_words(text, words) for _, text in self._shown(agent, words))
+
+    def mentioned(self, agent: str, words: str) -> int:
+        """Return how many messages that are not hidden hold some words."""
+        return sum(mentions(text, words) for _, text in self._shown(agent, words))
+
+    def _shown(self, agent: str, words: str) -> Iterator[tuple[Ref, str]]:
+        near = self._near(agent, words)
+        return ((ref, text) for ref, text in near if not self._known.hides(*key_of(ref)))
+
+    def _near(self, agent: str, words: str) -> Iterator[tuple[Ref, str]]:
+        return (found for kind in self._kinds for found in kind.near(agent, words))
+
+    def _write(self, refs: Sequence[Ref], *, lifted: bool = False, erased: bool = False) -> None:
+        now = self._clock()
+        for agent in dict.fromkeys(ref.agent for ref in refs):
+            own = [ref for ref in refs if ref.agent == agent]
+            time = self._known.time_for(own, now).isoformat(timespec="seconds")
+            path = self._paths.tombstones(agent_name(agent), self._device)
+            self._append(path, render_tombstones(own, time, lifted=lifted, erased=erased))
+
+
+def hidden_words(refs: Sequence[Ref], said: str) -> str:
+    """Return in words what was hidden, `said` being what it did; empty where nothing was."""
+    parts = [ref for ref in refs if isinstance(ref, SummaryRef)]
+    runs, steps = (sum(map(is_it, parts)) for is_it in (_is_run, _is_step))
+    counts = (
+        counted(len(refs) - len(parts), "message"),
+        counted(len(parts) - runs - steps, "summary paragraph"),
+        counted(runs, "message of scheduled runs", "messages of scheduled runs"),
+        counted(steps, "line of an episode", "lines of episodes"),
+    )
+    which = " and ".join(count for count in counts if not count.startswith("0 "))
+    verb = "is" if len(refs) == 1 else "are"
+    return f"{which} that {said} {verb} hidden from recall." if which else ""
 
 
 def render_tombstones(
     refs: Iterable[Ref], time: str, *, lifted: bool = False, erased: bool = False
 ) -> str:
     """Return the lines that hide messages and parts of summaries, or show them again."""
-    more: dict[str, Any] = {"lifted": True} if lifted else {}
-    more |= {"erased": True} if erased else {}
-    return "".join(json.dumps({"time": time, **_named(ref), **more}) + "\n" for ref in refs)
+    more = ({"lifted": True} if lifted else {}) | ({"erased": True} if erased else {})
+    lines = []
+    for ref in refs:
+        named = {"session": ref.session, "message": ref.id} if isinstance(ref, MessageRef) else {}
+        summary = {} if isinstance(ref, MessageRef) else {"summary": ref.summary}
+        lines.append(json.dumps({"time": time, **named, **summary, "block": ref.block, **more}))
+    return "".join(f"{line}\n" for line in lines)
 
 
-def _named(ref: Ref) -> dict[str, str]:
+def _is_run(ref: SummaryRef) -> bool:
+    return ref.is_run
+
+
+def _is_step(ref: SummaryRef) -> bool:
+    return ref.is_step
+
+
+def _hides(hidden: frozenset[Name], record: str, part: str) -> bool:
+    name = part.removeprefix("^")
+    if not hidden or not name or (record, name) in hidden:
+        return bool(name) and (record, name) in hidden
+    every = ANY_SUMMARY if "/" in record else ANYWHERE
+    return _EPISODES not in record and (every, name) in hidden
+
+
+def _names(ref: Ref) -> frozenset[Name]:
     if isinstance(ref, SummaryRef):
-        return {"summary": ref.summary, "block": ref.block}
-    return {"session": ref.session, "message": ref.id, "block": ref.block}
+        return frozenset({(ref.summary, ref.block)})
+    return frozenset((ref.session, name) for name in (ref.id, ref.block) if name)
 
 
-def _keys(ref: Ref) -> tuple[Name, ...]:
-    if isinstance(ref, SummaryRef):
-        return ((ref.summary, ref.block),)
-    return tuple((ref.session, name) for name in (ref.id, ref.block) if name)
-
-
-def _files(folder: Path) -> list[tuple[Path, FileStat]]:
-    try:
-        with os.scandir(folder) as entries:
-            found = [
-                (folder / entry.name, stat_of(entry.stat(follow_symlinks=False)))
-                for entry in entries
-                if _NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False)
-            ]
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    return sorted(found, key=lambda pair: pair[0])
-
-
-def _settled(files: list[list[_Line]], stamp: Stamp) -> _Known:
-    """Return what is hidden by the newest line of each message."""
+def _settled(agent: str, stamp: tuple[tuple[Path, FileStat], ...]) -> _Known:
+    """Return what is hidden by the newest line of each message; in one file, by its last."""
+    every: list[_Line] = []
     newest: dict[Name, _Line] = {}
-    for lines in files:
+    for path, _ in stamp:
         own: dict[Name, _Line] = {}
-        for line in lines:
-            for key in line.keys:
-                if key not in own or line.time >= own[key].time:  # in one file, the later line
-                    own[key] = line
-        for key, line in own.items():
-            if key not in newest or line.weight > newest[key].weight:
-                newest[key] = line
-    every = tuple(line for lines in files for line in lines)
-    erased = frozenset(key for line in every if line.erased for key in line.keys)
-    ids = frozenset(key for key, line in newest.items() if not line.lifted)
-    return _Known(stamp, every, _with_unique(ids | erased), _with_unique(erased))
+        for line in _read(path, agent):
+            every.append(line)
+            own |= {
+                name: line for name in line.names if name not in own or line.time >= own[name].time
+            }
+        for name, line in own.items():
+            known = newest.get(name)
+            if known is None or (line.time, not line.lifted) > (known.time, not known.lifted):
+                newest[name] = line
+    erased = frozenset(name for line in every if line.erased for name in line.names)
+    hidden = frozenset(name for name, line in newest.items() if not line.lifted)
+    return _Known(stamp, tuple(every), _with_unique(hidden | erased), _with_unique(erased))
 
 
 def _with_unique(names: frozenset[Name]) -> frozenset[Name]:
     """Return names with those that hold wherever they stand. A run's lines are only numbered."""
-    messages = {(ANYWHERE, n) for at, n in names if "/" not in at and _UNIQUE.fullmatch(n)}
-    parts = {
-        (ANY_SUMMARY, n)
-        for at, n in names
-        if "/" in at and _EPISODES not in at and _UNIQUE_PART.fullmatch(n)
-    }
-    return names | messages | parts
+    anywhere = set()
+    for at, name in names:
+        if "/" not in at and _UNIQUE.fullmatch(name):
+            anywhere.add((ANYWHERE, name))
+        elif "/" in at and _EPISODES not in at and _UNIQUE_PART.fullmatch(name):
+            anywhere.add((ANY_SUMMARY, name))
+    return names | anywhere
 
 
 def _read(path: Path, agent: str) -> Iterator[_Line]:
-    try:
-        text = path.read_text("utf-8", errors="replace")
-    except OSError:
-        return
-    for raw in text.split("\n"):
+    for raw in path.read_text("utf-8", errors="replace").split("\n"):
         try:
             value = json.loads(raw)
-        except (ValueError, RecursionError):
+            block, own = (str(value.get(key) or "") for key in ("block", "message"))
+        except (ValueError, AttributeError, RecursionError):
             continue
-        if isinstance(value, dict) and (ref := _ref(agent, value)):
+        seconds = min(moment(str(value.get("time"))), LATEST)
+        ref: Ref = MessageRef(agent, str(value.get("session") or ""), block.removeprefix("^"), own)
+        if summary := value.get("summary"):
+            ref = SummaryRef(agent, str(summary), block.removeprefix("^"))
+        if names := _names(ref):
             lifted, erased = (value.get(key) is True for key in ("lifted", "erased"))
-            yield _Line(_seconds(value.get("time")), lifted, erased, ref)
-
-
-def _ref(agent: str, value: dict[str, Any]) -> Ref | None:
-    """Return what a line names; None where it names nothing."""
-    block, own = (_name(value.get(key)) for key in ("block", "message"))
-    session, summary = value.get("session"), value.get("summary")
-    if isinstance(session, str) and session and (block or own):
-        return MessageRef(agent, session, block, own)
-    if isinstance(summary, str) and summary and block:
-        return SummaryRef(agent, summary, block)
-    return None
-
-
-def _name(value: object) -> str:
-    return value.removeprefix("^") if isinstance(value, str) else ""
-
-
-def _seconds(value: object) -> float:
-    try:
-        moment = datetime.fromisoformat(str(value))
-    except ValueError:
-        return 0.0
-    return min((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp(), LATEST)
+            yield _Line(seconds, lifted, erased, ref, names)

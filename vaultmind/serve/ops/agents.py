@@ -198,7 +198,7 @@ def _named(app: App, name: str) -> str:
 
 
 def _about(app: App, name: str, suggestions: Counter[str]) -> About:
-    from vaultmind.memory.rights.grants import mark_of, scopes_of
+    from vaultmind.memory.rights import mark_of, scopes_of
     from vaultmind.session.records.store import session_ids
 
     claim = app.authority.claim(name)

@@ -56,7 +56,8 @@ def topic(
 ) -> Topic:
     """List the facts that a topic means, before any is forgotten."""
     from vaultmind.memory.brain import parse_brain
-    from vaultmind.memory.forget.topic import about
+    from vaultmind.memory.forget.wanted import Wanted
+    from vaultmind.memory.match import find, mentions
     from vaultmind.session.records.reading import read_text
 
     whose = known_agent(app, call.caller, agent)
@@ -64,13 +65,14 @@ def topic(
     for path in (app.paths.brain(whose), app.paths.archive(whose)):
         facts = parse_brain(read_text(app.reader, path)[0]).all()
         placed += [(path, fact) for fact in facts]
-    found = about([fact for _, fact in placed], topic)
-    near = _near(app, call.caller, whose, topic)
-    perhaps = [*found.perhaps, *(i for i, (_, fact) in enumerate(placed) if fact.text in near)]
-    order = dict.fromkeys((*found.sure, *perhaps))
+    every, says = [fact for _, fact in placed], Wanted([topic]).says
+    match, near = find(every, topic), _near(app, call.caller, whose, topic)
+    held = [i for i, one in enumerate(every) if mentions(one.text, topic) or says(one.text)]
+    sure = sorted({*held, *match.found})
+    perhaps = (*match.nearest, *(i for i, one in enumerate(every) if one.text in near))
     told = (
-        TopicFact(placed[i][1].text, placed[i][1].block, placed[i][0], i in found.sure)
-        for i in order
+        TopicFact(placed[i][1].text, placed[i][1].block, placed[i][0], i in sure)
+        for i in dict.fromkeys((*sure, *perhaps))
     )
     return Topic(whose, topic, tuple(told))
 
@@ -150,4 +152,4 @@ def _preview_words(found: Preview, to: Reader) -> Iterator[str]:
 def _erased_words(erased: Erased, to: Reader) -> Iterator[str]:
     yield erased.message
     for one in erased.near:
-        yield f"  {one.path}{one.anchor} ({one.cosine:.2f}): {one.excerpt}"
+        yield f"  {one.path} ({one.why}): {one.excerpt}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vaultmind.errors import BadArgument, NotFound
-from vaultmind.memory.rights.identity import read_identity
+from vaultmind.memory.rights import read_identity
 
 if TYPE_CHECKING:
     from vaultmind.app import App

@@ -1,1 +1,0 @@
-"""Who may do what to whose memory, and who said so."""
