@@ -5,8 +5,8 @@
 
 `fact` says what sort of fact a piece of a sentence is: it learns from single sentences
 (benchmarks/data/facts_*.jsonl) and from labelled dialogues. `alone` says whether a piece can be
-understood by itself (alone_*.jsonl, the facts of dialogues_alone.jsonl); `manner` says whether it is
-said in earnest (manner.jsonl). Each is trained by words alone, and with the vectors of the bundled
+understood by itself (alone_*.jsonl, the facts of dialogues_alone.jsonl); `manner` says whether it
+is said in earnest (manner.jsonl). Each is trained by words alone, and with vectors of the bundled
 embedder.
 """
 
@@ -98,6 +98,11 @@ def manners() -> Iterator[Row]:
     for line in (DATA / "manner.jsonl").read_text("utf-8").splitlines():
         row = json.loads(line)
         yield Row(MANNERS.index(row["label"]), row["text"], 3.0 if "own" in row else 1.0)
+    for lang in ("en", "pl", "ru"):
+        for line in (DATA / f"facts_{lang}.jsonl").read_text("utf-8").splitlines():
+            row = json.loads(line)
+            if row["category"] != "SKIP":
+                yield Row(0, row["text"], 2.0)
 
 
 def seen(rows: Sequence[Row]) -> Rows:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,10 @@ from vaultmind.consolidate.types import (
     Understood,
 )
 from vaultmind.consolidate.worker import Consolidation
+from vaultmind.index.embed import open_embedder
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.ports import Embedder
 from vaultmind.session.lifecycle.ending import Ends
 from vaultmind.session.lifecycle.lifecycle import SessionLog
 from vaultmind.types import Fact, Message
@@ -46,6 +49,14 @@ EVENING = (
 )
 
 
+@cache
+def bundled() -> Embedder:
+    """Return the embedder that ships."""
+    found = open_embedder("use")
+    assert found is not None
+    return found
+
+
 class ByRules:
     """Implements `Thinks` with the built-in rules alone."""
 
@@ -56,7 +67,7 @@ class ByRules:
         self, messages: Sequence[Message], brain: Sequence[Fact], *, language: str, max_facts: int
     ) -> Understood:
         """Return what the rules find."""
-        found = extract(messages, brain, max_facts=max_facts)
+        found = extract(messages, brain, max_facts=max_facts, embedder=bundled())
         return Understood(found, self._writer.session(messages, language).text)
 
 

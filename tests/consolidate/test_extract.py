@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.consolidate.sleeping import bundled
 from vaultmind.consolidate.extract import ALONE, PLACES, WEIGHTS, WORDS, alone, extract
 from vaultmind.consolidate.types import REASONS, Extraction
 from vaultmind.errors import ConfigError
@@ -35,7 +36,8 @@ def reasons(found: Extraction) -> set[str]:
 
 
 def run(*messages: str, brain: Sequence[str] = ()) -> Extraction:
-    return extract(talk(*messages), [Fact(text, "user", f"k{i}") for i, text in enumerate(brain)])
+    known = [Fact(text, "user", f"k{i}") for i, text in enumerate(brain)]
+    return extract(talk(*messages), known, embedder=bundled())
 
 
 @pytest.mark.parametrize(
@@ -138,7 +140,7 @@ def test_the_labelled_dialogues_are_met_with_hardly_a_leak() -> None:
 
     right = wrong = leaks = never = 0
     for line in (DATA / "dialogues_tuned.jsonl").read_text("utf-8").splitlines():
-        result = measured(json.loads(line), None)
+        result = measured(json.loads(line), bundled())
         leaks += len(result.leaks)
         never += len(result.dialogue["never"])
         right, wrong = right + len(result.right), wrong + len(result.junk)

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vaultmind.consolidate.ground import share_of
+from vaultmind.consolidate.ground import share_of, values
 from vaultmind.consolidate.merge import merge
 from vaultmind.consolidate.talk import (
     TO_THE_MEMORY,
@@ -51,18 +51,21 @@ ALONE = ("unclear", "alone")
 MANNERS = ("plain", "back", "told", "supposed", "joke", "play")
 """How something is said: in earnest, taking back what was said before, as somebody else's, ..."""
 PLACES = 1 << 15
-KEEPS, KEEPS_BY_WORDS = 0.7, 0.7
+KEEPS, KEEPS_BY_WORDS = 0.8, 0.8
 """Likelihood of being a fact from which a piece is one, with vectors and by words alone."""
-STANDS, STANDS_BY_WORDS = 0.7, 0.7
+STANDS, STANDS_BY_WORDS = 0.7, 0.55
 """Likelihood of standing alone from which a piece is written."""
-SURE = 0.5
-"""Likelihood of a manner from which something is taken to be said in it."""
+SURE, BACK_FROM, BROKEN = 0.5, 0.35, 0.5
+"""Likelihood from which a sentence is in earnest, takes something back, or breaks off itself."""
 REASON_OF: dict[str, Reason] = {
     "told": "quoted",
     "supposed": "hypothetical",
     "joke": "joke",
     "play": "joke",
+    "broken": "unclear alone",
 }
+FEWEST = 2
+"""Words of a piece that says something."""
 PLAYED = 8
 """Messages after "you are the doctor, I'll be the patient" that are play too."""
 BACK = 3
@@ -205,7 +208,7 @@ def _still_so(
             if manner == "joke" and len(content(later.text)) <= BACK and not between:
                 back = later
             shared = _shares_words(fact.text, later.text)
-            if manner == "back" and (shared or (not between and near <= 1)):
+            if manner in ("back", "broken") and (shared or (not between and near <= 1)):
                 back = later
         if back is None:
             kept.append(fact)
@@ -224,8 +227,9 @@ def _found(
     said: Sequence[Utterance], embedder: Embedder | None
 ) -> tuple[list[tuple[Candidate, Utterance]], list[Dropped]]:
     """Return the facts among what the user said, in order, and what is unclear by itself."""
-    keeps = KEEPS if embedder else KEEPS_BY_WORDS
-    stands = STANDS if embedder else STANDS_BY_WORDS
+    by_words = embedder is None or not knows(embedder)
+    keeps = KEEPS_BY_WORDS if by_words else KEEPS
+    stands = STANDS_BY_WORDS if by_words else STANDS
     found: list[tuple[Candidate, Utterance]] = []
     unclear: list[Dropped] = []
     for one in said:
@@ -236,7 +240,7 @@ def _found(
             category = max(WEIGHT, key=lambda name, told=told: told[name])  # type: ignore[misc]
             found.append((_candidate(category, text, one, asked=True), one))
             continue
-        pieces = spans(one.text)
+        pieces = [piece for piece in spans(one.text) if len(piece.split()) >= FEWEST]
         likely = sorts(pieces, embedder)
         worth = [at for at, told in enumerate(likely) if 1 - told["SKIP"] >= keeps]
         clear = alone([pieces[at] for at in worth], embedder)
@@ -309,9 +313,19 @@ def alone(texts: Sequence[str], embedder: Embedder | None = None) -> list[float]
 
 
 def manners(texts: Sequence[str], embedder: Embedder | None = None) -> list[str]:
-    """Return in what manner each text is said; in doubt it is plain."""
-    likely = _read("manner", MANNERS, texts, embedder)
-    return [next((name for name in MANNERS if one[name] >= SURE), "plain") for one in likely]
+    """Return in what manner each text is said, the likeliest odd one where it may be odd.
+
+    What corrects itself in one breath is `broken`: nobody knows which half of it holds.
+    """
+    found = []
+    for text, one in zip(texts, _read("manner", MANNERS, texts, embedder), strict=True):
+        odd = max(MANNERS[2:], key=lambda name, one=one: one[name])  # type: ignore[misc]
+        earnest = one["plain"] + one["back"] >= SURE
+        back = "back" if one["back"] >= BACK_FROM else ""
+        if back and one["back"] >= BROKEN and values(text) > 1:
+            back = "broken"
+        found.append((back or "plain") if earnest else odd)
+    return found
 
 
 def places(text: str) -> list[int]:

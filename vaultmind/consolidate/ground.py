@@ -163,6 +163,12 @@ def share_of(claim: str, text: str) -> float:
     return sum(_is_said(word, more) for word in less) / max(1, len(less))
 
 
+def values(text: str) -> int:
+    """Return how many numbers, dates and days of the week a text gives."""
+    said = _said(text, "")
+    return max(len(said.told), len(said.weekdays), len(said.days))
+
+
 def _bare(text: str) -> str:
     return f" {' '.join(_WORD.findall(fold(text)))} "
 
@@ -634,7 +640,7 @@ def _same_side(claim: str, sources: Sequence[str]) -> bool:
         return not all(denying) if not _NOT.search(whole) else any(denying)
     compared = False
     for part in _CLAUSE.split(_ANSWER.sub("", whole)):
-        mine = _content(part)
+        mine = [word for word in _content(part) if not _NOT.fullmatch(word.folded)]
         near = [sum(_is_said(word, mine) for word in _content(one)) for one in clauses]
         if most := max(near, default=0):
             sides = {no for no, count in zip(denying, near, strict=True) if count == most}

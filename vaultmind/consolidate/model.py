@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Literal
 
 from vaultmind import tokens
@@ -182,11 +183,12 @@ def ask_all(
     lines: Sequence[Line],
     schema: Mapping[str, Any],
     language: str,
-    **fixed: str,
+    fixed: Mapping[str, str] = MappingProxyType({}),
 ) -> list[dict[str, Any]]:
     """Return a model's answers about some lines, one for each window that they fill.
 
-    `name` is the prompt's, `schema` what an answer holds. Raises MinionFailed.
+    `name` is the prompt's, `schema` what an answer holds, `fixed` what else the prompt
+    says. Raises MinionFailed.
     """
     words = prompts.load(name, language)
     place = {"level": "notes", "tools": "calls"}.get(name, "transcript")
@@ -243,7 +245,7 @@ def _notes(
     keys = {line.number: line.key for line in lines}
     return [
         _Note(one["text"], tuple(dict.fromkeys(keys[n] for n in one["from"] if n in keys)))
-        for value in ask_all(generator, name, lines, schema, language, **fixed)
+        for value in ask_all(generator, name, lines, schema, language, fixed)
         for one in value[item]
     ]
 
@@ -417,7 +419,7 @@ def _think(generator: Generator, job: _Job) -> tuple[Extraction, Sound]:
     shown = "\n".join(f"{at}. {one.text}" for at, one in enumerate(known, 1))
     nothing = NOTHING.get(job.language, NOTHING["en"])
     fixed = {"brain": shown or nothing, "facts": str(job.max_facts)}
-    answers = ask_all(generator, "extraction", job.lines, schema, job.language, **fixed)
+    answers = ask_all(generator, "extraction", job.lines, schema, job.language, fixed)
     said = [one for answer in answers for one in answer["summary"]]
     if len(answers) > 1 and len(said) > MOST_SENTENCES:
         again = [Line(at, "", "", one) for at, one in enumerate(dict.fromkeys(said), 1)]
@@ -649,7 +651,7 @@ class ModelTeller:
         item = _object(**{"kind": {"enum": list(KINDS)}, "text": _text(240), "from": _FROM})
         schema = {"lines": _list(item, LINES)}
         done = self._minion.run(
-            "summary", lambda one: ask_all(one, "sliding", lines, schema, language, **fixed)
+            "summary", lambda one: ask_all(one, "sliding", lines, schema, language, fixed)
         )
         if done.value is None:
             named = f"{messages[0].time} {key_of(messages[-1])}"

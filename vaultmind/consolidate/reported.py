@@ -177,6 +177,16 @@ class Reported:
         )
         return _Heard(messages, withheld, file.path, transcript)
 
+    def readable(self, agent: str, session: str) -> list[tuple[str, Message]]:
+        """Return the messages of a session that an agent may read to settle it, by their names."""
+        heard = self._heard(agent, session)
+        gone = unkept(heard.messages, self._understand)
+        return [
+            (one.block or one.id, replace(one, text=mask(blank_private(one.text)).text))
+            for at, one in enumerate(heard.messages)
+            if at not in gone and one.role in ("user", "assistant") and one.text.strip()
+        ]
+
     # --- facts ---------------------------------------------------------------------------
 
     def _facts(

@@ -167,9 +167,11 @@ class SessionSettler:
         self, done: SessionDone, path: str, stat: FileStat | None, caller: Caller
     ) -> SessionDone:
         """Mark a session as done; one that cannot be marked is so as long as its file stays so."""
-        change = _consolidated(self._with.clock())
+        change = consolidated(self._with.clock())
         if self._with.gate.save(path, change, caller, "a session was consolidated") is not None:
-            self._state.settled(done.agent, done.session)
+            unclear = sum(one.reason == "unclear alone" for one in done.dropped)
+            left = unclear if done.by == "extractive" else 0
+            self._state.settled(done.agent, done.session, unclear=left)
             return done
         if parse_meta(read_text(self._with.reader, path)[0]).state != "ended":
             why = "It was opened again, and is taken up when it ends."
@@ -223,7 +225,7 @@ class SessionSettler:
         return [replace(one, text=mask(one.text).text) for one in self._applying.known(agent)]
 
 
-def _consolidated(when: datetime) -> Change:
+def consolidated(when: datetime) -> Change:
     """Return the change that says a session was consolidated, in its front matter alone.
 
     One that a person has opened again, or whose properties are broken, is left as it is.

@@ -67,10 +67,18 @@ class State:
         self._keep("tries", f"{agent}/{session}", tries)
         return tries
 
-    def settled(self, agent: str, session: str) -> None:
-        """Forget the tries at a session."""
-        if self._of("tries").pop(f"{agent}/{session}", None) is not None:
+    def settled(self, agent: str, session: str, unclear: int = 0) -> None:
+        """Forget the tries at a session; keep how many facts it left to a better reader."""
+        key = f"{agent}/{session}"
+        if self._of("tries").pop(key, None) is not None or self._of("unclear").pop(key, None):
             self._write()
+        if unclear:
+            self._keep("unclear", key, unclear)
+
+    def unclear(self, agent: str) -> list[str]:
+        """Return the sessions of an agent that left facts to a better reader."""
+        keys = (one.split("/", 1) for one in self._of("unclear"))
+        return [session for whose, session in keys if whose == agent]
 
     def leave(self, agent: str, session: str, stat: FileStat | None) -> None:
         """Keep that a session is done which cannot say so itself, as long as its file stays so."""

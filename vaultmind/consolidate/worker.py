@@ -135,11 +135,23 @@ class Consolidation:
         self._context.note(agent, self._paths.session(agent, session), self._state)
         self.start()
 
-    def unsettled(self, agent: str) -> list[str]:
-        """Return the sessions of an agent that have ended and wait on this device, oldest first."""
-        if not self._with.gate.keeps_records(agent):
-            return []
-        return [one.id for one in self._heads(agent) if self._how(one) == "waits"]
+    def unsettled(self, agent: str, *, better: bool = False) -> list[str]:
+        """Return the sessions of an agent that have ended and wait on this device, oldest first.
+
+        `better`: also those that the built-in engine settled and left something of to a better
+        reader, and no imported ones.
+        """
+        waits = [one.id for one in self._waits(agent) if not (better and one.meta.source)]
+        return sorted({*waits, *self._state.unclear(agent)}) if better else waits
+
+    def settled_by_agent(self, agent: str, session: str, caller: Caller) -> None:
+        """Mark a session as settled by the agent itself: no other engine reads it."""
+        from vaultmind.consolidate.settle import consolidated
+
+        path = self._paths.session(agent, session)
+        change = consolidated(self._with.clock())
+        self._with.gate.save(path, change, caller, "an agent settled a session")
+        self._state.settled(agent, session)
 
     def standing(self) -> Standing:
         """Return how far it is."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.consolidate.sleeping import bundled
 from tests.fakes import QueueGenerator
 from vaultmind.config import MinionConfig
 from vaultmind.consolidate.model import ModelWriter, Thinker
@@ -51,7 +52,7 @@ class Models:
             MinionConfig(**(usual | config)), folder, open_generator=lambda name: self.model
         )
         self.writer = ModelWriter(self.minion)
-        self.thinker = Thinker(self.minion, self.writer)
+        self.thinker = Thinker(self.minion, self.writer, embedder=bundled)
 
     def extract(
         self, messages: Sequence[Message], *brain: str, language: str = "en", max_facts: int = 8
