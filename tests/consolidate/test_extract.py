@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.consolidate.sleeping import bundled
-from vaultmind.consolidate.extract import ALONE, PLACES, WEIGHTS, WORDS, alone, extract
+from vaultmind.consolidate.extract import ALONE, PLACES, WEIGHTS, WORDS, Vectors, alone, extract
 from vaultmind.consolidate.types import REASONS, Extraction
 from vaultmind.errors import ConfigError
 from vaultmind.memory.weights import read_weights
@@ -110,7 +110,9 @@ def test_a_fact_said_twice_is_kept_once_with_both_as_evidence() -> None:
 
 
 def test_what_cannot_be_read_alone_is_left_to_a_better_reader() -> None:
-    unclear, clear = alone(["It's on the 21st and she'll fly in", "I'm allergic to shellfish"])
+    unclear, clear = alone(
+        ["It's on the 21st and she'll fly in", "I'm allergic to shellfish"], Vectors(bundled())
+    )
     assert unclear < clear
 
 
@@ -140,7 +142,7 @@ def test_the_labelled_dialogues_are_met_with_hardly_a_leak() -> None:
 
     right = wrong = leaks = never = 0
     for line in (DATA / "dialogues_tuned.jsonl").read_text("utf-8").splitlines():
-        result = measured(json.loads(line), bundled())
+        result = measured(json.loads(line), None)
         leaks += len(result.leaks)
         never += len(result.dialogue["never"])
         right, wrong = right + len(result.right), wrong + len(result.junk)

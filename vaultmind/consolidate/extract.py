@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vaultmind.consolidate.ground import share_of, values
+from vaultmind.consolidate.ground import share_of, values, words_of
 from vaultmind.consolidate.merge import merge
 from vaultmind.consolidate.talk import (
     TO_THE_MEMORY,
@@ -38,7 +38,7 @@ from vaultmind.index.when import with_dates
 from vaultmind.index.words.clauses import facts_in
 from vaultmind.memory.match import same_fact
 from vaultmind.memory.weights import VECTORS, WORDS, Weights, hashed, knows, read_weights
-from vaultmind.memory.words import SOFT, content, fold, tokens
+from vaultmind.memory.words import SOFT, fold, tokens
 from vaultmind.types import Fact, Message
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ ALONE = ("unclear", "alone")
 MANNERS = ("plain", "back", "told", "supposed", "joke", "play")
 """How something is said: in earnest, taking back what was said before, as somebody else's, ..."""
 PLACES = 1 << 15
-KEEPS, KEEPS_BY_WORDS = 0.8, 0.8
+KEEPS, KEEPS_BY_WORDS = 0.78, 0.8
 """Likelihood of being a fact from which a piece is one, with vectors and by words alone."""
 STANDS, STANDS_BY_WORDS = 0.7, 0.55
 """Likelihood of standing alone from which a piece is written."""
@@ -101,9 +101,12 @@ def extract(
         for one in said
         if one.fault and any(map(str.isalnum, one.text))
     ]
-    told = manners([one.text for one in said], embedder)
+    known = Vectors(embedder)
+    pieces = {one.text: _pieces(one) for one in said if not one.fault}
+    known.add([*(one.text for one in said), *(piece for own in pieces.values() for piece in own)])
+    told = manners([one.text for one in said], known)
     earnest = list(_earnest(said, told, dropped))
-    found, unclear = _found(earnest, embedder)
+    found, unclear = _found(earnest, pieces, known)
     kept, gone = _still_so(found, said, told)
     facts, twins = once([*_forgets(said), *kept])
     merged = settle(facts, talk, brain, max_facts)
@@ -151,7 +154,7 @@ def _alike(one: Candidate, other: Candidate) -> bool:
     """Tell whether one fact says no more than another."""
     if (one.category == "DELETE") != (other.category == "DELETE"):
         return False
-    few = min(len(content(one.text)), len(content(other.text)))
+    few = min(len(words_of(one.text)), len(words_of(other.text)))
     return same_fact(one.text, other.text) or (few > 1 and share_of(one.text, other.text) >= ALIKE)
 
 
@@ -164,7 +167,7 @@ def _forgets(said: Iterable[Utterance]) -> Iterator[Candidate]:
     """Yield what the user asked the memory, in words addressed to it, to forget."""
     for one in said:
         words = one.intent.payload if one.intent.intent == "forget_topic" else ""
-        if not one.fault and any(word.folded not in SOFT for word in content(words)):
+        if not one.fault and any(word.folded not in SOFT for word in words_of(words)):
             yield Candidate("DELETE", words, (one.key,), ASKED, asked=True)
 
 
@@ -194,18 +197,20 @@ def _still_so(
     In doubt a fact is not kept: what came in its place is a fact of its own, or is told again.
     """
     order = {id(one): at for at, one in enumerate(said)}
-    messages = sorted({one.at for one in said})
+    turns = {at: number for number, at in enumerate(sorted({one.at for one in said}))}
     kept: list[Candidate] = []
     gone: list[Dropped] = []
     for number, (fact, one) in enumerate(found):
         following = [each for _, each in found[number + 1 :]]
         back: Utterance | None = None
         for later, manner in zip(said, told, strict=True):
-            near = messages.index(later.at) - messages.index(one.at)
-            if order[id(later)] <= order[id(one)] or near > BACK:
+            near = turns[later.at] - turns[one.at]
+            if manner not in ("back", "broken", "joke") or not 0 <= near <= BACK:
+                continue
+            if order[id(later)] <= order[id(one)]:
                 continue
             between = [x for x in following if order[id(x)] < order[id(later)]]
-            if manner == "joke" and len(content(later.text)) <= BACK and not between:
+            if manner == "joke" and len(words_of(later.text)) <= BACK and not between:
                 back = later
             shared = _shares_words(fact.text, later.text)
             if manner in ("back", "broken") and (shared or (not between and near <= 1)):
@@ -219,44 +224,46 @@ def _still_so(
 
 
 def _shares_words(one: str, other: str) -> bool:
-    mine = [word for word in content(one) if word.folded not in SOFT]
-    return any(word.same(theirs) for word in mine for theirs in content(other))
+    mine = [word for word in words_of(one) if word.folded not in SOFT]
+    return any(word.same(theirs) for word in mine for theirs in words_of(other))
+
+
+def _pieces(one: Utterance) -> list[str]:
+    """Return what of a sentence may be a fact: for what it asks to have kept, its words alone."""
+    if one.intent.intent in TO_THE_MEMORY:
+        return []
+    if one.intent.intent == "remember" and (text := statement(one.intent.payload)):
+        return [text]
+    return [piece for piece in spans(one.text) if len(piece.split()) >= FEWEST]
 
 
 def _found(
-    said: Sequence[Utterance], embedder: Embedder | None
+    said: Sequence[Utterance], pieces: Mapping[str, Sequence[str]], known: Vectors
 ) -> tuple[list[tuple[Candidate, Utterance]], list[Dropped]]:
     """Return the facts among what the user said, in order, and what is unclear by itself."""
-    by_words = embedder is None or not knows(embedder)
-    keeps = KEEPS_BY_WORDS if by_words else KEEPS
-    stands = STANDS_BY_WORDS if by_words else STANDS
+    keeps = KEEPS_BY_WORDS if known.by_words else KEEPS
+    stands = STANDS_BY_WORDS if known.by_words else STANDS
     found: list[tuple[Candidate, Utterance]] = []
     unclear: list[Dropped] = []
     for one in said:
-        if one.intent.intent in TO_THE_MEMORY:
+        asked = one.intent.intent == "remember"
+        own = pieces[one.text]
+        likely = sorts(own, known)
+        worth = [at for at, told in enumerate(likely) if asked or 1 - told["SKIP"] >= keeps]
+        clear = alone([own[at] for at in worth], known)
+        ranked = [
+            (asked or sure >= stands, len(own[at]) if sure >= stands else sure, at)
+            for at, sure in zip(worth, clear, strict=True)
+        ]
+        if not ranked:
             continue
-        if one.intent.intent == "remember" and (text := statement(one.intent.payload)):
-            told = sorts([text], embedder)[0]
-            category = max(WEIGHT, key=lambda name, told=told: told[name])  # type: ignore[misc]
-            found.append((_candidate(category, text, one, asked=True), one))
-            continue
-        pieces = [piece for piece in spans(one.text) if len(piece.split()) >= FEWEST]
-        likely = sorts(pieces, embedder)
-        worth = [at for at, told in enumerate(likely) if 1 - told["SKIP"] >= keeps]
-        clear = alone([pieces[at] for at in worth], embedder)
-        best = max(
-            zip(worth, clear, strict=True),
-            key=lambda it: (it[1] >= stands, len(pieces[it[0]]) if it[1] >= stands else it[1]),
-            default=None,
-        )
-        if best is None:
-            continue
-        at, sure = best
-        category = max(WEIGHT, key=lambda name, at=at: likely[at][name])  # type: ignore[misc]
-        if sure >= stands:
-            found.append((_candidate(category, pieces[at], one), one))
+        stands_alone, _, at = max(ranked)
+        told = likely[at]
+        category = max(WEIGHT, key=lambda name, told=told: told[name])  # type: ignore[misc]
+        if stands_alone:
+            found.append((_candidate(category, own[at], one, asked=asked), one))
         else:
-            unclear.append(Dropped(pieces[at], "unclear alone", (one.key,), category))
+            unclear.append(Dropped(own[at], "unclear alone", (one.key,), category))
     return found, unclear
 
 
@@ -291,34 +298,51 @@ def reader(name: str, classes: tuple[str, ...], kind: str) -> Reader:
     )
 
 
-def _read(
-    name: str, classes: tuple[str, ...], texts: Sequence[str], embedder: Embedder | None
-) -> list[Mapping[str, float]]:
-    if embedder is None or not knows(embedder) or not texts:
-        words = reader(name, classes, WORDS)
-        return [words.probabilities(text) for text in texts]
-    vectors = embedder.embed(texts)
-    whole = reader(name, classes, VECTORS)
-    return [whole.probabilities(t, v.tolist()) for t, v in zip(texts, vectors, strict=True)]
+class Vectors:
+    """The vectors of some texts, all worked out at once where the bundled embedder is there."""
+
+    def __init__(self, embedder: Embedder | None) -> None:
+        self._embedder = embedder if embedder is not None and knows(embedder) else None
+        self._vectors: dict[str, list[float]] = {}
+
+    @property
+    def by_words(self) -> bool:
+        """Tell whether there are none."""
+        return self._embedder is None
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Work out the vectors of texts."""
+        new = [one for one in dict.fromkeys(texts) if one not in self._vectors]
+        if self._embedder is not None and new:
+            rows = self._embedder.embed(new)
+            self._vectors |= {one: row.tolist() for one, row in zip(new, rows, strict=True)}
+
+    def read(
+        self, name: str, classes: tuple[str, ...], texts: Sequence[str]
+    ) -> list[Mapping[str, float]]:
+        """Return how likely each text is of each class of a reader."""
+        self.add(texts)
+        model = reader(name, classes, WORDS if self.by_words else VECTORS)
+        return [model.probabilities(one, self._vectors.get(one, ())) for one in texts]
 
 
-def sorts(texts: Sequence[str], embedder: Embedder | None = None) -> list[Mapping[str, float]]:
+def sorts(texts: Sequence[str], known: Vectors) -> list[Mapping[str, float]]:
     """Return how likely each text is a fact of each sort, or nothing to keep."""
-    return _read("fact", SORTS, texts, embedder)
+    return known.read("fact", SORTS, texts)
 
 
-def alone(texts: Sequence[str], embedder: Embedder | None = None) -> list[float]:
+def alone(texts: Sequence[str], known: Vectors) -> list[float]:
     """Return how likely each text can be understood by itself."""
-    return [one["alone"] for one in _read("alone", ALONE, texts, embedder)]
+    return [one["alone"] for one in known.read("alone", ALONE, texts)]
 
 
-def manners(texts: Sequence[str], embedder: Embedder | None = None) -> list[str]:
+def manners(texts: Sequence[str], known: Vectors) -> list[str]:
     """Return in what manner each text is said, the likeliest odd one where it may be odd.
 
     What corrects itself in one breath is `broken`: nobody knows which half of it holds.
     """
     found = []
-    for text, one in zip(texts, _read("manner", MANNERS, texts, embedder), strict=True):
+    for text, one in zip(texts, known.read("manner", MANNERS, texts), strict=True):
         odd = max(MANNERS[2:], key=lambda name, one=one: one[name])  # type: ignore[misc]
         earnest = one["plain"] + one["back"] >= SURE
         back = "back" if one["back"] >= BACK_FROM else ""

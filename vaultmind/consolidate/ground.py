@@ -38,11 +38,11 @@ _UNITS = (60, 1 / 60, 1000, 1 / 1000)
 """Minutes of an hour, grams of a kilo, and what is told in thousands."""
 _FRAME = """
     user users assistant agent session talk conversation prefer like want named call decide plan
-    goal project currently work mention discuss talked said share ask explain agree note
+    goal project currently work mention discuss talked said share ask asked explain agree note
     uzytkownik uzytkowniczka asystent rozmowa woli lubi chce nazywa imie postanowil zdecydowal
-    planuje cel projekt obecnie wspomnial
+    planuje cel projekt obecnie wspomnial pracuje mieszka zawod
     пользователь пользовательница ассистент разговор предпочитает любит хочет зовут решил
-    планирует цель проект имя упомянул
+    планирует цель проект имя упомянул работает живет
 """
 FRAME = frozenset(_FRAME.split())
 """What an agent says of a person without anybody having said it."""
@@ -159,7 +159,7 @@ def unsaid(claim: str, sources: Sequence[Message], day: str = "", also: str = ""
 
 def share_of(claim: str, text: str) -> float:
     """Return how much of the one that says less stands in the other, from 0 to 1, in words."""
-    less, more = sorted((content(claim), content(text)), key=len)
+    less, more = sorted((words_of(claim), words_of(text)), key=len)
     return sum(_is_said(word, more) for word in less) / max(1, len(less))
 
 
@@ -468,10 +468,11 @@ def _initials(run: str) -> frozenset[str]:
 
 @lru_cache(maxsize=20_000)
 def _is_ordinary(folded: str) -> bool:
-    stop = any(folded in one for one in BY_LANGUAGE.values())
-    if stop or folded in SMALL | FRAME or any(folded.startswith(f) for f in FRAME if len(f) > 5):  # noqa: PLR2004
+    framed = (one for one in FRAME if len(one) > SHORT and folded.startswith(one))
+    if any(framed) or {folded, folded.removesuffix("s")} & (SMALL | FRAME):
         return True
-    return _weekday(folded) is not None or _value(folded, kind="mo") is not None
+    stop = any(folded in one for one in BY_LANGUAGE.values())
+    return stop or _weekday(folded) is not None or _value(folded, kind="mo") is not None
 
 
 def _is_among(name: str, spoken: frozenset[str], proper: frozenset[str]) -> bool:
@@ -599,7 +600,7 @@ def _unspoken(claim: str, texts: Sequence[str]) -> Fault | None:
         and not _NOT.fullmatch(word.folded)
         and not _is_ordinary(word.folded)
     ]
-    held = [_content(one) for one in texts]
+    held = [words_of(one) for one in texts]
     said = [[_is_said(word, words) for words in held] for word in telling]
     starts = range(max(1, len(held) - WINDOW + 1))
     best = max(sum(any(row[at : at + WINDOW]) for row in said) for at in starts)
@@ -610,7 +611,8 @@ def _unspoken(claim: str, texts: Sequence[str]) -> Fault | None:
 
 
 @lru_cache(maxsize=4096)
-def _content(text: str) -> tuple[Word, ...]:
+def words_of(text: str) -> tuple[Word, ...]:
+    """Return the content words of a text."""
     return content(text)
 
 
@@ -640,8 +642,8 @@ def _same_side(claim: str, sources: Sequence[str]) -> bool:
         return not all(denying) if not _NOT.search(whole) else any(denying)
     compared = False
     for part in _CLAUSE.split(_ANSWER.sub("", whole)):
-        mine = [word for word in _content(part) if not _NOT.fullmatch(word.folded)]
-        near = [sum(_is_said(word, mine) for word in _content(one)) for one in clauses]
+        mine = [word for word in words_of(part) if not _NOT.fullmatch(word.folded)]
+        near = [sum(_is_said(word, mine) for word in words_of(one)) for one in clauses]
         if most := max(near, default=0):
             sides = {no for no, count in zip(denying, near, strict=True) if count == most}
             if bool(_NOT.search(part)) not in (sides if len(sides) == 1 else {False}):

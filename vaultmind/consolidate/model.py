@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from vaultmind import tokens
-from vaultmind.consolidate.extract import WEIGHT, extract, once, settle, sorts
+from vaultmind.consolidate.extract import WEIGHT, Vectors, extract, once, settle, sorts
 from vaultmind.consolidate.ground import share_of, supported
 from vaultmind.consolidate.summarise import (
     ExtractiveSummariser,
@@ -420,9 +420,9 @@ def _think(generator: Generator, job: _Job) -> tuple[Extraction, Sound]:
     nothing = NOTHING.get(job.language, NOTHING["en"])
     fixed = {"brain": shown or nothing, "facts": str(job.max_facts)}
     answers = ask_all(generator, "extraction", job.lines, schema, job.language, fixed)
-    said = [one for answer in answers for one in answer["summary"]]
+    said = list(dict.fromkeys(one for answer in answers for one in answer["summary"]))
     if len(answers) > 1 and len(said) > MOST_SENTENCES:
-        again = [Line(at, "", "", one) for at, one in enumerate(dict.fromkeys(said), 1)]
+        again = [Line(at, "", "", one) for at, one in enumerate(said, 1)]
         said = [one.text for one in _summed_up(generator, again, job.language)]
     summary = sound(said, [line.text for line in job.lines])
     judged = [_judged(one, known, job) for answer in answers for one in answer["facts"]]
@@ -460,7 +460,7 @@ def _judged(one: Mapping[str, Any], known: Sequence[Fact], job: _Job) -> Candida
     heard = [replace(each, text=each.text) for each in job.messages if key_of(each) in evidence]
     if fault := supported(text, heard):
         return Dropped(text, fault.reason, evidence, category, fault.detail)
-    told = sorts([nearest.text, text], job.embedder)
+    told = sorts([nearest.text, text], Vectors(job.embedder))
     asked = nearest.intent.intent in ("remember", "correct")
     if category in ("SKIP", "DELETE") or (
         not asked and min(each["SKIP"] for each in told) >= PASSING

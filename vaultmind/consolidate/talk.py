@@ -149,6 +149,10 @@ def _utterances(
         fault = "orders the memory" if ordered else fault_of(sentence, heard)
         if withheld and fault is None:
             fault = "asked not to keep"
+        told = list(_CLAUSE.finditer(sentence)) if fault == "question" else []
+        if told:  # "I'm a nurse in Leeds, can you recommend a gym?"
+            yield Utterance(sentence[: told[-1].start()], key, at, role, None, heard)
+            sentence = sentence[told[-1].end() :]  # noqa: PLW2901
         yield Utterance(sentence, key, at, role, fault, heard)
 
 
@@ -184,7 +188,8 @@ def own_words(text: str) -> tuple[str, tuple[tuple[str, Reason], ...]]:
         return GAP
 
     own, pasted = _without_paste(_TAKEN.sub(without, shown))
-    return own, (*taken, *((one, "quoted") for one in pasted))
+    orders: Reason = "orders the memory"
+    return own, (*taken, *((one, orders if gives_orders(one) else "quoted") for one in pasted))
 
 
 def _without_paste(text: str) -> tuple[str, list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from vaultmind.consolidate.model import ModelWriter, Thinker
 from vaultmind.consolidate.types import Understood
 from vaultmind.errors import MinionFailed
 from vaultmind.minion.choice import Minion
+from vaultmind.ports import Embedder
 from vaultmind.types import Fact, Message, Role
 
 
@@ -52,7 +53,11 @@ class Models:
             MinionConfig(**(usual | config)), folder, open_generator=lambda name: self.model
         )
         self.writer = ModelWriter(self.minion)
-        self.thinker = Thinker(self.minion, self.writer, embedder=bundled)
+        self.embedder: Callable[[], Embedder | None] = bundled
+        self.thinker = Thinker(self.minion, self.writer, embedder=self._embedder)
+
+    def _embedder(self) -> Embedder | None:
+        return self.embedder()
 
     def extract(
         self, messages: Sequence[Message], *brain: str, language: str = "en", max_facts: int = 8

@@ -90,7 +90,7 @@ def test_where_a_model_fails_the_rules_do_it_and_it_may_be_asked_again(
 def test_what_a_model_made_up_is_counted_even_where_the_rules_take_over(tmp_path: Path) -> None:
     found = Models(tmp_path, answer(named("CORE", "Owns a Docker", 1))).extract(NURSE)
     assert found.by == "extractive"
-    assert reasons(found)["Owns a Docker"] == "words not in evidence"
+    assert reasons(found)["Owns a Docker"] == "name not in evidence"
 
 
 def test_without_a_model_the_rules_do_it_and_nothing_failed(tmp_path: Path) -> None:
@@ -141,6 +141,7 @@ def test_a_long_talk_is_read_window_by_window_and_nothing_is_left_out(tmp_path: 
     reply = answer(summary=summary)
     last = answer(named("CORE", "Works as a nurse in Leeds", 301), summary=[])
     models.model = Windowed(reply, last)
+    models.embedder = lambda: None
     found = models.extract(said)
     windows = [prompt.turns[0].text for prompt in models.model.asked]
     assert 2 < len(windows) <= MOST_WINDOWS
@@ -156,6 +157,7 @@ def test_a_talk_that_would_take_hours_is_left_to_the_rules_and_that_is_said(
     said = talk(*(f"I walked {at} miles along the harbour wall today, again" for at in range(400)))
     models = Models(tmp_path)
     models.model.context_tokens = 600
+    models.embedder = lambda: None
     found = models.extract(said)
     assert found.by == "extractive" and not models.model.asked
     assert "windows" in found.notes[0] or "no room" in found.notes[0]
