@@ -262,8 +262,8 @@ def voice(place: Place) -> Figures:
     rows = read(intents.DEFAULT)
     vault = place.folder / "empty"
     vault.mkdir(exist_ok=True)
-    asked = [{"id": str(at), "text": row["text"]} for at, row in enumerate(rows)]
-    found = place.ask(vault, "say", "--utterances", queries=asked)
+    asked = [{"id": str(at), "query": row["text"]} for at, row in enumerate(rows)]
+    found = place.ask(vault, "say", "--queries", queries=asked)
     pairs = list(zip(rows, (one["intent"] for one in found), strict=True))
     right = [one for one in pairs if one[0]["intent"] == one[1] != "none"]
     return {

@@ -43,9 +43,8 @@ from vaultmind.consolidate.summarise import (
 from vaultmind.consolidate.types import Consolidated, Request
 from vaultmind.index.embed import open_embedder
 from vaultmind.ports import Embedder
-from vaultmind.session.records.reading import plain_text
-from vaultmind.session.summary.sentences import sentences
-from vaultmind.session.summary.weigh import read
+from vaultmind.session.files import plain_text
+from vaultmind.session.sentences import read, sentences
 from vaultmind.tokens import count
 from vaultmind.types import PERSON, Message
 

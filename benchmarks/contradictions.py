@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vaultmind.memory.contradictions.contradict import contradicted, relation
-from vaultmind.ports import Embedder
 
 DEFAULT = Path(__file__).parent.parent / "tests" / "data" / "contradictions.jsonl"
 RELATIONS = ("contradicts", "refines", "same", "unrelated")
@@ -44,10 +43,10 @@ class Score:
     recall: float
 
 
-def load(path: Path, embedder: Embedder | None = None) -> list[Pair]:
+def load(path: Path) -> list[Pair]:
     """Return the pairs of a file with what is found for each."""
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
-    return [Pair(**row, found=relation(row["new"], row["old"], embedder=embedder)) for row in rows]
+    return [Pair(**row, found=relation(row["new"], row["old"])) for row in rows]
 
 
 def score(pairs: list[Pair], name: str) -> Score:

@@ -32,7 +32,7 @@ from typing import Any
 from vaultmind.app import App, open_app
 from vaultmind.config import Config, IndexConfig
 from vaultmind.learn.feedback import feedback_files
-from vaultmind.serve.calls.call import Call
+from vaultmind.serve.call import Call
 from vaultmind.serve.ops import models, search
 from vaultmind.serve.show import dump
 from vaultmind.types import PERSON, Hit, Message

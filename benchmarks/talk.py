@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from vaultmind.session.conversations import Conversations
 from vaultmind.session.summary import Window
-from vaultmind.session.talk.talks import Talks
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import Change, VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -105,7 +105,7 @@ def measure(root: Path, messages: int) -> dict[str, Any]:
     header = render_header(SessionMeta(SESSION, "main", started="2026-03-01T00:00:00+01:00"))
     talk = [said(number, rng) for number in range(1, messages + GROWN + 1)]
     file.write_text(header + "".join(render_message(one) for one in talk[:messages]), "utf-8")
-    talks = Talks(VaultReader(paths, 0), Gate(paths), lambda _: frozenset(), Vectors())
+    talks = Conversations(VaultReader(paths, 0), Gate(paths), lambda _: frozenset(), Vectors())
     before = held_mb()
     first = took_ms(lambda: talks.view("main", SESSION))
     held = held_mb() - before

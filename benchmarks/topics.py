@@ -29,9 +29,8 @@ from typing import TYPE_CHECKING, Any
 
 from vaultmind.index.embed import open_embedder
 from vaultmind.index.words.terms import words
-from vaultmind.session.summary.cues import said
-from vaultmind.session.summary.sentences import sentences
-from vaultmind.session.talk.topics import Running, hear
+from vaultmind.session.sentences import said, sentences
+from vaultmind.session.topics import Running, hear
 from vaultmind.types import Message
 
 if TYPE_CHECKING:

@@ -28,6 +28,7 @@ from softmax import Floats, Rows, packed, train
 from vaultmind.index.embed import open_embedder
 from vaultmind.memory.weights import VECTORS, WORDS, hashed
 from vaultmind.ports import Embedder
+from vaultmind.session.sentences import sentences
 from vaultmind.session.summary import unkept
 from vaultmind.session.summary.asking import (
     ASKS,
@@ -43,7 +44,6 @@ from vaultmind.session.summary.asking import (
     probability,
 )
 from vaultmind.session.summary.asks import by_rules
-from vaultmind.session.summary.sentences import sentences
 from vaultmind.types import Message
 
 DATA = Path(__file__).parent / "data"

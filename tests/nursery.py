@@ -207,7 +207,7 @@ def _warm() -> None:
 
     from vaultmind.index.words.language import detect
 
-    for name in ("vaultmind.serve.daemon", "vaultmind.serve.surfaces.mcp", "vaultmind.app"):
+    for name in ("vaultmind.serve.daemon", "vaultmind.serve.mcp", "vaultmind.app"):
         importlib.import_module(name)
     for path in sorted((ROOT / "vaultmind/cli").rglob("*.py")):
         if path.stem != "__init__":

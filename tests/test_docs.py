@@ -19,10 +19,9 @@ from vaultmind.cli.main import cli
 from vaultmind.cli.options import GLOBAL_OPTIONS, own_options
 from vaultmind.config import SECTION_TYPES, all_keys
 from vaultmind.errors import DISTRIBUTION
-from vaultmind.serve import operations
+from vaultmind.serve import operations, resources
 from vaultmind.serve.op import Operation
-from vaultmind.serve.surfaces import resources
-from vaultmind.serve.surfaces.prompts import PROMPTS
+from vaultmind.serve.prompts import PROMPTS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")

@@ -39,21 +39,18 @@ from vaultmind.planner.saving import PLANS
 from vaultmind.planner.sources import SourcesErasing, open_sources
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
-from vaultmind.session.capture.capture import Capture
+from vaultmind.session.capture import Capture
 from vaultmind.session.context.build import Builder
 from vaultmind.session.context.longterm.longterm import LongTerm, LongTermSettings
 from vaultmind.session.context.means import Means
 from vaultmind.session.context.start import Beginning, StartContext, start_context
-from vaultmind.session.imports.imports import Importer
-from vaultmind.session.lifecycle.ending import Ends
-from vaultmind.session.lifecycle.keeping_out import KeepingOut
-from vaultmind.session.lifecycle.lifecycle import SessionLog
-from vaultmind.session.lifecycle.windows import Windows
-from vaultmind.session.subagents.run_lines import RunLines
-from vaultmind.session.talk.drawn import DrawnLines
-from vaultmind.session.talk.followed import Followed
-from vaultmind.session.talk.means import TalkSettings
-from vaultmind.session.talk.talks import Talks
+from vaultmind.session.conversation import ConversationSettings
+from vaultmind.session.conversations import Conversations, FollowedRecords
+from vaultmind.session.drawn import DrawnLines
+from vaultmind.session.imports import Importer
+from vaultmind.session.keeping_out import Unkept
+from vaultmind.session.log import Listeners, SessionLog
+from vaultmind.session.subagents import RunLines
 from vaultmind.session.voice.requests import Requests
 from vaultmind.session.voice.show import Shown, show
 from vaultmind.session.voice.touched import Touched
@@ -181,17 +178,18 @@ class App:
         config, clock = self.config, self.clock
         idle = config.session.idle_minutes
         hides = self.tombstones.hides
-        talk_settings = TalkSettings.of(config)
+        talk_settings = ConversationSettings.of(config)
         hidden, vectors = self.tombstones.hidden, self.index.message_vectors
-        self.talks = Talks(self.reader, self.gate, hidden, vectors, talk_settings, clock=clock)
+        self.talks = Conversations(
+            self.reader, self.gate, hidden, vectors, talk_settings, clock=clock
+        )
         self._told_by_a_model()
-        followed = Followed(self.gate, self.paths, self.talks.heard)
-        logged = KeepingOut(self.reader, self.gate.hide_request).look
-        ends = Ends(hides, self._device_name, self._ended, self._embedder_now, logged)
-        self.sessions = SessionLog(followed, self.reader, self.paths, clock, idle, ends)
-        self.windows = Windows(config.state_dir, self.sessions.open_session, clock, idle)
+        followed = FollowedRecords(self.gate, self.paths, self.talks.heard)
+        logged = Unkept(self.reader, self.gate.hide_request).look
+        told = Listeners(hides, self._device_name, self._ended, self._embedder_now, logged)
+        self.sessions = SessionLog(followed, self.reader, clock, idle, told)
         erased, device = self.tombstones.erased, self._device_name
-        self.importer = Importer(self.gate, self.reader, self.paths, erased, logged, device=device)
+        self.importer = Importer(self.gate, self.reader, erased, logged, device=device)
         heard = self.search_feedback.cited_in
         self.capture = Capture(self.sessions, self.reader, self.gate.keeps_records, clock, heard)
 
@@ -263,7 +261,7 @@ class App:
             from vaultmind.consolidate.model import ModelTeller
 
             teller = ModelTeller(self.minion, lambda: self.consolidation.standing().paused)
-            self.talks.tell_with(teller)
+            self.talks.model = teller
 
     def _embedder_named(self, name: str) -> Embedder | None:
         """Return an embedder by its configured name: one in a file lives as long as the app."""
@@ -388,8 +386,8 @@ class App:
         `reserved` tokens are kept free for what a surface puts around the parts.
         """
         budget = max(1, self.config.context.start_tokens - reserved)
-        beside = self.sessions.beside(agent, session)  # first: it may end what was the last one
-        outlet, begins = self.index.outlet, Beginning(agent, caller, budget, session, beside)
+        others = self.sessions.recent(agent, session)  # first: it may end what was the last one
+        outlet, begins = self.index.outlet, Beginning(agent, caller, budget, session, others)
         return start_context(self.reader, begins, shows=outlet.shows, hides=outlet.hides)
 
 

@@ -91,16 +91,3 @@ def test_a_model_is_not_sent_again_what_the_memory_does_not_keep(
     system, asked = (turn.text for turn in model.asked[-1].turns)
     assert kept in system and gone not in system and asked == "And now?"
     assert spent > 0, "what a talk takes is counted into the day"
-
-
-@pytest.mark.minion
-def test_another_conversation_is_no_part_of_a_talk_and_a_message_stands_once(
-    talker: Machine,
-) -> None:
-    talker.run("session", "log", "My dentist moved to Hill Street.")
-    talker.run("session", "end")
-    (answered,) = map(
-        json.loads, chat(talker, "Hello, who are you?\n", "--json").stdout.splitlines()
-    )
-    parts = {one["name"]: one["text"] for one in answered["context"]["parts"]}
-    assert "Hill Street" not in parts["window"] and parts["window"].count("who are you") == 1

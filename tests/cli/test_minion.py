@@ -26,12 +26,6 @@ def config_file(machine: Machine) -> Path:
     return machine.state / "none.toml"
 
 
-def test_without_a_model_status_says_that_none_is_needed(machine: Machine) -> None:
-    found = machine.run("minion", "status")
-    assert found["purposes"] == {key: ["extractive"] for key in ("extraction", "summary", "rerank")}
-    assert found["models"] == []
-
-
 @pytest.mark.minion
 def test_a_model_is_tried_and_once_it_is_written_down_shown(machine: Machine) -> None:
     # That it needs careful settings here may be known already: the crash has a test of its own.
@@ -50,14 +44,6 @@ def test_a_model_is_tried_and_once_it_is_written_down_shown(machine: Machine) ->
     assert (model["kind"], model["problem"], model["pid"]) == ("gguf", "", 0)
     assert model["trained_tokens"] == model["context_tokens"] == 8192
     assert model["jobs"] == 1 and model["memory_mb"] > 100
-
-
-@pytest.mark.parametrize("name", ["gone.gguf", "notes.gguf", "http://127.0.0.1:9/v1#m"])
-def test_a_model_that_cannot_be_used_is_not_offered(machine: Machine, name: str) -> None:
-    (machine.vault / "notes.gguf").write_text("not a model", "utf-8")
-    model = name if "://" in name else str(machine.vault / name)
-    answer = machine.run("minion", "use", model, ok=(1,))
-    assert answer["error"]["type"] == "MinionFailed"
 
 
 def test_status_says_what_is_wrong_with_a_model_that_is_configured(machine: Machine) -> None:

@@ -31,8 +31,7 @@ from vaultmind.index.embed import open_embedder
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.ports import Embedder
-from vaultmind.session.lifecycle.ending import Ends
-from vaultmind.session.lifecycle.lifecycle import SessionLog
+from vaultmind.session.log import Listeners, SessionLog
 from vaultmind.types import Fact, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.session_meta import SessionMeta, parse_meta
@@ -121,8 +120,8 @@ class Bed(House):
 
     def session_log(self, gate: Any, device: str = DEVICE, told: Any = None) -> SessionLog:
         """Return what writes conversations down."""
-        ends = Ends(self.hides, device, told or (lambda *which: self.told.append(which)))
-        return SessionLog(gate, self.reader, self.paths, self.clock, 30, ends)
+        ends = Listeners(self.hides, device, told or (lambda *which: self.told.append(which)))
+        return SessionLog(gate, self.reader, self.clock, 30, ends)
 
     def clock(self) -> datetime:
         """Return the time, which is set by hand."""

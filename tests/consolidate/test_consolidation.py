@@ -160,17 +160,6 @@ def test_what_a_person_wrote_into_it_meanwhile_stays(bed: Bed) -> None:
     assert bed.text(path) == mine and KEPT in done.notes
 
 
-def test_a_model_sums_up_the_last_one_whatever_is_told_of_others_beside_it(bed: Bed) -> None:
-    asleep = _asleep(bed, Says(summary="Anna wants the shed rebuilt before winter."))
-    boat = Message("user", "We decided to sell the boat.", "")
-    first = bed.log.log("main", boat, conversation="other:1").session
-    last = bed.talk(*SHED)
-    assert bed.log.end("main", session=first) == first and "boat" in bed.active()
-    _run(asleep, session=last)
-    assert "- Anna wants the shed rebuilt before winter." in bed.active()
-    assert bed.active().index("## Before that") < bed.active().index("boat")
-
-
 def test_a_session_that_cannot_be_marked_is_named_once_and_not_read_until_it_changes(
     bed: Bed,
 ) -> None:

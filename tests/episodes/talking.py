@@ -16,10 +16,10 @@ from tests.session.transcripts import Script
 from vaultmind.app import App, open_app
 from vaultmind.config import Config
 from vaultmind.episodes.types import Episode, Event
-from vaultmind.serve.calls.call import Call
+from vaultmind.serve.call import Call
 from vaultmind.serve.operations import find
 from vaultmind.serve.ops import hooks
-from vaultmind.session.capture import uses
+from vaultmind.session import uses
 from vaultmind.types import Caller
 
 CALLER = Caller("agent", "main", "claude-code")

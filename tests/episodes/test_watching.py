@@ -24,7 +24,7 @@ from tests.episodes.talking import (
 from tests.serve.vaults import write_vault
 from tests.session.transcripts import Script
 from vaultmind.app import App, open_app
-from vaultmind.serve.calls.call import Call
+from vaultmind.serve.call import Call
 from vaultmind.serve.operations import run_operation
 
 TASK = "Fix the refresh of the JWT token in the auth module"

@@ -25,7 +25,7 @@ from vaultmind.learn.feedback import (
 from vaultmind.memory.forget.taking import Target
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.serve import operations
-from vaultmind.serve.calls.call import Call
+from vaultmind.serve.call import Call
 from vaultmind.types import PERSON, Caller, Hit, MemoryWrite, Message
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

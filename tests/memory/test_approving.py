@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.memory.conftest import MAIN, House
-from vaultmind.errors import BadArgument, NotFound, WriteFailed
+from vaultmind.errors import BadArgument, DamagedMemory, NotFound, WriteFailed
 from vaultmind.memory.audit import AuditLine, read_audit
-from vaultmind.memory.suggestions import parse
-from vaultmind.types import PERSON, MessageRef
+from vaultmind.memory.suggestions import Put, parse
+from vaultmind.types import PERSON, MemoryWrite, MessageRef
 
 BRAIN = "VaultMind/agents/main/memory/brain.md"
 SUGGESTIONS = "VaultMind/Suggestions.md"
@@ -178,12 +178,10 @@ def test_what_cannot_be_applied_stays_says_why_and_is_not_tried_again(shy: House
     lines = len(audit(shy))
     assert shy.gate.settle_suggestions() == () and len(audit(shy)) == lines
     assert shy.gate.queue.waiting("main") == 1
-    tick(shy, "coffee with milk", " ")
-    assert shy.gate.settle_suggestions() == ()
-    assert "nie udało" not in shy.file(SUGGESTIONS).read_text()
     shy.put(BRAIN, "# Main\n\n- Drinks coffee black\n")
     tick(shy, "coffee with milk")
     assert [one.outcome for one in shy.gate.settle_suggestions()] == ["written"]
+    assert "nie udało" not in shy.file(SUGGESTIONS).read_text()
 
 
 @pytest.mark.parametrize(
@@ -208,7 +206,9 @@ def test_a_tick_that_asks_for_the_impossible_changes_nothing(
     ]
     assert shy.gate.settle_suggestions() == ()
     said = shy.file(SUGGESTIONS).read_text()
-    assert shy.brain() == brain and said.startswith(f"# Suggestions\n\n{line}\n")
+    assert shy.brain() == brain and said.startswith(
+        f"# Suggestions\n\n{line.replace('[x]', '[ ]')}\n"
+    )
     assert said.endswith("\n- mine\n") and why in said
     assert not shy.file("VaultMind/agents/nobody").exists()
 
@@ -335,3 +335,19 @@ def test_notes_about_a_damaged_brain_live_beside_suggestions(shy: House) -> None
     shy.put(BRAIN, "- Plays chess\n")
     assert [one.outcome for one in shy.gate.settle_suggestions()] == ["written"]
     assert "Likes tea" in shy.brain()
+
+
+def test_what_was_made_before_is_not_made_again_and_no_text_is_named(shy: House) -> None:
+    queue = shy.gate.queue
+    assert (queue.waiting(), queue.listed(), queue.due()) == (0, (), ())
+    tea = MemoryWrite("remember", "main", MAIN, "Likes tea")
+    first = queue.put(tea, "pl")
+    assert shy.file(SUGGESTIONS).read_text().startswith("# Sugestie\n")
+    assert queue.put(replace(tea, text="likes TEA.")) == Put("waiting", first.id)
+    (one,) = queue.listed()
+    edit(shy, ("Likes tea", "Likes green tea"))
+    assert not queue.settle(one.suggestion, "accepted"), "it says something else by now"
+    shy.put(SUGGESTIONS, b"\xff\xfe not text")
+    with pytest.raises(DamagedMemory, match=r"VaultMind/Suggestions\.md cannot be used: not UTF-8"):
+        queue.put(tea)
+    assert shy.file(SUGGESTIONS).read_bytes() == b"\xff\xfe not text"

@@ -1,4 +1,4 @@
-"""Rights at the gate, on real files: less never permits more, and only the person gives more."""
+"""Rights on real files: less never permits more, a doubt means less, only the person gives more."""
 
 from __future__ import annotations
 
@@ -16,9 +16,27 @@ from hypothesis import strategies as st
 from tests.memory.conftest import House
 from tests.waiting import until
 from vaultmind.errors import BadArgument, WriteFailed
+from vaultmind.memory.folder import default_identity
 from vaultmind.memory.polling import Polling
-from vaultmind.memory.rights import EVERYBODY, LEVELS, SCOPES, Rights, mark_of
-from vaultmind.types import PERSON, SECTIONS, Caller
+from vaultmind.memory.rights import (
+    EVERYBODY,
+    LEVELS,
+    SCOPES,
+    VERDICTS,
+    Claim,
+    Decision,
+    Grants,
+    Identity,
+    Rights,
+    cautious,
+    claim_of,
+    grants_file,
+    judge,
+    mark_of,
+    parse_identity,
+    waiting_for_person,
+)
+from vaultmind.types import PERSON, SECTIONS, Caller, MemoryWrite
 
 AGENTS = ("main", "jaskier", "dexter")
 NAME = st.sampled_from(AGENTS)
@@ -181,16 +199,6 @@ def test_a_new_agent_of_an_old_name_begins_with_the_default(house: House) -> Non
     assert house.authority.level("dexter") == 2
 
 
-def test_a_broken_file_of_grants_gives_less_and_is_said(house: House) -> None:
-    ask(house, "dexter", front(Rights(3)))
-    allow(house, "dexter")
-    assert house.authority.level("dexter") == 3 and house.authority.fault == ""
-    grants = house.paths.root.with_name(f"grants-{house.paths.root.name}.json")
-    grants.write_text("{", "utf-8")
-    assert house.authority.level("dexter") == 1
-    assert "cannot be read" in house.authority.fault
-
-
 def test_what_a_person_lowers_is_noticed_though_nobody_asks(house: House) -> None:
     ask(house, "dexter", "---\nautonomy: 2\n---\n")
     noticing = Polling("identities", house.authority.notice, 0.01)
@@ -222,3 +230,106 @@ def test_a_look_that_cannot_be_kept_is_said_once_and_keeps_back_no_other(
     assert [one.getMessage().count("dexter") for one in caplog.records] == [1]
     ask(house, "main", "---\nautonomy: 2\n---\n")
     assert House(house.paths.root).authority.level("main") == 1
+
+
+# --- what an identity says, and what is kept of it ------------------------------------------
+
+
+@given(NAME, NAME, st.sampled_from(["remember", "replace", "forget"]), st.sampled_from(SCOPES))
+def test_a_lower_level_never_permits_more_and_a_stranger_nothing(
+    caller: str, target: str, op: Any, scope: str
+) -> None:
+    who = Caller("agent", caller)
+    verdicts = [
+        judge(who, target, op, scope, {name: Rights(level) for name in AGENTS}).verdict
+        for level in LEVELS
+    ]
+    places = [VERDICTS.index(verdict) for verdict in verdicts]
+    assert places == sorted(places)
+    assert caller == target or "allow" not in verdicts
+    assert judge(PERSON, target, op, scope, {}).verdict == "allow"
+    assert judge(who, target, op, scope, {}).verdict == "deny"
+
+
+def test_caution_holds_an_agents_sensitive_facts_and_never_allows_more() -> None:
+    for op, text, caller in (
+        ("remember", "Has asthma", "suggest"), ("forget", "Has asthma", "allow"),
+        ("remember", "Likes tea", "allow"),
+    ):  # fmt: skip
+        write = MemoryWrite(op, "main", Caller("agent", "main"), text)  # type: ignore[arg-type]
+        assert cautious(write, Decision("allow", ""), enabled=True).verdict == caller
+        assert cautious(write, Decision("deny", ""), enabled=True).verdict == "deny"
+        assert cautious(write, Decision("allow", ""), enabled=False).verdict == "allow"
+    mine = MemoryWrite("remember", "main", PERSON, "Has asthma")
+    assert cautious(mine, Decision("allow", ""), enabled=True).verdict == "allow"
+
+
+def front_claim(text: str) -> Claim:
+    return claim_of(parse_identity("dexter", f"---\n{text}\n---\nDexter\n"))
+
+
+def test_faults_of_permissions_are_named() -> None:
+    claim = front_claim("permissions: {write: {jaskier: [nonsense], 'no name': all}, read: x}")
+    assert claim.rights.write == frozenset() and len(claim.faults) == 3
+    assert front_claim("permissions: {write: jaskier}").faults
+    assert front_claim("permissions: {hidden_from: [2]}").rights.hidden_from == {EVERYBODY}
+
+
+def test_raising_takes_effect_after_the_person_allowed_it(tmp_path: Path) -> None:
+    state = tmp_path / "state" / "0123456789abcdef"
+    path = grants_file(state)
+    grants = Grants(path, tmp_path)
+    raised = front_claim("autonomy: 3\npermissions: {write: {jaskier: current}}")
+    assert grants.in_force("dexter", raised) == Rights(2) and not path.exists()
+    assert waiting_for_person(grants.known("dexter"), raised) == (
+        "autonomy 3 (in force: 2)", "jaskier writing to current",
+    )  # fmt: skip
+    with pytest.raises(BadArgument):
+        grants.allow("dexter", raised, Caller("agent", "dexter"))
+    assert grants.allow("dexter", raised, PERSON) == raised.rights
+    assert Grants(path, tmp_path).in_force("dexter", raised) == raised.rights
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert not state.exists(), "it outlives the state folder"
+    low = front_claim("autonomy: 0\npermissions: {hidden_from: main}")
+    assert grants.in_force("dexter", low) == low.rights
+    assert Grants(path, tmp_path).in_force("dexter", raised) == low.rights, "lowered stays lowered"
+    assert "main reading it again" in waiting_for_person(grants.known("dexter"), raised)
+    with pytest.raises(BadArgument):
+        grants.allow("dexter", front_claim("autonomy: nine"), PERSON)
+
+
+def test_a_missing_or_broken_identity_lowers_for_as_long_as_it_is(tmp_path: Path) -> None:
+    grants = Grants(tmp_path / "grants.json", tmp_path)
+    raised = front_claim("autonomy: 3")
+    grants.allow("dexter", raised, PERSON)
+    assert grants.in_force("dexter", front_claim("broken: [")).level == 0
+    assert grants.in_force("dexter", claim_of(Identity("dexter"))).level == 2
+    assert grants.in_force("dexter", raised).level == 3
+
+
+@pytest.mark.parametrize("raw", [b"", b"[]", b"\xff", b'{"agents": 1}', b'{"agents": {}}'])
+def test_a_broken_file_raises_nobody_and_says_so(tmp_path: Path, raw: bytes) -> None:
+    path = tmp_path / "grants.json"
+    grants = Grants(path, tmp_path)
+    grants.allow("dexter", front_claim("autonomy: 3"), PERSON)
+    path.write_bytes(raw)
+    assert grants.known("dexter") == Rights(1) and str(path) in grants.fault
+    grants.allow("dexter", front_claim("autonomy: 3"), PERSON)
+    assert grants.known("dexter") == Rights(3) and Grants(path, tmp_path).fault == ""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WriteFailed, match=r"grants\.json"):
+        Grants(tmp_path / "file" / "grants.json", tmp_path).allow(
+            "dexter", front_claim("autonomy: 3"), PERSON
+        )
+
+
+def test_an_identity_reads_leniently_and_a_missing_one_is_empty(house: House) -> None:
+    path = house.put(house.paths.identity("main"), b"\xff\xfe")
+    assert house.authority.level("main") == 0
+    path.write_text("---\r\nlanguage: Polski\r\n---\r\nHej\r\n")
+    identity = house.authority.identity("main")
+    assert (identity.language, identity.text) == ("pl", "Hej\r\n")
+    assert parse_identity("main", "No front matter").text == "No front matter"
+    for language in ("en", "pl", "ru", "fr"):
+        made = parse_identity("jaskier", default_identity("jaskier", language, 1))
+        assert (made.faults, made.autonomy) == ((), 1) and "Jaskier" in made.text

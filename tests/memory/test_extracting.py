@@ -23,7 +23,9 @@ from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.suggestions import AT_ONCE
 from vaultmind.memory.writing import MOST_DROPS
 from vaultmind.types import PERSON, MemoryWrite, Message, MessageRef, Outcome
+from vaultmind.vault.files import Change, FileText
 from vaultmind.vault.transcript import render_message
+from vaultmind.vault.writer import VaultWriter
 
 BRAIN = "VaultMind/agents/main/memory/brain.md"
 OLD, NEW = "2026-01-10_001", "2026-02-10_001"
@@ -228,6 +230,30 @@ def test_a_change_of_extraction_that_a_crash_cut_short_is_completed_as_its_own(
     assert settled_words("Lives in Gdynia") in house.gate.settled_before("main", NEW)
     again = house.replace("Lives in Warsaw", "Lives in Gdynia", **more)
     assert (again.outcome, facts(house)) == ("unchanged", ["Lives in Gdynia"])
+
+
+def test_a_change_that_failed_is_not_made_later(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.remember("Lives in Warsaw")
+    brain, edit = house.brain(), VaultWriter.edit
+
+    def full(writer: VaultWriter, relative: str, change: Change, tries: int = 5) -> object:
+        def failing(file: FileText | None) -> str | None:
+            if change(file) is not None and relative == BRAIN:
+                raise WriteFailed("No space left on device.")
+            return change(file) if relative != BRAIN else None
+
+        return edit(writer, relative, failing, tries)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(VaultWriter, "edit", full)
+        with pytest.raises(WriteFailed):
+            house.remember("Lives in Gdynia")
+    house.gate.repair()
+    assert house.brain() == brain
+    assert "Warsaw" not in house.file(house.paths.archive("main")).read_text()
+    assert house.remember("Lives in Gdynia").before == "Lives in Warsaw"
 
 
 def _killed_after_begun(write: Callable[..., None]) -> Callable[..., None]:

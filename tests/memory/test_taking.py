@@ -123,3 +123,8 @@ def test_a_sentence_goes_with_the_characters_that_nobody_sees() -> None:
         target(session("Aller\u200cgic to hazel\u200dnuts", "Bees"), PATH), HAZELNUTS
     )
     assert [one.place for one in new.taken] == ["^m1"] and "Bees" in new.text
+
+
+def test_a_fact_and_the_line_below_it_go_and_the_next_one_stays() -> None:
+    text = "- Allergic to hazelnuts\n  - allergic to hazelnuts, badly\n- Bees\n- Sings\n"
+    assert without_facts(target(text), HAZELNUTS).text == "- Bees\n- Sings\n"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +14,8 @@ from tests.serve.daemons import House
 from tests.serve.test_hook import quiet, run
 from tests.session.transcripts import Script
 from tests.waiting import until
-from vaultmind.client import hook, wire
 from vaultmind.client.client import Client
-from vaultmind.session.capture import errands, uses
+from vaultmind.session import spool, uses
 
 TASK = "Fix the temperature of the oven in the baking note"
 SECRET = "ghp_0123456789abcdefABCDEF0123456789abcd"
@@ -58,8 +55,8 @@ def notes(house: House) -> str:
 
 
 def left(house: House) -> list[str]:
-    folder = house.config.state_dir / errands.FOLDER
-    return [one.read_text("utf-8") for one in sorted(folder.glob(f"*{errands.USES}"))]
+    found = spool.waiting(str(house.config.state_dir))
+    return [json.dumps(one) for one in found if "source" not in one]
 
 
 def test_what_is_read_and_changed_goes_into_the_episode_of_the_prompt(
@@ -84,82 +81,6 @@ def test_what_is_read_and_changed_goes_into_the_episode_of_the_prompt(
         assert wanted in text
     assert SECRET[:12] not in text and "TOKEN" not in text
     assert not left(house)
-
-
-@pytest.mark.parametrize("name", [hook.EPISODES_VARIABLE])
-def test_one_switch_turns_it_off_without_asking_the_daemon(
-    house: House, tmp_path: Path, name: str
-) -> None:
-    script = Script(tmp_path / "p/off.jsonl", "off")
-    script.user("Tidy the bike")
-    given = used(house, script, "Edit", {"file_path": "Bike.md"})
-    assert quiet(run(house, "PostToolUse", given, **{name: "0"}))
-    with Client.connect(house.config) as client:
-        client.call("memory_status", {})
-    assert "Tidy the bike" not in notes(house) and not left(house)
-
-
-@pytest.mark.parametrize("given", ["", "{", "[]", "null", '{"tool_name": 7}', "\0\xff"])
-def test_what_is_no_event_is_met_with_silence(house: House, given: str) -> None:
-    assert quiet(run(house, "PostToolUse", given))
-    assert not left(house)
-
-
-def test_a_daemon_that_never_answers_costs_little_and_loses_nothing(tmp_path: Path) -> None:
-    house = House(tmp_path)
-    script = Script(tmp_path / "p/late.jsonl", "late")
-    state = str(house.config.state_dir)
-    search = used(house, script, "Grep", {"pattern": SECRET}, tool_response={
-        "mode": "files_with_matches", "filenames": ["Oven.md"], "numFiles": 1})  # fmt: skip
-    with wire.listen(state):
-        began = time.monotonic()
-        done = run(house, "PostToolUse", search, VAULTMIND_HOOK_SECONDS="0.05")
-        took = time.monotonic() - began
-    assert quiet(done) and took < 10
-    (line,) = left(house)
-    kept = json.loads(line)
-    assert kept["found"] == [str(house.vault / "Oven.md")] and SECRET not in line
-    assert (house.config.state_dir / errands.FOLDER / f"main--late{errands.USES}").stat().st_mode \
-        & 0o077 == 0  # fmt: skip
-
-
-def test_where_no_daemon_runs_one_is_started_which_takes_up_what_was_left(tmp_path: Path) -> None:
-    house = House(tmp_path)
-    house.forked = True
-    script = Script(tmp_path / "p/early.jsonl", "early")
-    script.user(TASK)
-    try:
-        for tool in ("Read", "Edit"):
-            given = used(house, script, tool, {"file_path": "Oven.md"})
-            assert quiet(run(house, "PostToolUse", given))
-        until(lambda: "read [[" in notes(house) and "edited [[" in notes(house), 30)
-        assert TASK in notes(house), "the prompt stands in the transcript"
-        # The second may have been told while the first was being written, and left as well.
-        assert quiet(
-            run(house, "PostToolUse", used(house, script, "Read", {"file_path": "Oven.md"}))
-        )
-        until(lambda: not left(house), 30)
-        assert notes(house).count("edited [[") == 1, "and is written down once"
-    finally:
-        house.close()
-
-
-@pytest.mark.parametrize("number", [1, os.getpid()], ids=["another", "the same, in a container"])
-def test_what_a_daemon_took_and_was_killed_over_is_taken_again(tmp_path: Path, number: int) -> None:
-    state = str(tmp_path)
-    for name in ("a.py", "b.py"):
-        errands.leave_use(state, "main", {"session_id": "s1", "edits": [f"/w/{name}"]})
-    errands.leave_use(state, "main", {"session_id": "../s2", "edits": ["/w/c.py"]})
-    (found,) = errands.take_uses(state, "main", "s1")
-    assert [one["edits"] for one in found[3]] == [["/w/a.py"], ["/w/b.py"]]
-    assert not [*errands.take_uses(state)], "it is being seen to"
-    own = re.escape(f"{errands.USES}.{os.getpid()}-") + r"\d+"
-    other = Path(re.sub(own, f"{errands.USES}.{number}-1", found[0]))
-    Path(found[0]).rename(other)
-    (again,) = errands.take_uses(state)
-    assert again[1:] == found[1:]
-    errands.drop(again[0])
-    assert not [*(tmp_path / errands.FOLDER).iterdir()]
 
 
 # --- what leaves the hook ---------------------------------------------------------------------
@@ -237,40 +158,3 @@ def test_of_a_command_its_programs_name_is_kept_and_how_it_went(
     use = uses.reduced(given("Bash", {"command": command}, {"stdout": printed}), "PostToolUse")
     assert (use or {}).get("runs", []) == ([run] if run else [])
     assert "secret" not in json.dumps(use)
-
-
-@pytest.mark.parametrize(
-    ("command", "more", "run"),
-    [
-        ("pytest -q", {}, "no pytest"),
-        ("cd a && pytest", {}, "no pytest"),
-        ("ruff check . && pytest", {"error": "Exit code 1\nFound 2 errors."}, "no ruff"),
-        ("pytest", {"is_interrupt": True}, " pytest"),
-        ("git commit -m 'x'", {"error": "Exit code 1\nnothing to commit"}, "no git commit"),
-    ],
-)
-def test_what_failed_is_told_by_the_event_of_failed_tools(
-    command: str, more: dict[str, Any], run: str
-) -> None:
-    failed = given("Bash", {"command": command}, **{"error": "Exit code 1", **more})
-    use = uses.reduced(failed, uses.FAILED)
-    assert use is not None and run in use["runs"] and "commits" not in use
-    assert uses.reduced(given("Write", {"file_path": "a"}, error="ENOENT"), uses.FAILED) is None
-
-
-@pytest.mark.parametrize(
-    ("command", "reads", "commits"),
-    [
-        ("cat src/a.py | head -20; sed -n '1,9p' b.py", ["/w/src/a.py", "/w/b.py"], False),
-        ("cd src && cat a.py", ["/w/src/a.py"], False),
-        ("sed -i s/a/b/ a.py", [], False),
-        ("git add -A && git commit -q -m \"$(cat <<'E'\nIt's done\nE\n)\"", [], True),
-        ("git -C sub -c user.name=x commit -am y", [], True),
-        ("git status && git log --grep=commit", [], False),
-    ],
-)
-def test_what_a_command_reads_and_whether_it_commits(
-    command: str, reads: list[str], commits: bool
-) -> None:
-    use = uses.reduced(given("Bash", {"command": command}, {}), "PostToolUse") or {}
-    assert (use.get("reads", []), use.get("commits", False)) == (reads, commits)

@@ -6,7 +6,7 @@ import asyncio
 import re
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +16,14 @@ from tests.machine import Machine, text_of
 from tests.memory.conftest import House
 from tests.serve.vaults import config_of, write_vault
 from tests.waiting import until
-from vaultmind import tokens
 from vaultmind.app import App, open_app
 from vaultmind.client.client import Client
-from vaultmind.config import ContextConfig
-from vaultmind.errors import NotAllowed, NotFound, WriteConflict
+from vaultmind.errors import NotAllowed, NotFound
 from vaultmind.memory.audit import read_audit
 from vaultmind.memory.suggestions import parse
 from vaultmind.serve import operations
 from vaultmind.serve.operations import Call
-from vaultmind.types import Caller, Outcome
+from vaultmind.types import Caller
 
 MAIN = Caller("agent", "main", "test")
 SHY = "---\nautonomy: 1\nlanguage: en\n---\n# Main\n"
@@ -126,23 +124,6 @@ def test_what_the_person_ticks_is_known_within_seconds(either: Machine) -> None:
     assert "/sessions/" in line["evidence"]
 
 
-def test_what_was_ticked_while_nothing_ran_is_in_the_first_answer(shared: Machine) -> None:
-    async def suggest() -> None:
-        async with shared.client() as client:
-            arguments = {"op": "remember", "text": "Sings in a choir on Mondays"}
-            await client.call_tool("memory_update", arguments)
-
-    async def ask() -> str:
-        async with shared.client() as client:
-            return text_of(await client.call_tool("context_start", {}))
-
-    asyncio.run(suggest())
-    shared.stop()
-    tick(suggestions(shared), "in a choir")
-    begun = asyncio.run(ask())
-    assert "in a choir" in begun and "wait" not in begun.partition("\n")[0]
-
-
 def test_no_tool_no_argument_and_no_words_of_an_agent_approve(shared: Machine) -> None:
     machine = shared
 
@@ -200,44 +181,6 @@ def test_over_http_no_agent_approves(app: App) -> None:
         for surface in ("http", "mcp"):
             with pytest.raises(NotFound):
                 operations.find(name, surface)  # type: ignore[arg-type]
-
-
-def test_an_agent_hears_of_its_own_and_the_context_keeps_its_budget(tmp_path: Path) -> None:
-    vault = write_vault(tmp_path / "vault")
-    (vault / "VaultMind/agents/main/identity.md").write_text(SHY + "Calm. " * 300, "utf-8")
-    facts = "".join(f"- Fact {n} about the {n}. shelf in the cellar\n" for n in range(60))
-    (vault / "VaultMind/agents/main/memory/brain.md").write_text(f"## User\n\n{facts}", "utf-8")
-    app = open_app(replace(config_of(tmp_path), context=ContextConfig(start_tokens=800)))
-    try:
-        run(app, "memory_update", {"op": "remember", "text": "Likes tea"})
-        call = Call(MAIN)
-        answer = operations.answer(app, call, "context_start", {}, "mcp")
-        assert "1 suggestion waits for the person's approval" in answer.words
-        assert tokens.count(answer.words) <= 800
-        for caller, count in ((replace(MAIN, agent="dexter"), 0), (Caller("person"), 1)):
-            assert run(app, "memory_status", {}, caller)["waiting"] == count
-    finally:
-        app.close()
-
-
-def test_an_answer_that_fails_stops_no_other_and_loses_nothing_said(
-    app: App, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    texts = ("Likes tea", "Sails a boat called Iskra", "Feeds a heron")
-    ids = [run(app, "memory_update", {"op": "remember", "text": text})["block"] for text in texts]
-    answer = app.gate.answer_suggestion
-
-    def contested(id_: str, accept: bool, caller: Caller) -> Outcome:
-        if id_ == ids[1]:
-            raise WriteConflict("VaultMind/Suggestions.md changed meanwhile.")
-        return answer(id_, accept, caller)
-
-    monkeypatch.setattr(app.gate, "answer_suggestion", contested)
-    args = {"ids": [*ids, "s-none"], "accept": False}
-    answers = run(app, "suggestions_answer", args, Caller("person"))["answers"]
-    assert [one["outcome"] for one in answers[1:]] == ["denied", answers[0]["outcome"], "not_found"]
-    assert "changed meanwhile" in answers[1]["message"]
-    assert app.gate.queue.waiting() == 1
 
 
 def test_a_file_that_is_no_text_stops_no_answer_and_is_named(app: App) -> None:

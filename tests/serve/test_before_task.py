@@ -13,12 +13,10 @@ import pytest
 
 from tests.serve.daemons import House
 from tests.serve.test_hook import quiet, run
-from tests.waiting import until
 from vaultmind.client import wire
 from vaultmind.client.client import Client
-from vaultmind.config import Flags, load_config
 from vaultmind.serve.ops.hooks import OPENING, TASK
-from vaultmind.session.capture import errands
+from vaultmind.session import spool
 
 PROMPT = "Find out how hot the oven bakes and say whether bread needs more."
 
@@ -69,54 +67,6 @@ def test_a_sub_agent_reads_first_what_belongs_to_its_task(house: House, tool: st
     assert text.index("<<recalled") < text.index("230 degrees") < text.index("<<end")
 
 
-def test_what_a_plan_takes_down_or_leaves_is_nothing(house: House) -> None:
-    changed(run(house, "PreToolUse", asked(house)))
-    folder = house.vault / "VaultMind/agents/main/memory"
-    assert not [*folder.rglob("sessions/*.md"), *folder.rglob("plans/*")]
-    assert not errands.waiting(str(house.config.state_dir))
-
-
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"tool_name": "Bash", "tool_input": {"command": "ls"}},
-        {"tool_input": {"prompt": ""}},
-        {"tool_input": {"prompt": 7}},
-        {"tool_input": "Find the oven"},
-        {"tool_input": {"prompt": "go on"}},
-        {"tool_input": {"prompt": f"{OPENING}\n\nThe oven."}},
-        {"cwd": "/"},
-        {"cwd": "vault"},
-        {"cwd": "/not/there\0"},
-    ],
-    ids=str,
-)
-def test_where_nothing_is_to_be_said_the_input_stays_as_it_was(
-    house: House, more: dict[str, Any]
-) -> None:
-    assert quiet(run(house, "PreToolUse", asked(house, **more)))
-
-
-@pytest.mark.parametrize("word", ["0", "false", "No"])
-def test_one_switch_turns_it_off_without_asking_the_daemon(house: House, word: str) -> None:
-    done = run(house, "PreToolUse", asked(house), VAULTMIND_PLAN_HOOK=word)
-    assert quiet(done)
-
-
-def test_a_configuration_turns_it_off(tmp_path: Path) -> None:
-    house = House(tmp_path, VAULTMIND_PLAN_HOOK="false")
-    try:
-        house.running()
-        assert not load_config(Flags(vault=str(house.vault)), env=house.environment).plan.hook
-        asking = {"prompt": PROMPT, "cwd": str(house.vault)}
-        with Client.connect(house.config) as client:
-            client.call("index", {"vectors": False})
-            answer = client.call("before_task", asking)
-        assert answer == {"source": "", "files": [], "text": ""}
-    finally:
-        house.close()
-
-
 def test_a_daemon_that_never_answers_lets_the_sub_agent_start_without_a_plan(
     tmp_path: Path,
 ) -> None:
@@ -127,35 +77,4 @@ def test_a_daemon_that_never_answers_lets_the_sub_agent_start_without_a_plan(
         done = run(house, "PreToolUse", asked(house), VAULTMIND_HOOK_SECONDS="0.05")
         took = time.monotonic() - began
     assert quiet(done) and took < 10
-    assert not errands.waiting(state), "there is nothing to be made up for"
-
-
-def test_where_no_daemon_runs_the_sub_agent_starts_and_a_daemon_too(tmp_path: Path) -> None:
-    house = House(tmp_path)
-    try:
-        assert quiet(run(house, "PreToolUse", asked(house)))
-        until(lambda: house.status()["running"], 30)
-    finally:
-        house.close()
-
-
-def test_a_project_outside_every_source_gets_no_plan_until_it_is_linked(
-    house: House, tmp_path: Path
-) -> None:
-    project = tmp_path / "shop"
-    (project / "src").mkdir(parents=True)
-    (project / "src/cart.py").write_text(
-        '"""The cart."""\n\n\ndef total(lines):\n    """Return the sum of a cart."""\n'
-        "    return sum(line.price for line in lines)\n",
-        "utf-8",
-    )
-    given = asked(house, "Fix the total of the cart: it is wrong", cwd=str(project / "src"))
-    assert quiet(run(house, "PreToolUse", given))
-    with Client.connect(house.config) as client:
-        client.call("link", {"path": str(project), "name": "shop"})
-
-    def text() -> str:
-        return run(house, "PreToolUse", given).stdout
-
-    until(lambda: "src/cart.py" in text(), 30)
-    assert "plan over shop" in text() and "Oven" not in text()
+    assert not spool.waiting(state), "there is nothing to be made up for"

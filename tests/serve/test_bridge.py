@@ -5,22 +5,11 @@ from __future__ import annotations
 import json
 import os
 import signal
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from tests.serve.daemons import CLIENT, INITIALIZE, House
-from tests.waiting import until
 from vaultmind.entry import thin_flags
-
-MEGABYTE = 1_000_000
-
-
-def test_a_client_is_served_and_the_daemon_started(plain_house: House) -> None:
-    pipe = plain_house.pipe("--agent", "jaskier")
-    assert pipe.shake_hands()["result"]["serverInfo"]["name"] == "vaultmind"
-    assert "memory_search" in pipe.tools()
-    assert plain_house.status()["clients"] == 1
 
 
 def test_both_eras_of_the_protocol_pass(house: House) -> None:
@@ -59,30 +48,6 @@ def test_a_question_the_daemon_died_over_is_answered_in_words(house: House) -> N
     assert answers["eight"]["result"]["tools"], "what changes nothing is asked again"
 
 
-def test_a_daemon_that_was_stopped_is_started_by_the_next_line(house: House) -> None:
-    pipe = house.pipe()
-    pipe.shake_hands()
-    os.kill(house.pid(), signal.SIGTERM)
-    until(lambda: not house.status()["running"])
-    assert "memory_search" in pipe.tools()
-
-
-def test_the_end_of_stdin_ends_it(shared_house: House) -> None:
-    before = shared_house.status()["clients"]
-    pipe = shared_house.pipe()
-    pipe.shake_hands()
-    pipe.stdin.close()
-    assert pipe.process.wait(5) == 0
-    until(lambda: shared_house.status()["clients"] == before)
-
-
-def test_no_client_means_no_daemon(house: House) -> None:
-    pipe = house.pipe()
-    pipe.stdin.close()
-    assert pipe.process.wait(5) == 0
-    assert not house.status()["running"]
-
-
 def test_answers_that_are_due_arrive_after_stdin_has_ended(shared_house: House) -> None:
     pipe = shared_house.pipe()
     pipe.send("initialize", INITIALIZE, 1)
@@ -99,14 +64,6 @@ def test_a_client_that_died_ends_it(shared_house: House) -> None:
     assert pipe.process.wait(10) == 0
 
 
-def test_a_message_that_is_too_long_is_refused_in_words(shared_house: House) -> None:
-    pipe = shared_house.pipe()
-    pipe.shake_hands()
-    answer = pipe.ask("tools/call", name="memory_search", arguments={"query": "x" * 10 * MEGABYTE})
-    assert "too long: at most 4 MB" in answer["error"]["message"]
-    assert pipe.tools(), "the session lives on"
-
-
 def test_lines_cut_anywhere_arrive_whole(shared_house: House) -> None:
     pipe = shared_house.pipe()
     pipe.shake_hands()
@@ -114,19 +71,6 @@ def test_lines_cut_anywhere_arrive_whole(shared_house: House) -> None:
     for start in range(0, len(line), 7):
         pipe.write(line[start : start + 7])
     assert pipe.read()["id"] == "cut"
-
-
-def test_ten_clients_at_once(shared_house: House) -> None:
-    pipes = [shared_house.pipe("--agent", f"agent{number}") for number in range(10)]
-    with ThreadPoolExecutor(10) as pool:
-        answers = list(pool.map(lambda pipe: (pipe.shake_hands(), pipe.tools()), pipes))
-    assert all("memory_search" in tools for _, tools in answers)
-    assert shared_house.status()["clients"] >= 10
-
-
-def test_an_agent_name_that_is_none_is_said_in_words(shared_house: House) -> None:
-    pipe = shared_house.pipe("--agent", "../other")
-    assert "'agent'" in pipe.shake_hands()["error"]["message"]
 
 
 def test_a_vault_that_vanished_is_said_in_words_and_found_again(house: House) -> None:
@@ -138,15 +82,6 @@ def test_a_vault_that_vanished_is_said_in_words_and_found_again(house: House) ->
     assert str(house.vault) in answer["error"]["message"]
     away.rename(house.vault)
     assert pipe.tools()
-
-
-def test_no_daemon_at_all_is_said_to_every_request(house: House) -> None:
-    house.state_root.write_text("in the way", "utf-8")
-    pipe = house.pipe()
-    for method in ("initialize", "tools/list", "tools/call"):
-        assert "state folder" in pipe.ask(method)["error"]["message"]
-    house.state_root.unlink()
-    assert pipe.shake_hands()["result"]
 
 
 @pytest.mark.parametrize(

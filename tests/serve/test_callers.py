@@ -53,17 +53,6 @@ def call(pipe: Pipe, tool: str, **arguments: Any) -> Any:
     return result["structuredContent"]
 
 
-def test_without_a_name_the_clients_own_is_taken_where_an_agent_has_it(home: House) -> None:
-    first, second = home.pipe(), home.pipe()
-    shake_hands(first, "Claude Code")
-    shake_hands(second, "Somebody Else")
-    assert call(first, "memory_status")["agent"] == "claude-code"
-    assert call(second, "memory_status")["agent"] == "main"
-    named = home.pipe("--agent", "main")
-    shake_hands(named, "Claude Code")
-    assert call(named, "memory_status")["agent"] == "main", "a name that was given wins"
-
-
 def test_no_argument_and_no_later_word_changes_who_calls(home: House) -> None:
     pipe = home.pipe()
     shake_hands(pipe, "client")
@@ -76,19 +65,3 @@ def test_no_argument_and_no_later_word_changes_who_calls(home: House) -> None:
     assert (line["caller"], line["client"], line["agent"]) == ("main", "client", "dexter")
     assert line["outcome"] == "suggested"
     assert not Path(home.vault, "VaultMind/agents/dexter/memory/brain.md").exists()
-
-
-def test_in_the_era_without_a_handshake_the_first_request_settles_it(home: House) -> None:
-    pipe = home.pipe()
-
-    def ask(name: str) -> str:
-        meta = {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": {"name": name, "version": "1"},
-            "io.modelcontextprotocol/clientCapabilities": {},
-        }
-        answer = pipe.ask("tools/call", name="memory_status", arguments={}, _meta=meta)
-        return str(answer["result"]["structuredContent"]["agent"])
-
-    assert ask("claude-code") == "claude-code"
-    assert ask("dexter") == "claude-code", "not even the client's own word changes it"

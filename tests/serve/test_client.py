@@ -8,19 +8,9 @@ import signal
 import pytest
 
 from tests.serve.daemons import House
-from vaultmind.client.client import Client, _error
-from vaultmind.errors import BadArgument, DaemonUnavailable, NotFound, VaultMindError
-from vaultmind.types import Caller, Progress
-
-
-def test_an_operation_is_answered_after_its_progress(shared_house: House) -> None:
-    steps: list[Progress] = []
-    with Client.connect(shared_house.config) as client:
-        client.call("index", {}, steps.append)
-        found = client.call("memory_search", {"query": "oven"})
-    assert [hit["path"] for hit in found["hits"]] == ["Oven.md"]
-    assert steps
-    assert all(isinstance(step, Progress) for step in steps)
+from vaultmind.client.client import Client
+from vaultmind.errors import BadArgument, DaemonUnavailable, NotFound
+from vaultmind.types import Caller
 
 
 def test_an_error_arrives_with_its_type_and_words(shared_house: House) -> None:
@@ -56,17 +46,3 @@ def test_a_daemon_that_dies_over_a_call_is_said(house: House) -> None:
         with pytest.raises(DaemonUnavailable, match="stopped while it worked on memory_status"):
             client.call("memory_status", {})
         os.kill(pid, signal.SIGKILL)
-
-
-def test_a_call_that_is_too_long_is_refused_before_it_is_sent(shared_house: House) -> None:
-    with Client.connect(shared_house.config) as client:
-        with pytest.raises(BadArgument, match="too long"):
-            client.call("memory_search", {"query": "x" * 5_000_000})
-        assert client.call("daemon_status", {})["running"]
-
-
-def test_an_error_of_an_unknown_type_is_still_one_of_ours() -> None:
-    error = _error({"type": "FromTheFuture", "message": "It rains.", "hint": "Wait."})
-    assert type(error) is VaultMindError
-    assert str(error) == "It rains. Wait."
-    assert type(_error({"type": "Path", "message": "x"})) is VaultMindError

@@ -13,11 +13,9 @@ from tests.serve.vaults import config_of, write_vault
 from vaultmind.app import App, open_app
 from vaultmind.config import MemoryConfig, RedactConfig
 from vaultmind.memory.moves import brain_tokens
-from vaultmind.memory.polling import Following
-from vaultmind.memory.rights import Authority
 from vaultmind.redact import use_patterns
 from vaultmind.serve import operations
-from vaultmind.serve.calls.call import Call
+from vaultmind.serve.call import Call
 from vaultmind.types import Caller
 
 MAIN = Caller("agent", "main", "claude-desktop")
@@ -52,12 +50,6 @@ def test_a_brain_keeps_its_configured_size(app: App) -> None:
     assert brain.count("- Keeps thing") + archive.count("- Keeps thing") == 30
 
 
-def test_an_agents_sensitive_fact_waits(app: App) -> None:
-    done = update(app, op="remember", text="Was diagnosed with asthma")
-    assert done["outcome"] == "suggested"
-    assert "health" in done["reason"]
-
-
 def test_private_and_own_patterns_are_in_no_file_of_the_memory(app: App) -> None:
     done = update(
         app,
@@ -71,34 +63,3 @@ def test_private_and_own_patterns_are_in_no_file_of_the_memory(app: App) -> None
     assert "tea" in app.reader.read(app.paths.brain("main")).text
     assert "alcon" not in stored(app)
     assert "zebra" not in stored(app)
-
-
-@pytest.mark.parametrize("broken", ["identities", "suggestions"])
-def test_no_look_at_a_note_keeps_a_vault_from_opening(
-    tmp_path: Path,
-    broken: str,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    def fails(_: object) -> None:
-        raise ValueError("unforeseen")
-
-    looks = {"identities": (Authority, "notice"), "suggestions": (Following, "_settle_changed")}
-    monkeypatch.setattr(*looks[broken], fails)
-    write_vault(tmp_path / "vault")
-    app = open_app(config_of(tmp_path))
-    try:
-        assert update(app, op="remember", text="Likes tea")["outcome"] == "written"
-    finally:
-        app.close()
-    assert broken in caplog.text
-
-
-def test_an_identity_of_five_thousand_digits_opens_as_read_only(tmp_path: Path) -> None:
-    identity = write_vault(tmp_path / "vault") / "VaultMind/agents/main/identity.md"
-    identity.write_text(f"---\nautonomy: '{'9' * 5000}'\n---\n", "utf-8")
-    app = open_app(config_of(tmp_path))
-    try:
-        assert app.authority.level("main") == 0
-    finally:
-        app.close()

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 import signal
 import stat
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -28,15 +25,6 @@ HELLO = launch.hello("ops", kind="person", client="test")
 def raw(house: House) -> Wire:
     """Return a connection on which nothing has been said."""
     return Wire(wire.dial(str(house.config.state_dir)))
-
-
-def test_of_two_daemons_one_wins_and_the_other_leaves_politely(house: House) -> None:
-    both = [house.daemon(), house.daemon()]
-    until(lambda: any(child.poll() is not None for child in both), 30)
-    loser = next(child for child in both if child.poll() is not None)
-    assert loser.returncode == 0
-    until(lambda: house.status()["running"])
-    assert house.pid() in {child.pid for child in both} - {loser.pid}
 
 
 def test_many_who_start_it_at_once_share_one_daemon(house: House) -> None:
@@ -96,16 +84,6 @@ def test_without_a_client_it_stops_by_itself(house: House) -> None:
     assert "no client for" in house.log
 
 
-def test_a_client_keeps_it_alive(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("VAULTMIND_DAEMON_IDLE_EXIT_MINUTES", "0.01")
-    client = launch.connect(house.config, HELLO)
-    pid = client.peer["pid"]
-    with pytest.raises(subprocess.TimeoutExpired):
-        launch._started[-1].wait(1.5)
-    client.close()
-    until(lambda: not alive(pid, []))
-
-
 def test_with_its_state_folder_gone_it_makes_way(house: House) -> None:
     child, folder = house.running(), house.config.state_dir
     gone = folder.rename(folder.with_name("gone"))  # at once, while the daemon writes into it
@@ -123,24 +101,6 @@ def test_an_older_daemon_is_replaced(house: House, monkeypatch: pytest.MonkeyPat
     assert reached.peer["pid"] != child.pid, "a new one, and used though it is no younger"
     reached.close()
     assert child.wait(20) == 0
-
-
-def test_a_newer_daemon_is_used_as_it_is(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    child = house.running()
-    monkeypatch.setattr(launch, "__version__", "0.0.1")
-    reached = launch.connect(house.config, HELLO)
-    assert reached.peer["pid"] == child.pid
-    reached.close()
-
-
-def test_a_client_that_leaves_in_the_middle_of_a_line_harms_nobody(shared_house: House) -> None:
-    pid = shared_house.pid()
-    for data in (b"", b'{"vaultm', wire.encode(HELLO), wire.encode(HELLO) + b'{"id":1,"op":"dae'):
-        with raw(shared_house).sock as sock:
-            sock.sendall(data)
-    assert shared_house.pid() == pid
-    until(lambda: shared_house.status()["clients"] == 0)
-    assert "failed" not in shared_house.log
 
 
 @pytest.mark.parametrize(
@@ -161,49 +121,6 @@ def test_a_greeting_it_cannot_serve_is_refused_in_words(
         peer.send({**HELLO, **change})
         assert words in peer.receive()["error"]["message"]
         assert peer.receive() == {}
-
-
-def test_a_line_over_the_limit_is_refused_in_words(shared_house: House) -> None:
-    pid = shared_house.pid()
-    with raw(shared_house).sock as sock:
-        peer = Wire(sock)
-        peer.send(HELLO)
-        assert peer.receive()["pid"] == pid
-        sock.settimeout(20)
-        with pytest.raises(ConnectionError):  # it stops reading, answers and hangs up
-            for _ in range(200):
-                sock.sendall(b"x" * 100_000)
-    assert shared_house.pid() == pid
-
-
-def test_ten_clients_are_served_at_once(shared_house: House) -> None:
-    config = shared_house.config
-
-    def ask(number: int) -> int:
-        with Client.connect(config) as client:
-            return int(client.call("daemon_status", {})["pid"])
-
-    with ThreadPoolExecutor(10) as pool:
-        assert set(pool.map(ask, range(10))) == {shared_house.pid()}
-
-
-def test_a_vanished_vault_leaves_the_daemon_answering(house: House) -> None:
-    child = house.running()
-    config = house.config
-    house.vault.rename(house.vault.with_name("elsewhere"))
-    assert launch.status(config)["pid"] == child.pid
-    os.kill(child.pid, signal.SIGTERM)
-    assert child.wait(20) == 0
-
-
-def test_its_owner_file_says_who_it_is(shared_house: House) -> None:
-    pid = shared_house.pid()
-    path = shared_house.config.state_dir / "daemon.json"
-    owner = json.loads(path.read_text("utf-8"))
-    assert owner["pid"] == pid
-    assert owner["what"] == "daemon"
-    assert owner.keys() == {"pid", "what", "version", "started"}
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_a_socket_that_hangs_is_reported(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

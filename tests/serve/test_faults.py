@@ -12,8 +12,6 @@ import pytest
 from tests.serve.vaults import open_vault, write_vault
 from vaultmind.serve.operations import Call, run_operation
 from vaultmind.types import PERSON, Caller
-from vaultmind.vault.exclude import rules_for
-from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.replacing import TEMP_PREFIX
 
 DEEP = 20_000
@@ -91,10 +89,3 @@ def test_a_start_sweeps_what_killed_processes_left_and_nothing_else(tmp_path: Pa
         app.gate.repair()
         assert [path.name for path in left if path.exists()] == []
         assert all(path.exists() for path in others)
-
-
-def test_a_summary_of_a_segment_is_no_sync_conflict(tmp_path: Path) -> None:
-    rules = rules_for(VaultPaths(tmp_path), ())
-    folder = "VaultMind/agents/main/memory/summaries/rolling"
-    assert not rules.is_conflict_copy(f"{folder}/2026-11-23_009-8.md")
-    assert rules.is_conflict_copy(f"{folder}/2026-11-23_009-LAPTOP.md")

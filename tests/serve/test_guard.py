@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from vaultmind.errors import BadArgument, ConfigError
-from vaultmind.serve.surfaces import guard
-from vaultmind.serve.surfaces.guard import CALLER, MAX_BODY_BYTES, Guard
+from vaultmind.errors import ConfigError
+from vaultmind.serve import guard
+from vaultmind.serve.guard import CALLER, MAX_BODY_BYTES, Guard
 
 TOKEN = "a-token-that-is-long-enough"
 GOOD = {"host": "127.0.0.1:8765", "authorization": f"Bearer {TOKEN}"}
@@ -52,11 +52,6 @@ def test_a_known_token_names_the_agent() -> None:
     assert ask(GOOD.items(), (b"ab", b"c")) == (200, {"agent": "main", "length": 3})
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost:1", "LOCALHOST", "[::1]:8765"])
-def test_loopback_names_are_answered(host: str) -> None:
-    assert ask((GOOD | {"host": host}).items())[0] == 200
-
-
 @pytest.mark.parametrize(
     ("changed", "status"),
     [
@@ -88,23 +83,9 @@ def test_a_missing_or_doubled_host_is_refused() -> None:
     assert ask([*GOOD.items(), ("host", "evil.example")])[0] == 421
 
 
-def test_a_second_origin_does_not_slip_past_a_good_one() -> None:
-    origins = [("origin", "http://localhost"), ("origin", "https://evil.example")]
-    assert ask([*GOOD.items(), *origins])[0] == 403
-
-
 def test_a_body_over_the_limit_is_refused_though_its_length_was_not_told() -> None:
     half = b"x" * (MAX_BODY_BYTES // 2 + 1)
     assert ask(GOOD.items(), (half, half))[0] == 413
-
-
-def test_a_token_is_made_once_and_names_its_agent(tmp_path: Path) -> None:
-    token = guard.token_of(tmp_path, "jaskier")
-    assert guard.token_of(tmp_path, "Jaskier") == token
-    assert guard.token_of(tmp_path, "main") != token
-    assert guard.agent_of(tmp_path, token) == "jaskier"
-    assert guard.agent_of(tmp_path, token + "x") == ""
-    assert guard.agent_of(tmp_path, "ż\ud800") == ""
 
 
 def test_only_the_owner_can_read_the_tokens(tmp_path: Path) -> None:
@@ -123,11 +104,6 @@ def test_a_broken_token_file_lets_nobody_in(tmp_path: Path, text: str) -> None:
     path.chmod(0o600)
     with pytest.raises(ConfigError):
         guard.agent_of(tmp_path, "")
-
-
-def test_a_token_is_made_for_proper_names_only(tmp_path: Path) -> None:
-    with pytest.raises(BadArgument):
-        guard.token_of(tmp_path, "../main")
 
 
 def test_a_token_in_the_persons_name_is_nobodys(tmp_path: Path) -> None:

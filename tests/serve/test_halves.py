@@ -9,12 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.serve.test_http import ask, headers_of, served
 from tests.serve.vaults import open_vault
-from vaultmind.serve.calls.halves import whole_json
-from vaultmind.serve.calls.lines import Lines
-from vaultmind.serve.show import dump
-from vaultmind.serve.surfaces import mcp
+from vaultmind.serve import mcp
+from vaultmind.serve.call import whole_json
+from vaultmind.serve.lines import Lines
 from vaultmind.types import Caller
 
 HALF = "\ud83d"
@@ -43,14 +41,6 @@ def test_half_a_letter_becomes_one_that_can_be_kept(raw: bytes, meant: str | Non
     assert len(made) == len(raw)
     if meant is not None:
         assert json.loads(made) == meant
-
-
-def test_an_answer_holds_no_half_letter_wherever_it_stands() -> None:
-    answer = {"a\udc80": ["ż", ("\ud800",), 1, None, True], "b": {"c": "\U0001f600"}}
-    assert dump(answer) == {
-        "a\ufffd": ["ż", ["\ufffd"], 1, None, True],
-        "b": {"c": "\U0001f600"},
-    }
 
 
 def test_a_call_with_half_a_letter_is_answered_over_mcp_and_so_is_the_next(tmp_path: Path) -> None:
@@ -93,10 +83,3 @@ async def _spoken(app: Any, calls: list[tuple[str, dict[str, Any]]]) -> list[dic
 
 def _write(writer: asyncio.StreamWriter, message: dict[str, Any]) -> None:
     writer.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-
-
-def test_a_request_with_half_a_letter_is_answered_over_http(tmp_path: Path) -> None:
-    with open_vault(tmp_path, http_port=0) as app, served(app) as port:
-        for name, arguments in CALLS[:2]:
-            status, body = ask(port, f"/v1/{name}", arguments, headers_of(app))
-            assert status == 200, body

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.serve.vaults import open_vault, write_vault
 from vaultmind.app import App
 from vaultmind.errors import VaultMindError
+from vaultmind.serve import resources
 from vaultmind.serve.operations import Call, answer, of
-from vaultmind.serve.surfaces import resources
 from vaultmind.types import PERSON, Caller, SearchRequest
 
 MAIN, DEXTER, JASKIER = (Caller("agent", name) for name in ("main", "dexter", "jaskier"))
@@ -197,7 +197,7 @@ def test_itself_others_and_the_person_see_it(app: App) -> None:
         assert SECRET in said(app, caller, "memory_search", {"query": SECRET, "agent": "*"})
         assert SECRET in said(app, caller, "memory_show", {"agent": "dexter"})
         assert "dexter" in said(app, caller, "memory_status", {})
-    assert "agent dexter" in said(app, PERSON, "doctor", {})
+    assert "dexter" in said(app, PERSON, "doctor", {})
 
 
 ARGUMENT = st.sampled_from(["", "main", "jaskier", "dexter", "person", "MAIN", "*", "../main"])
@@ -223,4 +223,4 @@ def lines(app: App) -> list[dict[str, Any]]:
     """Return every line of the audit about the calls that name an agent."""
     files = (app.config.vault / "VaultMind/agents").glob("*/memory/audit-*.jsonl")
     found = [json.loads(one) for file in files for one in file.read_text("utf-8").splitlines()]
-    return [line for line in found if line["client"].startswith("as ")]
+    return [line for line in found if line.get("client", "").startswith("as ")]

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -18,10 +15,9 @@ from tests.nursery import Ended
 from tests.serve.daemons import House
 from tests.session.transcripts import Script
 from tests.waiting import until
-from vaultmind import __version__
 from vaultmind.client import hook, launch, wire
 from vaultmind.client.client import Client
-from vaultmind.session.capture import errands
+from vaultmind.session import spool
 
 PATIENT = {"VAULTMIND_HOOK_SECONDS": "20"}
 """What these tests promise is not how fast a busy machine is."""
@@ -122,7 +118,7 @@ def test_where_no_daemon_runs_one_is_started_and_the_start_comes_with_the_next_p
                    "UserPromptSubmit")  # fmt: skip
     assert "Is called Anna" in context
     assert len(sessions(house)) == 1
-    assert not errands.waiting(str(house.config.state_dir))
+    assert not spool.waiting(str(house.config.state_dir))
 
 
 def test_what_was_said_before_a_kill_is_taken_down_once_all_the_same(
@@ -143,36 +139,6 @@ def test_what_was_said_before_a_kill_is_taken_down_once_all_the_same(
     assert "state: ended" in text
 
 
-def test_after_an_upgrade_the_next_hook_has_the_older_daemon_replaced(
-    plain_house: House, script: Script, tmp_path: Path
-) -> None:
-    house = plain_house
-    older = house.running()
-    root = Path(launch.__file__).parent.parent
-    shutil.copytree(root, tmp_path / "new/vaultmind", ignore=shutil.ignore_patterns("__pycache__"))
-    named = tmp_path / "new/vaultmind/__init__.py"
-    named.write_text(named.read_text("utf-8").replace(__version__, "999.0.0"), "utf-8")
-    script.user("Said after the upgrade.")
-    words = ["hook", "claude-code", "Stop", "--vault", str(house.vault)]
-    done = subprocess.run(
-        [sys.executable, "-m", "vaultmind", *words],
-        input=json.dumps(event_of(script)),
-        env=house.environment | PATIENT | {"PYTHONPATH": str(tmp_path / "new")},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    until(lambda: house.status().get("version") == "999.0.0", 30)
-    assert older.wait(20) == 0
-    until(lambda: sessions(house) and "after the upgrade" in sessions(house)[0].read_text("utf-8"))
-    assert quiet(run(house, "Stop", event_of(script))), "an older hook uses the newer daemon"
-    assert house.status()["version"] == "999.0.0"
-    assert sessions(house)[0].read_text("utf-8").count("> Said after the upgrade.") == 1
-
-
 def test_a_daemon_that_never_answers_keeps_nobody_waiting(house: House, script: Script) -> None:
     state = str(house.config.state_dir)
     with wire.listen(state):
@@ -181,37 +147,9 @@ def test_a_daemon_that_never_answers_keeps_nobody_waiting(house: House, script: 
                    VAULTMIND_HOOK_SECONDS="0.2")  # fmt: skip
         took = time.monotonic() - began
     assert quiet(done) and took < 10
-    ((_, errand),) = errands.waiting(state)
+    (errand,) = spool.waiting(state)
     assert errand["source"] == "startup"
     assert not Path(state, hook.LOG).exists(), "an errand is left, so nothing failed"
-
-
-def test_a_daemon_that_hangs_up_is_no_fault_of_the_host(house: House, script: Script) -> None:
-    with wire.listen(str(house.config.state_dir)) as listener:
-        listener.settimeout(20)
-        child = subprocess.Popen(
-            [sys.executable, "-m", "vaultmind", "hook", "claude-code", "Stop", "--vault",
-             str(house.vault)],
-            env=house.environment | PATIENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        )  # fmt: skip
-        owner = Path(house.config.state_dir, wire.OWNER)
-        owner.write_text(json.dumps({"pid": os.getpid()}), "utf-8")
-        assert child.stdin
-        child.stdin.write(json.dumps(event_of(script)).encode())
-        child.stdin.close()
-        peer, _ = listener.accept()
-        greeting = wire.encode({"vaultmind": 1, "version": "0.1.0", "pid": os.getpid()})
-        assert peer.recv(65536)
-        peer.sendall(greeting)
-        assert b'"hook"' in peer.recv(65536)
-        peer.shutdown(socket.SHUT_RDWR)
-        peer.close()
-        assert child.stdout
-        with child.stdout:
-            assert child.stdout.read() == b""
-    assert child.wait(20) == 0
-    ((_, errand),) = errands.waiting(str(house.config.state_dir))
-    assert errand["session_id"] == script.session_id
 
 
 @pytest.mark.parametrize("event", hook.CAPTURED)
@@ -225,7 +163,7 @@ def test_no_event_is_lost_with_a_configuration_and_a_daemon_that_hangs(
         done = run(house, event, event_of(script, source="startup", prompt="Hello"),
                    VAULTMIND_CONFIG=str(config), VAULTMIND_HOOK_SECONDS="0.001")  # fmt: skip
     assert quiet(done)
-    ((_, errand),) = errands.waiting(state)
+    (errand,) = spool.waiting(state)
     assert errand["transcript_path"] == str(script.path)
     assert errand["end"] == (event == "SessionEnd")
 
@@ -246,60 +184,9 @@ def test_an_event_whose_hook_the_host_ends_early_is_not_lost(house: House, scrip
             with peer:  # nothing is answered
                 child.terminate()
                 assert child.wait(20) == 0
-    ((_, errand),) = errands.waiting(state)
+    (errand,) = spool.waiting(state)
     assert errand["end"]
     assert not Path(state, launch.BEGUN).exists(), "no second daemon beside one that is busy"
-
-
-def test_a_vault_that_is_away_leaves_the_event_for_when_it_is_back(
-    house: House, script: Script
-) -> None:
-    named = ("--agent", "main", "--state-dir", str(house.state_root))
-    house.config.state_dir.mkdir(parents=True, exist_ok=True)
-    away = house.vault.rename(house.vault.with_name("away"))
-    assert quiet(run(house, "SessionEnd", event_of(script), *named))
-    away.rename(house.vault)
-    assert len(errands.waiting(str(house.config.state_dir))) == 1
-
-
-def test_a_daemon_that_starts_runs_what_was_left_for_it(house: House, script: Script) -> None:
-    script.user("Said while nobody listened.")
-    assert quiet(run(house, "SessionEnd", event_of(script)))
-    until(lambda: not errands.waiting(str(house.config.state_dir)), 30)
-    (session,) = sessions(house)
-    until(lambda: "state: ended" in session.read_text("utf-8"))
-
-
-def test_a_prompt_whose_answer_came_too_late_gets_it_when_it_is_asked_again(
-    shared_house: House, script: Script
-) -> None:
-    house = shared_house
-    with Client.connect(house.config) as client:
-        client.call("index", {"vectors": False})
-    prompt = event_of(script, prompt="How hot does the oven bake?")
-    args = {name: prompt[name] for name in ("session_id", "transcript_path", "prompt")}
-    greeting = launch.hello("ops", kind="agent", agent="main", client="claude-code")
-    cut_off = launch.connect(house.config, greeting)
-    cut_off.send({"id": 1, "op": "hook", "args": {"event": "UserPromptSubmit", **args}})
-    assert "230 degrees" in cut_off.receive()["ok"]["context"]
-    cut_off.close()
-    again = run(house, "UserPromptSubmit", prompt)
-    assert "230 degrees" in told(again, "UserPromptSubmit")
-    until(lambda: "230 degrees" not in run(house, "UserPromptSubmit", prompt).stdout, 10)
-
-
-@pytest.mark.parametrize("given", ["", "{", "[]", "null", '{"session_id": 1}', "\0\xff"])
-def test_what_is_no_event_is_met_with_silence(shared_house: House, given: str) -> None:
-    assert quiet(run(shared_house, "UserPromptSubmit", given))
-
-
-@pytest.mark.parametrize(
-    "flags", [("--vault", "/not/there"), ("--agent", "../x"), ("--state-dir", "/proc/nowhere")]
-)
-def test_wrong_flags_are_met_with_silence(
-    shared_house: House, script: Script, flags: tuple[str, str]
-) -> None:
-    assert quiet(run(shared_house, "Stop", event_of(script), *flags))
 
 
 @pytest.mark.parametrize(
@@ -315,14 +202,6 @@ def test_a_mistyped_hook_never_ends_as_a_refusal_of_the_prompt(
         env=shared_house.environment, capture_output=True, check=False,
     )  # fmt: skip
     assert done.returncode == 1, "2 would block what the person typed"
-
-
-def test_a_paste_of_five_megabytes_passes(shared_house: House, script: Script) -> None:
-    prompt = event_of(script, prompt="The oven. " + "ż" * 5_000_000)
-    told(run(shared_house, "UserPromptSubmit", prompt), "UserPromptSubmit")
-    assert not Path(shared_house.config.state_dir, hook.LOG).exists() or "too long" not in Path(
-        shared_house.config.state_dir, hook.LOG
-    ).read_text("utf-8")
 
 
 def test_the_messenger_imports_next_to_nothing(house: House, script: Script) -> None:
@@ -353,31 +232,3 @@ def test_the_log_of_failures_says_nothing_of_what_was_said(
     assert "transcript_path" in log.read_text("utf-8")
     assert "Hildegard" not in log.read_text("utf-8") + house.log
     assert log.stat().st_mode & 0o077 == 0
-
-
-def remember(house: House, agent: str, words: str, message_id: str) -> str:
-    pipe = house.pipe("--agent", agent)
-    pipe.shake_hands()
-    arguments = {"utterance": words, "message_id": message_id}
-    params = {"name": "memory_update", "arguments": arguments}
-    answer = pipe.ask("tools/call", **params)
-    return str(answer["result"]["structuredContent"]["outcome"])
-
-
-@pytest.mark.parametrize("captured_first", [True, False])
-def test_a_request_acts_once_though_the_prompt_was_captured_too(
-    shared_house: House, script: Script, captured_first: bool
-) -> None:
-    house, agent = shared_house, f"baker-{captured_first}".lower()
-    words = "Remember that I prefer rye bread."
-    uuid = script.user(words)
-    if captured_first:
-        run(house, "UserPromptSubmit", event_of(script, prompt=words), "--agent", agent)
-        assert len(sessions(house, agent)) == 1
-    assert remember(house, agent, words, uuid) == "written"
-    run(house, "Stop", event_of(script), "--agent", agent)
-    assert remember(house, agent, words, uuid) == "unchanged"
-    brain = house.vault / f"VaultMind/agents/{agent}/memory/brain.md"
-    assert brain.read_text("utf-8").count("rye bread") == 1
-    found = [path.read_text("utf-8").count(f"> {words}") for path in sessions(house, agent)]
-    assert sum(found) == 1

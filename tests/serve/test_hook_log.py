@@ -10,9 +10,10 @@ from tests.session.transcripts import Script
 from vaultmind.client import hook
 from vaultmind.errors import BadArgument
 from vaultmind.locate import Where
-from vaultmind.serve.calls.problems import problem
+from vaultmind.serve.call import problem
 from vaultmind.serve.operations import find
-from vaultmind.session.capture.capture import transcript_of
+from vaultmind.session.capture import host_key
+from vaultmind.session.transcripts import check_transcript
 
 SECRET = "my lawyer is called Zanzibarquux"
 
@@ -35,7 +36,8 @@ def refusal(path: str, session: str, source: str) -> Exception:
     given = {"event": "Stop", "session_id": session, "transcript_path": path, "source": source}
     try:
         find("hook").check(given)
-        transcript_of("main", session, path)
+        host_key("main", session)
+        check_transcript(path)
     except BadArgument as error:
         return error
     raise AssertionError("it was not refused")

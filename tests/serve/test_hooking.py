@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -17,11 +16,10 @@ from tests.serve.vaults import config_of, open_vault, write_vault
 from tests.session.transcripts import Script
 from tests.waiting import until
 from vaultmind.app import App, open_app
-from vaultmind.errors import BadArgument, NotFound, VaultMindError
-from vaultmind.serve.operations import Call, of, run_operation
+from vaultmind.errors import BadArgument
+from vaultmind.serve.operations import Call, run_operation
 from vaultmind.serve.ops import hooks as hooking
-from vaultmind.session.capture import capture as capture_module
-from vaultmind.session.capture import errands
+from vaultmind.session import spool
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.transcript import PlacedMessage, parse_meta
 
@@ -79,19 +77,6 @@ def text_of(app: App, session: str, agent: str = "main") -> str:
 
 
 # --- taking down ---------------------------------------------------------------------------
-
-
-def test_what_was_said_is_in_the_session_once_word_for_word(app: App, script: Script) -> None:
-    ids = talk_about_bread(script)
-    told = tell(app, script, "Stop")
-    assert (told["new"], told["more"], told["context"]) == (4, False, "")
-    again = tell(app, script, "Stop")
-    assert again["new"] == 0 and again["session"] == told["session"]
-    said = [placed.message for placed in messages(app, told["session"])]
-    assert [(one.id, one.how) for one in said] == [(id_, "captured") for id_ in ids]
-    assert [(one.role, one.speaker) for one in said[2:]] == [("tool", "Bash")] * 2
-    assert said[3].text == ("Oven.md\n" * 100)[:200].strip()
-    assert parse_meta(text_of(app, told["session"])).conversation == "claude-code:5f1c-1"
 
 
 def test_only_what_was_added_is_read_and_a_torn_line_waits(app: App, script: Script) -> None:
@@ -164,20 +149,6 @@ def test_what_a_person_deleted_by_hand_does_not_come_back_after_a_restart(
     assert texts(app, session)[-1] == "After the restart."
 
 
-def test_what_is_said_after_a_clock_was_set_back_is_taken_down_after_a_restart(
-    tmp_path: Path, script: Script
-) -> None:
-    write_vault(tmp_path / "vault")
-    talk_about_bread(script)
-    with closing(open_app(config_of(tmp_path), embedder=HashEmbedder())) as app:
-        session = tell(app, script, "Stop")["session"]
-    script._time -= timedelta(hours=1)
-    script.user("After the clock was set back.")
-    with closing(open_app(config_of(tmp_path), embedder=HashEmbedder())) as app:
-        assert tell(app, script, "Stop")["new"] == 1
-    assert texts(app, session)[-1] == "After the clock was set back."
-
-
 def test_what_was_erased_or_forgotten_does_not_come_back(tmp_path: Path, script: Script) -> None:
     write_vault(tmp_path / "vault")
     talk_about_bread(script)
@@ -194,178 +165,10 @@ def test_what_was_erased_or_forgotten_does_not_come_back(tmp_path: Path, script:
         app.close()
 
 
-def test_secrets_are_masked_before_anything_is_stored(app: App, script: Script) -> None:
-    script.user("The key is AKIAIOSFODNN7EXAMPLE, keep it.")
-    session = tell(app, script, "Stop")["session"]
-    assert "AKIAIOSFODNN7EXAMPLE" not in text_of(app, session)
-
-
-def test_nothing_is_written_for_an_agent_kept_read_only(app: App, script: Script) -> None:
-    talk_about_bread(script)
-    told = tell(app, script, "SessionEnd", Caller("agent", "jaskier", "claude-code"))
-    assert (told["new"], told["session"]) == (0, "")
-    assert app.sessions.sessions("jaskier") == ()
-
-
-def test_a_long_transcript_is_read_in_pieces_and_ends_all_the_same(
-    app: App, script: Script, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(capture_module, "AT_A_TIME_BYTES", 3000)
-    for number in range(100):
-        script.user(f"Sentence number {number} of a long talk.")
-    talk = app.capture.talk(
-        capture_module.transcript_of("main", script.session_id, str(script.path)), MAIN
-    )
-    talk.ends = True
-    taken = app.capture.take(talk, 3000)
-    assert taken.more and 0 < taken.new < 100
-    until(lambda: len(messages(app, talk.session)) == 100)
-    until(lambda: parse_meta(text_of(app, talk.session)).state == "ended")
-    assert texts(app, talk.session)[99] == "Sentence number 99 of a long talk."
-
-
-def test_who_waits_for_an_answer_waits_for_no_long_transcript(
-    app: App, script: Script, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(200):
-        script.user(f"Sentence number {number} of a long talk. " + "And more words. " * 10)
-    told = tell(app, script, "SessionStart", source="resume")
-    assert told["more"] and told["new"] < 100 and "You are Main" in told["context"]
-    talk = app.capture.talk(
-        capture_module.transcript_of("main", script.session_id, str(script.path)), MAIN
-    )
-    held = threading.Event(), threading.Event()
-
-    def read_for_long() -> None:
-        with talk.lock:
-            held[0].set()
-            held[1].wait(20)
-
-    until(lambda: len(messages(app, talk.session)) == 200)
-    reader = threading.Thread(target=read_for_long)
-    reader.start()
-    held[0].wait(20)
-    assert tell(app, script, "UserPromptSubmit", prompt="Hello")["more"]
-    held[1].set()
-    reader.join()
-
-
-def test_a_resumed_conversation_that_was_copied_is_not_taken_twice(
-    app: App, script: Script, tmp_path: Path
-) -> None:
-    talk_about_bread(script)
-    first = tell(app, script, "Stop")["session"]
-    copy = Script(tmp_path / "projects/p/copy.jsonl", "copy")
-    copy.path.write_bytes(script.path.read_bytes())
-    copy.user("On we go in the copy.")
-    told = tell(app, copy, "Stop")
-    assert told["new"] == 1 and told["session"] != first
-    assert texts(app, told["session"]) == ["On we go in the copy."]
-
-
 # --- its life ------------------------------------------------------------------------------
 
 
-def test_the_end_of_the_conversation_ends_its_session_and_leaves_what_it_was_about(
-    app: App, script: Script
-) -> None:
-    talk_about_bread(script)
-    script.user("We decided to bake on Friday, 12 loaves.")
-    session = tell(app, script, "SessionEnd", reason="prompt_input_exit")["session"]
-    assert parse_meta(text_of(app, session)).state == "ended"
-    active = (app.paths.root / app.paths.active_context("main")).read_text("utf-8")
-    assert "Friday" in active
-    meta = parse_meta(text_of(app, session))
-    assert (meta.client, meta.project) == ("claude-code", "project")
-    assert ", Claude Code, project %%" in active
-
-
-def test_a_window_that_opens_is_told_of_the_other_and_of_itself_nothing(
-    app: App, script: Script, tmp_path: Path
-) -> None:
-    script.user("We decided to bake on Friday, 12 loaves.")
-    tell(app, script, "Stop")
-    other = Script(tmp_path / "projects/p/other.jsonl", "other")
-    assert "Going on now" in tell(app, other, "SessionStart", source="startup")["context"]
-    assert "12 loaves" not in tell(app, script, "SessionStart", source="resume")["context"]
-
-
-def test_clear_begins_a_segment_where_the_host_keeps_the_name(app: App, script: Script) -> None:
-    talk_about_bread(script)
-    tell(app, script, "SessionEnd", reason="clear")
-    tell(app, script, "SessionStart", source="clear")
-    script.user("Something else now.")
-    session = tell(app, script, "Stop")["session"]
-    assert [placed.segment for placed in messages(app, session)] == [1, 1, 1, 1, 2]
-
-
-def test_two_windows_that_are_emptied_at_once_both_end(app: App, tmp_path: Path) -> None:
-    names = ("a", "b", "a2", "b2")
-    first, second, *after = (Script(tmp_path / f"projects/p/{n}.jsonl", n) for n in names)
-    sessions = []
-    for window in (first, second):
-        window.user(f"We paint {window.session_id}.")
-        sessions.append(tell(app, window, "Stop")["session"])
-    for window in (first, second):
-        tell(app, window, "SessionEnd", reason="clear")
-    for window in after:
-        tell(app, window, "SessionStart", source="clear")
-    assert {app.sessions.read("main", one).meta.state for one in sessions} == {"ended"}
-
-
-def test_an_emptied_window_that_goes_on_is_not_ended_by_another(
-    app: App, script: Script, tmp_path: Path
-) -> None:
-    talk_about_bread(script)
-    session = tell(app, script, "SessionEnd", reason="clear")["session"]
-    tell(app, script, "SessionStart", source="resume")
-    other = Script(tmp_path / "projects/p/other.jsonl", "other")
-    tell(app, other, "SessionStart", source="clear")
-    script.user("And the bread itself?")
-    assert tell(app, script, "Stop")["session"] == session
-    assert app.sessions.read("main", session).meta.state == "open"
-
-
-def test_a_window_that_keeps_its_name_leaves_the_other_s_turn_to_end(
-    app: App, script: Script, tmp_path: Path
-) -> None:
-    other, after = (Script(tmp_path / f"projects/p/{n}.jsonl", n) for n in ("o", "o2"))
-    other.user("We paint the shed.")
-    script.user("We bake bread.")
-    session = tell(app, other, "SessionEnd", reason="clear")["session"]
-    tell(app, script, "SessionEnd", reason="clear")
-    tell(app, script, "SessionStart", source="clear")
-    assert app.sessions.read("main", session).meta.state == "open"
-    tell(app, after, "SessionStart", source="clear")
-    assert app.sessions.read("main", session).meta.state == "ended"
-
-
-def test_clear_ends_the_session_where_the_host_gives_a_new_name(
-    app: App, script: Script, tmp_path: Path
-) -> None:
-    talk_about_bread(script)
-    first = tell(app, script, "SessionEnd", reason="clear")["session"]
-    after = Script(tmp_path / "projects/p/after.jsonl", "after")
-    tell(app, after, "SessionStart", source="clear")
-    assert parse_meta(text_of(app, first)).state == "ended"
-    after.user("Something else now.")
-    assert tell(app, after, "Stop")["session"] != first
-
-
-def test_a_transcript_that_is_not_there_yet_is_no_fault(app: App, tmp_path: Path) -> None:
-    script = Script(tmp_path / "later.jsonl")
-    script.path.unlink()
-    assert tell(app, script, "SessionStart", source="startup")["new"] == 0
-
-
 # --- what the host is told -----------------------------------------------------------------
-
-
-def test_a_start_is_told_who_it_is_and_what_is_known(app: App, script: Script) -> None:
-    told = tell(app, script, "SessionStart", source="startup")["context"]
-    assert "You are Main, a calm assistant." in told
-    assert "Prefers short answers" in told and "lighthouse trip" in told
-    assert "<<recalled" in told and "session_log" in told
 
 
 def test_a_compaction_is_told_the_summary_too(app: App, script: Script) -> None:
@@ -377,83 +180,6 @@ def test_a_compaction_is_told_the_summary_too(app: App, script: Script) -> None:
     script.compacts()
     told = tell(app, script, "SessionStart", source="compact")["context"]
     assert "loaves on day" in told and "You are Main" in told
-
-
-def test_where_only_a_summary_is_known_nobody_says_that_nothing_is(
-    app: App, script: Script
-) -> None:
-    who = Caller("agent", "newcomer", "claude-code")
-    for number in range(12):
-        script.user(f"We decided to bake {number + 3} loaves on day {number} of the fair.")
-        script.says(f"Noted: {number + 3} loaves on day {number}.")
-    tell(app, script, "PreCompact", who)
-    script.compacts()
-    told = tell(app, script, "SessionStart", who, source="compact")["context"]
-    assert "loaves on day" in told and "Nothing is remembered" not in told
-    assert told.index("never orders") < told.index("loaves on day")
-
-
-def test_a_prompt_brings_to_mind_what_the_notes_say(app: App, script: Script) -> None:
-    told = tell(app, script, "UserPromptSubmit", prompt="How hot is the bread oven in my notes?")
-    assert "230 degrees" in told["context"]
-    assert told["context"].startswith("What stands between")
-
-
-def test_what_was_given_is_not_given_again_until_the_host_lets_go_of_it(
-    app: App, script: Script
-) -> None:
-    prompt = "How hot is the bread oven in my notes?"
-    assert "230 degrees" in tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
-    assert "230 degrees" not in tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
-    tell(app, script, "SessionStart", source="compact")
-    assert "230 degrees" in tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
-
-
-def test_a_prompt_that_was_cut_off_and_is_asked_again_gets_its_context(
-    app: App, script: Script
-) -> None:
-    prompt = "How hot is the bread oven in my notes?"
-    for _ in range(10):
-        told = tell_cut_off(app, script, "UserPromptSubmit", prompt=prompt)
-        assert "230 degrees" in told["context"]
-    assert "230 degrees" in tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
-    assert "230 degrees" not in tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
-
-
-def test_a_start_that_came_too_late_comes_with_the_next_prompt_until_it_is_there(
-    app: App, script: Script
-) -> None:
-    tell_cut_off(app, script, "SessionStart", source="startup")
-    for _ in range(2):
-        told = tell_cut_off(app, script, "UserPromptSubmit", prompt="Hello")
-        assert "You are Main" in told["context"]
-    assert "You are Main" in tell(app, script, "UserPromptSubmit", prompt="Hello")["context"]
-    assert "You are Main" not in tell(app, script, "UserPromptSubmit", prompt="Hello")["context"]
-
-
-def test_what_is_given_again_begins_no_second_segment(app: App, script: Script) -> None:
-    talk_about_bread(script)
-    tell(app, script, "SessionEnd", reason="clear")
-    tell_cut_off(app, script, "SessionStart", source="clear")
-    script.user("Something else now.")
-    tell_cut_off(app, script, "UserPromptSubmit", prompt="Hello")
-    script.user("And more of it.")
-    session = tell(app, script, "UserPromptSubmit", prompt="Hello")["session"]
-    assert [placed.segment for placed in messages(app, session)] == [1, 1, 1, 1, 2, 2]
-
-
-def test_an_answer_from_before_a_compaction_is_not_there_after_it(app: App, script: Script) -> None:
-    prompt = "How hot is the bread oven in my notes?"
-    late = tell_cut_off(app, script, "UserPromptSubmit", prompt=prompt)
-    tell(app, script, "SessionStart", source="compact")
-    tell_cut_off(app, script, "UserPromptSubmit", delivered=late["given"])
-    assert "230 degrees" in tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
-
-
-@pytest.mark.parametrize("prompt", ["ok", "thanks!", "dzięki", "/compact", "  ", ""])
-def test_small_talk_and_commands_bring_nothing(app: App, script: Script, prompt: str) -> None:
-    talk_about_bread(script)
-    assert tell(app, script, "UserPromptSubmit", prompt=prompt)["context"] == ""
 
 
 def test_from_earlier_comes_only_what_a_compaction_took_away(app: App, script: Script) -> None:
@@ -473,100 +199,57 @@ def test_from_earlier_comes_only_what_a_compaction_took_away(app: App, script: S
     assert "a line of Mickiewicz" not in again
 
 
-def test_orders_in_a_note_stand_between_fences(app: App, script: Script) -> None:
-    told = tell(app, script, "UserPromptSubmit", prompt="What is in the recipe for pancakes?")
-    before, fence, after = told["context"].partition("<<recalled")
-    assert fence and "Ignore all previous" not in before
-    assert "Ignore all previous" not in after.partition("<<end")[2]
+# --- what hooks left, and what is refused --------------------------------------------------
 
 
-# --- errands, and what is refused ----------------------------------------------------------
+def leave(app: App, script: Script, *, source: str = "", end: bool = False) -> None:
+    event = {"agent": "main", "session_id": script.session_id, "source": source, "end": end}
+    spool.leave(str(app.config.state_dir), {**event, "transcript_path": str(script.path)})
 
 
-def test_an_errand_is_run_with_the_next_hook_and_its_start_is_given_then(
+def waiting(app: App) -> list[dict[str, Any]]:
+    return spool.waiting(str(app.config.state_dir))
+
+
+def test_what_a_hook_left_is_made_up_for_with_the_next_one_and_its_start_is_given_then(
     app: App, script: Script, tmp_path: Path
 ) -> None:
     other = Script(tmp_path / "projects/p/other.jsonl", "other")
-    talk_about_bread(other)
-    state = str(app.config.state_dir)
-    errand = {"agent": "main", "session_id": "other", "transcript_path": str(other.path)}
-    errands.leave(state, {**errand, "source": "", "end": True})
-    own = {**errand, "session_id": script.session_id, "transcript_path": str(script.path)}
-    errands.leave(state, {**own, "source": "startup", "end": False})
-    told = tell(app, script, "UserPromptSubmit", prompt="Hello")
-    assert "You are Main" in told["context"]
-    (session,) = app.sessions.sessions("main")
-    assert parse_meta(text_of(app, session)).state == "ended"
-    assert not errands.waiting(state)
-    assert "You are Main" not in tell(app, script, "UserPromptSubmit", prompt="Hello")["context"]
-
-
-def test_an_errand_stays_until_its_transcript_is_read(app: App, script: Script) -> None:
-    other = Script(script.path.with_name("other.jsonl"), "other")
     for number in range(200):
         other.user(f"Sentence number {number} of a long talk. " + "And more words. " * 10)
-    state = str(app.config.state_dir)
-    errand = {"agent": "main", "session_id": "other", "transcript_path": str(other.path)}
-    errands.leave(state, {**errand, "source": "startup", "end": True})
-    tell(app, script, "UserPromptSubmit", prompt="Hello")
-    ((_, left),) = errands.waiting(state)
-    assert (left["source"], left["end"]) == ("", True)
-
-    def done() -> bool:
-        tell(app, script, "Stop")
-        return not errands.waiting(state)
-
-    until(done)
+    leave(app, other, source="startup", end=True)
+    leave(app, script, source="startup")
+    told = tell(app, script, "UserPromptSubmit", prompt="Hello")
+    assert "You are Main" in told["context"]
+    assert "You are Main" not in tell(app, script, "UserPromptSubmit", prompt="Hello")["context"]
+    until(lambda: not waiting(app))
     (session,) = app.sessions.sessions("main")
     assert len(messages(app, session)) == 200
     assert parse_meta(text_of(app, session)).state == "ended"
 
 
-def test_an_errand_of_this_very_conversation_is_done_with_once_it_is_told(
-    app: App, script: Script
-) -> None:
+def test_what_cannot_be_made_up_for_waits_on(app: App, script: Script) -> None:
     talk_about_bread(script)
-    state = str(app.config.state_dir)
-    path = str(script.path)
-    errands.leave(state, {"agent": "main", "session_id": script.session_id,
-                          "transcript_path": path, "source": "", "end": True})  # fmt: skip
-    assert tell(app, script, "SessionEnd", reason="other")["session"]
-    assert not errands.waiting(state)
-
-
-def test_an_errand_that_fails_waits_on(app: App, script: Script) -> None:
-    talk_about_bread(script)
-    state = str(app.config.state_dir)
-    path = str(script.path)
-    errands.leave(state, {"agent": "main", "session_id": script.session_id,
-                          "transcript_path": path, "source": "", "end": False})  # fmt: skip
+    leave(app, script)
     sessions = app.paths.root / app.paths.memory("main") / "sessions"
     sessions.write_text("in the way", "utf-8")
-    hooking.run_errands(app)
-    assert len(errands.waiting(state)) == 1
+    hooking.catch_up_hooks(app)
+    assert len(waiting(app)) == 1
     sessions.unlink()
-    hooking.run_errands(app)
-    assert not errands.waiting(state) and app.sessions.sessions("main")
 
+    def done() -> bool:
+        hooking.catch_up_hooks(app)
+        return not waiting(app)
 
-def test_a_bad_errand_is_dropped(app: App, script: Script) -> None:
-    folder = app.config.state_dir / errands.FOLDER
-    folder.mkdir()
-    (folder / "main--x.json").write_text("{}", "utf-8")
-    (folder / "main--y.json").write_text(
-        json.dumps({"agent": "../x", "session_id": "y", "transcript_path": "/etc/passwd"}), "utf-8"
-    )
-    tell(app, script, "Stop")
-    assert not errands.waiting(str(app.config.state_dir))
+    until(done)
+    assert app.sessions.sessions("main")
 
 
 def test_what_waits_for_its_start_is_taken_down_before_anything_is_forgotten(
     app: App, script: Script
 ) -> None:
     talk_about_bread(script)
-    state = str(app.config.state_dir)
-    errands.leave(state, {"agent": "main", "session_id": script.session_id, "source": "startup",
-                          "transcript_path": str(script.path), "end": False})  # fmt: skip
+    leave(app, script, source="startup")
     found = run_operation(app, Call(PERSON), "erase_preview", {"text": "sourdough"})
     run_operation(app, Call(PERSON), "erase", {"text": "sourdough", "seal": found["seal"]})
     told = tell(app, script, "UserPromptSubmit", prompt="Hello")
@@ -574,47 +257,36 @@ def test_what_waits_for_its_start_is_taken_down_before_anything_is_forgotten(
     assert "sourdough" not in text_of(app, told["session"])
 
 
-def test_a_conversation_that_is_over_waits_for_no_hook_of_its_own(app: App, script: Script) -> None:
-    talk_about_bread(script)
-    state = str(app.config.state_dir)
-    errands.leave(state, {"agent": "main", "session_id": script.session_id, "source": "startup",
-                          "transcript_path": str(script.path), "end": True})  # fmt: skip
-    hooking.run_errands(app, starts=False)
-    (session,) = app.sessions.sessions("main")
-    assert parse_meta(text_of(app, session)).state == "ended" and not errands.waiting(state)
-
-
-@pytest.mark.parametrize("raw", ["[" * 90_000, '{"at":1e300,"tool":"Read"}\n', "\\ud800"])
-@pytest.mark.parametrize("name", ["main--x.json", "main--x.uses"])
-def test_no_leftover_is_so_odd_that_it_keeps_the_others(
-    app: App, script: Script, raw: str, name: str
-) -> None:
-    state = app.config.state_dir
-    errand = {"agent": "main", "session_id": "5f1c-1", "source": "", "end": False}
-    errands.leave(str(state), {**errand, "transcript_path": str(script.path)})
-    if raw.startswith("\\"):
-        raw = json.dumps({**errand, "session_id": "x", "transcript_path": "/tmp/\ud800.jsonl"})
-    (state / errands.FOLDER / name).write_text(raw, "utf-8")
-    talk_about_bread(script)
-    hooking.run_errands(app)
-    assert app.sessions.sessions("main")
-    assert not errands.waiting(str(state))
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("transcript_path", "/etc/passwd"),
-        ("transcript_path", "talk.jsonl"),
-        ("session_id", "../x"),
-        ("session_id", ""),
-        ("event", "PreToolUse"),
-        ("agent", "jaskier"),
-    ],
+ODD = (
+    {"agent": "../x", "session_id": "y", "transcript_path": "/etc/passwd", "source": ""},
+    {"agent": "main", "session_id": "x", "transcript_path": "/tmp/\ud800.jsonl", "source": ""},
+    {"agent": "main", "session_id": "x", "at": 1e300, "tool": "Read"},
+    {},
 )
-def test_what_can_be_no_hook_is_refused(app: App, script: Script, field: str, value: str) -> None:
-    with pytest.raises(BadArgument, match=field):
-        tell(app, script, **{"event": "Stop", field: value})
+
+
+def test_nothing_left_is_so_odd_that_it_keeps_the_others(app: App, script: Script) -> None:
+    talk_about_bread(script)
+    for one in ODD:
+        spool.leave(str(app.config.state_dir), one)
+    with (app.config.state_dir / spool.NAME).open("a") as file:
+        file.write("{torn\n" + "[" * 90_000 + "\n")
+    leave(app, script)
+    hooking.catch_up_hooks(app)
+    until(lambda: not waiting(app))
+    assert app.sessions.sessions("main")
+
+
+def test_what_a_daemon_took_and_was_killed_over_is_taken_again(tmp_path: Path) -> None:
+    spool.leave(str(tmp_path), {"session_id": "s1"})
+    spool.leave(str(tmp_path), {"session_id": "s2"})
+    ((path, events),) = spool.take(str(tmp_path))
+    assert [one["session_id"] for one in events] == ["s1", "s2"]
+    assert not spool.take(str(tmp_path)), "it is being seen to"
+    spool._taken.clear()
+    assert spool.take(str(tmp_path)) == [(path, events)]
+    spool.drop(path)
+    assert not [*tmp_path.iterdir()]
 
 
 def test_another_s_file_or_a_link_is_refused(app: App, script: Script, tmp_path: Path) -> None:
@@ -622,25 +294,6 @@ def test_another_s_file_or_a_link_is_refused(app: App, script: Script, tmp_path:
     link.symlink_to(script.path)
     with pytest.raises(BadArgument, match="transcript_path"):
         tell(app, script, "Stop", transcript_path=str(link))
-
-
-def test_it_is_no_tool_and_no_route(app: App) -> None:
-    assert "hook" not in {one.name for surface in ("mcp", "http") for one in of(surface)}  # type: ignore[arg-type]
-    with pytest.raises(NotFound):
-        run_operation(app, Call(MAIN), "hook", {}, "mcp")
-
-
-def test_a_vault_that_cannot_be_written_loses_nothing(
-    app: App, script: Script, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    talk_about_bread(script)
-    folder = app.paths.root / app.paths.memory("main")
-    sessions = folder / "sessions"
-    sessions.write_text("in the way", "utf-8")
-    with pytest.raises((VaultMindError, OSError)):
-        tell(app, script, "Stop")
-    sessions.unlink()
-    assert tell(app, script, "Stop")["new"] == 4
 
 
 def test_a_talk_of_yesterday_and_one_of_today_are_sessions_of_their_own(

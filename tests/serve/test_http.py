@@ -9,7 +9,6 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -19,9 +18,9 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
+from vaultmind.serve import guard
+from vaultmind.serve.http import serve_http
 from vaultmind.serve.operations import of
-from vaultmind.serve.surfaces import guard
-from vaultmind.serve.surfaces.http import serve_http
 
 
 @contextmanager
@@ -88,27 +87,6 @@ def test_the_token_says_whose_memory_it_is(app: App, port: int) -> None:
     assert "ballady" in body["facts"]
 
 
-@pytest.mark.parametrize(
-    ("body", "status", "field"),
-    [
-        (b"\xff", 400, "body"),
-        (b"[" * 100_000, 400, "body"),
-    ],
-)
-def test_bad_bodies_are_refused_in_words(
-    app: App, port: int, body: Any, status: int, field: str
-) -> None:
-    got, answer = ask(port, "/v1/memory_search", body, headers_of(app))
-    assert got == status
-    assert answer["error"]["field"] == field
-    assert answer["error"]["message"]
-
-
-def test_a_body_that_is_no_json_by_its_type_is_refused(app: App, port: int) -> None:
-    headers = headers_of(app) | {"Content-Type": "text/plain"}
-    assert ask(port, "/v1/memory_search", {"query": "a"}, headers)[0] == 400
-
-
 @pytest.mark.parametrize("path", ["/v1/memory_status", "/v1/doctor", "/mcp", "/", "/v1/nothing"])
 def test_every_route_is_behind_the_guard(app: App, port: int, path: str) -> None:
     good = headers_of(app)
@@ -150,32 +128,3 @@ def test_a_clients_own_session_tells_its_conversations_apart(app: App, port: int
     assert log(**{"Mcp-Session-Id": "secret-a"}) == first["a"]
     path = app.paths.root / app.paths.session(app.config.agent, first["a"])
     assert "secret-a" not in path.read_text("utf-8")
-
-
-def test_a_session_that_a_client_names_is_no_fault_to_mcp(app: App, port: int) -> None:
-    async def session() -> Any:
-        headers = {"Authorization": headers_of(app)["Authorization"], "Mcp-Session-Id": "mine"}
-        async with httpx2.AsyncClient(headers=headers) as web:
-            transport = streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=web)
-            async with Client(transport, mode="legacy") as client:
-                said = {"messages": [{"text": "hello"}]}
-                return await client.call_tool("session_log", said)
-
-    result = asyncio.run(session())
-    assert not result.is_error
-    transcript = app.sessions.read(app.config.agent, result.structured_content["session"])
-    assert transcript.meta.conversation.startswith("pipe:")
-
-
-def test_a_taken_port_is_an_error_at_once(app: App, port: int, tmp_path: Path) -> None:
-    with (
-        open_vault(tmp_path, http_port=port) as other,
-        pytest.raises(OSError, match="in use"),
-    ):
-        asyncio.run(serve_http(other, lambda number: None))
-
-
-def test_what_only_reads_and_needs_no_argument_is_answered_to_get(app: App, port: int) -> None:
-    status, body = ask(port, "/v1/model/status", None, headers_of(app), "GET")
-    assert status == 200 and body["models"]
-    assert ask(port, "/v1/model/train", None, headers_of(app), "GET")[0] == 405

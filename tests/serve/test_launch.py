@@ -5,101 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from tests.serve.daemons import ROOT, House, alive
 from tests.waiting import until
 from vaultmind.client import launch
-from vaultmind.config import Flags, load_config
-from vaultmind.errors import DaemonUnavailable, VaultLocked, VaultNotFound
-from vaultmind.locate import locate
+from vaultmind.errors import DaemonUnavailable, VaultLocked
 from vaultmind.serve.lock import VaultLock
 
 HELLO = launch.hello("ops", kind="person", client="test")
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a home folder with a vault in it, in an environment that names nothing."""
-    for name in [name for name in os.environ if name.startswith(("VAULTMIND_", "XDG_"))]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / "vault" / ".obsidian").mkdir(parents=True)
-    (tmp_path / "vault" / "deep" / "er").mkdir(parents=True)
-    (tmp_path / "link").symlink_to(tmp_path / "vault")
-    (tmp_path / "bare" / "VaultMind" / "agents").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-CONFIG = 'vault = "~/vault"\nagent = "jaskier"\nstate_dir = "~/elsewhere"\n'
-
-
-@pytest.mark.parametrize(
-    ("flags", "environment", "folder", "config"),
-    [
-        (Flags("vault"), {}, ".", ""),
-        (Flags("~/vault/"), {}, ".", ""),
-        (Flags("link", agent="jaskier"), {}, ".", ""),
-        (Flags(), {"VAULTMIND_VAULT": "vault/../vault"}, ".", ""),
-        (Flags(), {}, "vault/deep/er", ""),
-        (Flags(), {}, "link", ""),
-        (Flags(), {}, "bare", ""),
-        (Flags("vault", state_dir="~/st//a/./b"), {"VAULTMIND_STATE_DIR": "/x"}, ".", ""),
-        (Flags("vault"), {"VAULTMIND_STATE_DIR": "st", "VAULTMIND_AGENT": "a"}, ".", ""),
-        (Flags("vault"), {"XDG_STATE_HOME": "/s", "XDG_CONFIG_HOME": "relative"}, ".", ""),
-        (Flags(), {}, ".", ".config/vaultmind/config.toml"),
-        (Flags(), {"XDG_CONFIG_HOME": "/nowhere", "VAULTMIND_CONFIG": "my.toml"}, ".", "my.toml"),
-    ],
-)
-def test_the_fast_way_finds_what_the_configuration_finds(
-    home: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    flags: Flags,
-    environment: dict[str, str],
-    folder: str,
-    config: str,
-) -> None:
-    if config:
-        (home / config).parent.mkdir(parents=True, exist_ok=True)
-        (home / config).write_text(CONFIG, "utf-8")
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.chdir(folder)
-    slow = load_config(flags)
-    for light in (True, False):
-        fast = locate(flags.vault, flags.agent, flags.state_dir, light=light)
-        assert (fast.vault, fast.state_dir) == (str(slow.vault), str(slow.state_dir))
-        assert (fast.agent, fast.agent_named) == (slow.agent, slow.agent_named)
-
-
-def test_where_all_is_named_no_configuration_is_read(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    slow = load_config(Flags("vault", "jaskier", "~/elsewhere"))
-    monkeypatch.setenv("VAULTMIND_CONFIG", str(home))  # a folder: whoever reads it fails
-    fast = locate("vault", "jaskier", "~/elsewhere", light=True)
-    assert (fast.vault, fast.state_dir) == (str(slow.vault), str(slow.state_dir))
-
-
-def test_a_broken_configuration_keeps_no_hook_from_its_state(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    slow = load_config(Flags("vault"))
-    (home / "broken.toml").write_text("[", "utf-8")
-    monkeypatch.setenv("VAULTMIND_CONFIG", "broken.toml")
-    assert locate("vault", light=True).state_dir == str(slow.state_dir)
-
-
-def test_no_vault_is_said_as_the_configuration_says_it(home: Path) -> None:
-    with pytest.raises(VaultNotFound, match="No vault found"):
-        locate()
-    with pytest.raises(VaultNotFound, match="nowhere"):
-        locate(vault="nowhere")
-    with pytest.raises(VaultNotFound, match="No vault found"):
-        locate(light=True)
 
 
 def test_the_pipe_imports_next_to_nothing() -> None:
@@ -137,15 +52,6 @@ def test_a_daemon_is_started_reached_and_stopped(plain_house: House) -> None:
     until(lambda: not alive(found["pid"], []))
     assert not house.socket.exists()
     assert "stopped" in house.log
-
-
-def test_why_a_daemon_cannot_start_is_said_in_words(
-    plain_house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    config = plain_house.config
-    monkeypatch.setenv("VAULTMIND_SEARCH_LIMIT", "many")
-    with pytest.raises(DaemonUnavailable, match=r"'search\.limit' in the environment is 'many'"):
-        launch.connect(config, HELLO)
 
 
 def test_a_state_folder_that_cannot_be_made_is_named(house: House) -> None:

@@ -14,16 +14,13 @@ def run(code: str) -> str:
 
 
 def test_a_server_loads_neither_client_nor_framework() -> None:
-    code = (
-        "import sys, vaultmind.serve.surfaces.mcp;"
-        f"print([m for m in {CLIENT_SIDE} if m in sys.modules])"
-    )
+    code = f"import sys, vaultmind.serve.mcp;print([m for m in {CLIENT_SIDE} if m in sys.modules])"
     assert run(code) == "[]"
 
 
 def test_the_library_is_whole_for_whoever_asks_for_the_rest() -> None:
     code = (
-        "import vaultmind.serve.surfaces.mcp, mcp; from mcp import Client, stdio_client;"
+        "import vaultmind.serve.mcp, mcp; from mcp import Client, stdio_client;"
         "from mcp.server import MCPServer, Server;"
         "print(mcp.types.Tool.__name__, mcp.server.Server is Server, hasattr(mcp, 'nonsense'))"
     )
@@ -32,7 +29,7 @@ def test_the_library_is_whole_for_whoever_asks_for_the_rest() -> None:
 
 def test_models_of_others_are_built_as_ever() -> None:
     code = (
-        "import vaultmind.serve.surfaces.mcp; from pydantic import BaseModel;"
+        "import vaultmind.serve.mcp; from pydantic import BaseModel;"
         "print(BaseModel.model_config.get('defer_build', False))"
     )
     assert run(code) == "False"

@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,9 +14,8 @@ from mcp import Client, MCPError
 from tests.serve.vaults import ORDER, open_vault
 from vaultmind import tokens
 from vaultmind.app import App
-from vaultmind.serve.calls.lines import Lines
-from vaultmind.serve.operations import Call, of, run_operation
-from vaultmind.serve.surfaces import mcp
+from vaultmind.serve import mcp
+from vaultmind.serve.operations import Call, run_operation
 from vaultmind.types import PERSON, Caller
 
 MAIN = Caller("agent", "main", "test")
@@ -79,39 +77,6 @@ def test_all_schemas_together_cost_less_than_2500_tokens() -> None:
     assert tokens.count(json.dumps(listed, ensure_ascii=False)) < MAX_SCHEMA_TOKENS
 
 
-@pytest.mark.parametrize("era", ERAS)
-def test_both_eras_list_the_tools_of_the_table(app: App, era: str) -> None:
-    tools = with_client(app, lambda client: client.list_tools(), era=era).tools
-    assert [tool.name for tool in tools] == [one.name for one in of("mcp")]
-    writing = {tool.name for tool in tools if not tool.annotations.read_only_hint}
-    assert writing == {"context_plan", "episode", "memory_update", "session_log"}
-    assert all(tool.description and tool.input_schema["type"] == "object" for tool in tools)
-
-
-@pytest.mark.parametrize("era", ERAS)
-def test_a_search_finds_and_fences_in_words_and_in_structure(app: App, era: str) -> None:
-    arguments = {"query": "how hot is the bread oven?"}
-    result = with_client(app, lambda c: c.call_tool("memory_search", arguments), era=era)
-    assert not result.is_error
-    source, inside = fenced(text_of(result))[0]
-    assert source.startswith("Notes/Oven.md")
-    assert "230 degrees" in inside
-    assert result.structured_content is None
-    hit = data(app, "memory_search", arguments)["hits"][0]
-    assert hit["path"] == "Notes/Oven.md"
-    assert "230 degrees" in fenced(hit["text"])[0][1]
-
-
-def test_a_hit_says_why_in_a_line_and_with_shares_where_it_is_asked(app: App) -> None:
-    for explain in (False, True):
-        arguments = {"query": "how hot is the bread oven?", "explain": explain}
-        words = text_of(call(app, "memory_search", arguments))
-        why = data(app, "memory_search", arguments)["hits"][0]["why"]
-        assert set(why[0]) == {"words", "share"} and 0 < why[0]["share"] <= 1
-        shown = f"{why[0]['words']} ({why[0]['share']:.0%})" if explain else f"· {why[0]['words']}"
-        assert shown in words
-
-
 def test_orders_in_a_note_stay_inside_the_fence(app: App) -> None:
     result = call(app, "memory_search", {"query": "pancakes recipe"})
     body = data(app, "memory_search", {"query": "pancakes recipe"})
@@ -121,65 +86,12 @@ def test_orders_in_a_note_stay_inside_the_fence(app: App) -> None:
         assert ORDER not in outside
 
 
-def test_two_answers_never_share_a_mark(app: App) -> None:
-    marks = {
-        re.findall(r"<<recalled (\w{8})", text_of(call(app, "memory_search", {"query": "oven"})))[0]
-        for _ in range(3)
-    }
-    assert len(marks) == 3
-
-
-@pytest.mark.parametrize(
-    ("tool", "arguments", "field", "allowed"),
-    [
-        ("memory_search", {"query": "a", "agent": "../x"}, "agent", "letters a-z"),
-        ("memory_search", {"query": "a", "after": "someday"}, "after", "'last week'"),
-        ("memory_search", {"query": "oven", "offset": 90}, "offset", "no more hits"),
-        ("memory_update", {"op": "replace", "text": "x"}, "old", "fact to replace"),
-        ("memory_status", {"verbose": True}, "verbose", "it takes none"),
-    ],
-)
-def test_bad_arguments_come_back_in_words_a_model_can_act_on(
-    app: App, tool: str, arguments: dict[str, Any], field: str, allowed: str
-) -> None:
-    for era in ERAS:
-        result = with_client(app, lambda c: c.call_tool(tool, arguments), era=era)
-        assert result.is_error
-        assert f"'{field}'" in text_of(result)
-        assert allowed in text_of(result)
-        assert result.structured_content["error"]["field"] == field
-
-
 def test_an_offset_behind_the_last_hit_is_told_how_many_there_are(app: App) -> None:
     found = data(app, "memory_search", {"query": "oven"})["hits"]
     words = text_of(call(app, "memory_search", {"query": "oven", "offset": 90}))
     number = f"{len(found)} hit" + "s" * (len(found) != 1)
     assert f"There are no more hits from 'offset' 90 on: this search has {number} in all" in words
     assert "leave the offset out" in words and "Allowed" not in words
-
-
-def test_a_folder_that_is_none_is_answered_with_those_there_are(app: App) -> None:
-    words = text_of(call(app, "memory_search", {"query": "oven", "folder": "Nowhere"}))
-    assert "at the top are: Notes, VaultMind" in words
-
-
-def test_operations_that_are_no_tools_cannot_be_called(app: App) -> None:
-    assert call(app, "import_file", {"path": "/etc/passwd"}).is_error
-    assert call(app, "init", {}).is_error
-
-
-def test_a_whole_note_is_read_in_pieces(app: App) -> None:
-    part = {"id": "Notes/Long.md", "max_tokens": 200}
-    first, offset = call(app, "memory_fetch", part), data(app, "memory_fetch", part)["next_offset"]
-    assert f"offset {offset}" in text_of(first)
-    second = call(app, "memory_fetch", {"id": "Notes/Long.md", "offset": offset})
-    assert "tomatoes" in fenced(text_of(second))[0][1]
-
-
-def test_a_hit_is_read_by_its_id(app: App) -> None:
-    hits = data(app, "memory_search", {"query": "birch wood"})["hits"]
-    read = call(app, "memory_fetch", {"id": hits[0]["id"]})
-    assert "Birch" in fenced(text_of(read))[0][1]
 
 
 @pytest.mark.parametrize(
@@ -205,18 +117,6 @@ def test_secrets_in_notes_are_masked_on_every_way_out(app: App) -> None:
         assert "AKIAIOSFODNN7EXAMPLE" not in answer
 
 
-def test_a_conversation_starts_with_identity_brain_and_active_context(app: App) -> None:
-    result = call(app, "context_start", {})
-    parts = dict(fenced(text_of(result)))
-    assert [Path(source).name for source in parts] == ["brain.md", "active_context.md"]
-    assert tokens.count(text_of(result)) <= 800
-    assert [part["name"] for part in data(app, "context_start", {})["parts"]] == [
-        "identity",
-        "brain",
-        "active context",
-    ]
-
-
 def test_the_own_identity_is_followed_and_anothers_is_data(app: App) -> None:
     own = call(app, "context_start", {})
     outside = re.sub(r"<<recalled (\w{8}).*?<<end \1>>", "", text_of(own), flags=re.DOTALL)
@@ -226,48 +126,6 @@ def test_the_own_identity_is_followed_and_anothers_is_data(app: App) -> None:
     other = call(app, "context_start", {"agent": "jaskier"})
     assert "Jesteś bardem" in dict(fenced(text_of(other)))["VaultMind/agents/jaskier/identity.md"]
     assert "Be who" not in text_of(other)
-
-
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
-        ("memory_show", {}),
-        ("context_start", {}),
-        ("memory_update", {"op": "remember", "text": "Likes tea"}),
-    ],
-)
-def test_an_agent_that_is_not_there_is_said_to_be_none(
-    app: App, tool: str, arguments: dict[str, Any]
-) -> None:
-    result = call(app, tool, arguments | {"agent": "ghost"})
-    assert result.is_error
-    assert "no agent 'ghost'; there are" in text_of(result)
-    assert "jaskier, main" in text_of(result)
-    assert not (app.paths.root / "VaultMind/agents/ghost").exists()
-
-
-def test_a_new_agents_own_memory_begins_empty_and_lists_no_resource(app: App) -> None:
-    new = Caller("agent", "fresh", "test")
-    assert not call(app, "memory_show", {}, new).is_error
-    assert not call(app, "context_start", {}, new).is_error
-
-    async def look(client: Client) -> tuple[Any, str]:
-        listed = (await client.list_resources()).resources
-        with pytest.raises(MCPError) as caught:
-            await client.read_resource("memory://fresh/brain")
-        return listed, str(caught.value)
-
-    listed, words = with_client(app, look, new)
-    assert listed == []
-    assert "memory://fresh/brain" in words and "yet" in words and "Search" not in words
-
-
-def test_where_a_text_ends_or_is_empty_is_said(app: App) -> None:
-    (app.paths.root / "Notes/Blank.md").write_text("", "utf-8")
-    blank = call(app, "memory_fetch", {"id": "Notes/Blank.md"})
-    assert not blank.is_error and "empty" in text_of(blank)
-    behind = call(app, "memory_fetch", {"id": "Notes/Oven.md", "offset": 99_999})
-    assert behind.is_error and "'offset'" in text_of(behind) and "ends" in text_of(behind)
 
 
 def test_a_full_memory_still_begins_within_800_tokens_fences_included(app: App) -> None:
@@ -298,76 +156,8 @@ def test_resources_are_notes_and_the_callers_memory(app: App, era: str) -> None:
     with_client(app, look, era=era)
 
 
-@pytest.mark.parametrize("era", ERAS)
-def test_prompts_speak_the_agents_language(app: App, era: str) -> None:
-    async def look(client: Client) -> tuple[list[str], str]:
-        names = [one.title or "" for one in (await client.list_prompts()).prompts]
-        prompt = await client.get_prompt("remember", {"fact": "I like tea"})
-        return names, prompt.messages[0].content.text  # type: ignore[union-attr]
-
-    names, text = with_client(app, look, era=era)
-    assert len(names) == 4
-    assert text.startswith("Remember this about me: I like tea\n") and "utterance" in text
-    names, text = with_client(app, look, Caller("agent", "jaskier"), era)
-    assert "Przeszukaj moje notatki" in names
-    assert text.startswith("Zapamiętaj")
-
-
-def test_a_prompt_with_bad_arguments_says_what_is_allowed(app: App) -> None:
-    assert "'fact'" in refusal(app, lambda client: client.get_prompt("forget", {}))
-    assert "search_my_notes" in refusal(app, lambda client: client.get_prompt("obey", {}))
-
-
-def test_an_agent_may_not_write_anothers_memory_nor_at_level_0(tmp_path: Path) -> None:
-    with open_vault(tmp_path) as app:
-        fact = {"op": "remember", "text": "Likes tea"}
-        other = call(app, "memory_update", fact | {"agent": "jaskier"})
-        assert other.structured_content["outcome"] == "denied"
-        own = call(app, "memory_update", fact, Caller("agent", "jaskier"))
-        assert own.structured_content["outcome"] == "denied"
-        assert "tea" not in (app.config.vault / app.paths.brain("jaskier")).read_text("utf-8")
-
-
-def test_a_connection_over_a_real_socket_speaks_mcp_until_it_hangs_up(
-    app: App, tmp_path: Path
-) -> None:
-    async def session() -> list[dict[str, Any]]:
-        path, ended = str(tmp_path / "s"), asyncio.Event()
-
-        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            lines = Lines(reader, writer)
-            await mcp.serve_connection(app, lambda client: MAIN, lines)
-            await lines.close()
-            ended.set()
-
-        async with await asyncio.start_unix_server(serve, path):
-            reader, writer = await asyncio.open_unix_connection(path)
-            info = {"name": "t", "version": "1"}
-            version = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info}
-            for message in (
-                {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": version},
-                {"jsonrpc": "2.0", "method": "notifications/initialized"},
-                {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
-            ):
-                writer.write(json.dumps(message).encode() + b"\n")
-            answers = [json.loads(await reader.readline()) for _ in range(2)]
-            writer.close()
-            await writer.wait_closed()
-            await asyncio.wait_for(ended.wait(), 5)
-        return answers
-
-    first, second = asyncio.run(session())
-    assert first["result"]["serverInfo"]["name"] == "vaultmind"
-    assert "context_start" in first["result"]["instructions"]
-    assert len(second["result"]["tools"]) == len(of("mcp"))
-
-
 def test_what_is_withheld_is_there_for_the_person_alone(app: App) -> None:
     told = text_of(call(app, "memory_fetch", {"id": ".env"}, PERSON))
     assert "withheld" in told and "secrets" in told and "SECRET" not in told
     assert "withheld" not in text_of(call(app, "memory_fetch", {"id": ".env"}))
     assert "withheld" not in text_of(call(app, "memory_fetch", {"id": "None.md"}, PERSON))
-
-
-def test_a_person_gets_answers_without_fences(app: App) -> None:
-    assert "<<" not in text_of(call(app, "memory_search", {"query": "oven"}, PERSON))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import http.client
 from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -16,11 +14,9 @@ from tests.serve.vaults import open_vault
 from tests.serve.worked import MAIN, leave
 from vaultmind.app import App
 from vaultmind.episodes.gains import Figures
-from vaultmind.errors import IndexUnavailable, VaultMindError
-from vaultmind.serve.operations import Call, answer, run_operation
+from vaultmind.errors import IndexUnavailable
+from vaultmind.serve import metrics
 from vaultmind.serve.ops.past_work import recent_gain
-from vaultmind.serve.surfaces import metrics
-from vaultmind.tally import Tally
 from vaultmind.types import PERSON, Caller
 
 SEED = (
@@ -64,33 +60,6 @@ def test_every_figure_of_the_seed_is_there(app: App) -> None:
     assert "# TYPE vaultmind_fallback_rate_ml_unavailable gauge" in text
 
 
-def test_what_is_counted_since_the_start_only_grows(app: App) -> None:
-    before = read(app)
-    for _ in range(2):
-        run_operation(app, Call(MAIN), "memory_search", {"query": "oven"})
-    run_operation(app, Call(PERSON), "memory_update", {"op": "remember", "text": "Bakes rye."})
-    with pytest.raises(VaultMindError):
-        answer(app, Call(MAIN), "memory_fetch", {"id": "No such note.md"}, "mcp")
-    after = read(app)
-    assert after["searches_total",] == before["searches_total",] + 2
-    assert after["writes_total", "remember", "written"] == 1
-    assert after["operations_total", "memory_fetch", "refused"] == 1
-    assert after["operation_seconds_total", "memory_search", "done"] > 0
-
-
-def test_the_index_of_each_source_is_told(app: App) -> None:
-    found = read(app)
-    assert found["index_ready", "vault", "vault"] == 1
-    assert found["index_files", "vault", "vault"] > 0
-    assert found["source_there", "vault", "vault"] == 1
-
-
-def test_outcomes_are_counted_each(app: App) -> None:
-    found = read(app)
-    assert found["episodes", "success"] == 2 and found["episodes", "partial"] == 1
-    assert found["episodes", "running"] == 0
-
-
 def test_an_agent_reads_no_figures_of_one_that_is_hidden_from_it(app: App) -> None:
     jaskier = Caller("agent", "jaskier", "http")
     identity = app.config.vault / "VaultMind/agents/main/identity.md"
@@ -121,25 +90,7 @@ def test_it_is_served_behind_the_same_guard_as_every_route(app: App) -> None:
                 assert "vaultmind_plans_total" not in body
 
 
-def test_the_library_is_loaded_by_the_first_question_and_not_by_the_start() -> None:
-    top = ast.parse(Path(metrics.__file__).read_text("utf-8")).body
-    names = [one.module or "" for one in top if isinstance(one, ast.ImportFrom)]
-    names += [alias.name for one in top if isinstance(one, ast.Import) for alias in one.names]
-    assert names and not any(name.startswith("prometheus_client") for name in names)
-
-
-def test_the_same_figures_stand_in_the_status_for_the_person_alone(app: App) -> None:
-    own = run_operation(app, Call(PERSON), "memory_status", {})["gain"]
-    found = read(app)
-    for name in ("first_pass_success_rate", "affinity_hit_rate", "causal_trace_completeness"):
-        assert round(own[name], 4) == found[name,]
-    assert own["plan_context_p95_ms"] == found["plan_context_p95_ms",]
-    assert "gain" not in run_operation(app, Call(MAIN), "memory_status", {}, "http")
-
-
-def test_a_status_comes_though_the_tables_cannot_be_read(
-    app: App, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_status_comes_though_the_tables_cannot_be_read(app: App) -> None:
     def torn(*_: object, **__: object) -> None:
         raise IndexUnavailable("the disk is away")
 
@@ -149,22 +100,3 @@ def test_a_status_comes_though_the_tables_cannot_be_read(
         assert ("index_ready", "vault", "vault") in read(app)
     finally:
         app.episodes.__dict__["tables"] = tables
-    assert "the disk is away" in caplog.text
-
-
-def test_a_tally_counts_what_is_refused_and_what_fails_apart() -> None:
-    tally = Tally()
-    with tally.of("x"):
-        pass
-    for error in (VaultMindError("no"), ValueError("oh")):
-        with pytest.raises(type(error)), tally.of("x"):
-            raise error
-    assert [key for key, one in tally.counts().items() if one.times == 1] == [
-        ("x", "done"), ("x", "failed"), ("x", "refused"),
-    ]  # fmt: skip
-
-
-def test_every_figure_is_documented() -> None:
-    text = (Path(__file__).parents[2] / "docs/interfaces.md").read_text("utf-8")
-    for name in (*metrics.PLANNING, *metrics.SHARES):
-        assert f"`vaultmind_{name}`" in text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.serve.op import OPERATIONS
 from vaultmind.serve.operations import find
-from vaultmind.serve.show import Reader, Recalled, dump, for_person, show, words
+from vaultmind.serve.show import FOR_PERSON, Reader, Recalled, dump, show, words
 
 SOME = ("memory_search", "memory_fetch", "memory_update", "memory_status", "index",
         "session_log", "episode_event", "context_plan")  # fmt: skip
@@ -141,7 +141,7 @@ class Told:
 
     text: Recalled
     path: str
-    folder: str = for_person()
+    folder: str = field(metadata=FOR_PERSON)
 
 
 @words(Told)

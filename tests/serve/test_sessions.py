@@ -7,9 +7,7 @@ import json
 import os
 import signal
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +15,16 @@ import pytest
 
 from tests.machine import Machine
 from tests.serve.vaults import open_vault
-from tests.waiting import until
 from vaultmind.app import App
 from vaultmind.errors import BadArgument, NotAllowed, NotFound
-from vaultmind.serve.operations import Call, answer, run_operation
-from vaultmind.types import PERSON, Caller, Message
+from vaultmind.serve.operations import Call, run_operation
+from vaultmind.types import Caller
 from vaultmind.vault.transcript import (
-    SessionMeta,
     Transcript,
     parse_session,
-    render_header,
-    render_message,
 )
 
 MAIN = Call(Caller("agent", "main"))
-SECRET = "my key is sk-ant-api03-" + "Ab3" * 31
 
 
 @pytest.fixture
@@ -57,10 +50,6 @@ def _said(*texts: str, **more: str) -> list[dict[str, str]]:
     return [{"text": text, **more} for text in texts]
 
 
-def _read(app: App, session: str, agent: str = "main") -> Transcript:
-    return app.sessions.read(agent, session)
-
-
 def _on_disk(machine: Machine, agent: str = "main") -> list[Transcript]:
     folder = machine.vault / f"VaultMind/agents/{agent}/memory/sessions"
     files = sorted(folder.glob("*.md")) if folder.is_dir() else []
@@ -68,35 +57,6 @@ def _on_disk(machine: Machine, agent: str = "main") -> list[Transcript]:
 
 
 # --- the operation ----------------------------------------------------------------------------
-
-
-def test_messages_of_an_agents_call_are_reported_and_clean(app: App) -> None:
-    messages = [
-        {"text": SECRET, "id": "a", "speaker": "Anna"},
-        {"text": "x" * 500, "role": "tool", "tool": "read_file"},
-        {"text": "We bake on Fridays.", "role": "assistant", "time": "2020-02-20T10:00:00+01:00"},
-        {"text": "From the future.", "time": "2099-01-01"},
-    ]
-    body = _log(app, messages=messages)
-    assert (body["new"], body["known"], body["segment"], body["ended"]) == (4, 0, 1, False)
-    first, tool, spoken, future = (one.message for one in _read(app, body["session"]).messages)
-    assert "sk-ant" not in first.text and (first.role, first.speaker) == ("user", "Anna")
-    assert (tool.role, tool.speaker, len(tool.text)) == ("tool", "read_file", 200)
-    assert {one.how for one in (first, tool, spoken, future)} == {"reported"}
-    assert spoken.time == "2020-02-20T10:00:00+01:00"
-    assert future.time[:4] != "2099"
-
-
-def test_a_call_does_what_it_is_told_in_order(app: App) -> None:
-    session = _log(app, messages=_said("one"))["session"]
-    body = _log(app, messages=_said("We decided to bake on Fridays."), new_segment=True, end=True)
-    assert (body["session"], body["segment"], body["ended"]) == (session, 2, True)
-    assert body["message"] == (
-        f"1 message written down in {session} of main, segment 2. {session} of main has ended."
-    )
-    assert [one.segment for one in _read(app, session).messages] == [1, 2]
-    assert _log(app, end=True)["message"] == "main has no conversation open."
-    assert _log(app, new_segment=True)["session"] == ""
 
 
 def test_a_call_that_is_repeated_writes_nothing_twice(app: App) -> None:
@@ -136,44 +96,6 @@ def test_a_bad_call_names_what_is_wrong_and_writes_nothing(
     with pytest.raises((BadArgument, NotAllowed), match=named):
         _log(app, **args)
     assert not app.sessions.sessions("main") and not app.sessions.sessions("jaskier")
-
-
-def test_an_agent_at_autonomy_0_is_told_that_nothing_is_written(app: App) -> None:
-    app.init("main", "en", PERSON)
-    identity = app.paths.root / app.paths.identity("main")
-    text = identity.read_text("utf-8").replace("autonomy: 2", "autonomy: 0")
-    identity.write_text(text, "utf-8")
-    with pytest.raises(NotAllowed, match="autonomy 0"):
-        _log(app, messages=_said("one"))
-    assert not app.sessions.sessions("main")
-
-
-def test_the_person_lists_sessions_and_no_agent_does(app: App) -> None:
-    _log(app, messages=_said("one"), end=True)
-    _log(app, Call(PERSON), messages=_said("two"))
-    body = run_operation(app, Call(PERSON), "sessions", {})
-    assert [(one["state"], one["messages"]) for one in body["sessions"]] == [
-        ("ended", 1),
-        ("open", 1),
-    ]
-    older = run_operation(app, Call(PERSON), "sessions", {"limit": 1})
-    assert (len(older["sessions"]), older["more"]) == (1, 1)
-    assert "2 sessions" not in answer(app, Call(PERSON), "sessions", {}, "cli").words
-    with pytest.raises(NotAllowed):
-        run_operation(app, MAIN, "sessions", {})
-
-
-def test_what_is_logged_is_found_and_what_is_forgotten_is_not_left(app: App) -> None:
-    fact = "The lighthouse belongs to Tadeusz"
-    _log(app, messages=_said(f"{fact}.", "The shed leaks again.", "We decided to paint it red."))
-    run_operation(app, MAIN, "memory_update", {"op": "remember", "text": fact}, "mcp")
-    assert app.index.wait_ready(20, vectors=False)
-    found = run_operation(app, MAIN, "memory_search", {"query": "lighthouse Tadeusz"}, "mcp")
-    assert any(hit["kind"] == "message" for hit in found["hits"])
-    run_operation(app, MAIN, "memory_update", {"op": "forget", "text": fact}, "mcp")
-    _log(app, end=True)
-    active = (app.paths.root / app.paths.active_context("main")).read_text("utf-8")
-    assert "paint it red" in active and "lighthouse" not in active.lower()
 
 
 # --- the daemon -------------------------------------------------------------------------------
@@ -242,49 +164,3 @@ def test_two_clients_at_once_and_a_hand_edit_lose_nothing(machine: Machine) -> N
     assert len(set(blocks)) == len(blocks)
     lost = {f"{name}-{n}" for name in ("one", "two") for n in range(15)} - set(ids)
     assert len(lost) <= 1, "an editor that writes what it read a moment ago takes no more with it"
-
-
-def test_an_idle_session_is_ended_when_the_daemon_starts(machine: Machine) -> None:
-    old = datetime.now(UTC) - timedelta(hours=3)
-    recent = datetime.now(UTC) - timedelta(minutes=5)
-    folder = machine.vault / "VaultMind/agents/main/memory/sessions"
-    folder.mkdir(parents=True)
-    for number, (began, talk) in enumerate(((old, "a:1"), (recent, "a:2")), 1):
-        name = f"{began.date()}_{number:03d}"
-        time = began.isoformat(timespec="seconds")
-        meta = SessionMeta(name, "main", started=time, conversation=talk)
-        said = Message("user", "We decided to rebuild the shed from larch.", time, block="m1")
-        (folder / f"{name}.md").write_text(render_header(meta) + render_message(said), "utf-8")
-    machine.run("status")
-    active = machine.vault / "VaultMind/agents/main/memory/active_context.md"
-    until(active.exists)
-    until(lambda: [one.meta.state for one in _on_disk(machine)] == ["ended", "open"])
-    assert "larch" in active.read_text("utf-8")
-
-
-def test_clients_that_come_and_go_continue_one_session(machine: Machine) -> None:
-    def one(number: int) -> dict[str, Any]:
-        return machine.run("session", "log", f"said {number}")
-
-    with ThreadPoolExecutor(4) as pool:
-        sessions = {body["session"] for body in pool.map(one, range(4))}
-    assert len(sessions) == 1
-    assert len(_on_disk(machine)[0].messages) == 4
-
-
-def test_ids_that_are_used_again_for_other_words_lose_nothing(app: App) -> None:
-    def log(*said: tuple[str, str]) -> Any:
-        messages = [{"id": own, "text": text} for own, text in said]
-        return run_operation(app, MAIN, "session_log", {"messages": messages}, "mcp")
-
-    first = (("1", "I bake on Fridays."), ("2", "With rye."))
-    second = (("1", "I row on Sundays."), ("2", "With Basia."), ("2", "And with Tom."))
-    assert [log(*first)["new"], log(*second)["new"]] == [2, 3]
-    assert [log(*first)["new"], log(*second)["new"]] == [0, 0]
-    update = {"utterance": "Remember that I have a cat called Tola", "message_id": "1"}
-    run_operation(app, MAIN, "memory_update", update, "mcp")
-    session = log(("1", "I live in Gdynia."))["session"]
-    messages = [one.message for one in app.sessions.read("main", session).messages]
-    texts = [one.text for one in messages]
-    assert texts == [*(t for _, t in (*first, *second)), update["utterance"], "I live in Gdynia."]
-    assert len({one.id for one in messages}) == len(messages)

@@ -50,14 +50,6 @@ def audit(app: App) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
-def test_what_another_agent_knows_is_read_where_that_one_lets_it(app: App) -> None:
-    assert "ballady" in str(run(app, "memory_show", {"agent": "jaskier"}))
-    asked = {"query": "ballady", "agent": "jaskier"}
-    assert run(app, "memory_search", asked)["hits"][0]["agent"] == "jaskier"
-    heard = run(app, "memory_update", {"utterance": "What does Jaskier know about me?"})
-    assert "ballady" in str(heard)
-
-
 def test_told_without_leave_it_waits_in_the_others_queue(app: App) -> None:
     before = brain(app)
     done = run(app, "memory_update", {"utterance": TELL})
@@ -77,11 +69,3 @@ def test_told_with_leave_it_is_written_and_the_audit_names_both(app: App) -> Non
     line = audit(app)[-1]
     assert (line["caller"], line["agent"], line["client"]) == ("main", "jaskier", "claude")
     assert line["outcome"] == "written" and "/main/" in line["evidence"]
-
-
-def test_leave_taken_back_in_the_file_ends_with_the_next_word(app: App) -> None:
-    identify(app, LETS_WRITE)
-    allow(app)
-    identify(app, "autonomy: 2\n")
-    assert run(app, "memory_update", {"utterance": TELL})["outcome"] == "suggested"
-    assert "concert" not in brain(app)

@@ -18,7 +18,7 @@ from tests.waiting import until
 from vaultmind.app import App
 from vaultmind.errors import BadArgument
 from vaultmind.serve.operations import Call, run_operation
-from vaultmind.session.lifecycle.lifecycle import SessionLog
+from vaultmind.session.log import SessionLog
 from vaultmind.types import PERSON, Caller, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -79,14 +79,6 @@ def test_words_are_understood_done_and_answered_in_their_language(
     assert brain.read_text("utf-8") == before
 
 
-def test_what_a_model_receives_of_the_facts_is_fenced(app: App) -> None:
-    body = say(app, "What do you know about me?").structured_content
-    assert "facts" not in body and "fact" not in body
-    assert body["message"].startswith("<<recalled") and "Prefers short answers" in body["message"]
-    own = run_operation(app, Call(PERSON), "memory_update", {"utterance": "What do you know?"})
-    assert "<<recalled" not in own["message"]
-
-
 def test_words_that_ask_nothing_do_nothing_and_say_what_to_do(app: App) -> None:
     before = (app.config.vault / app.paths.brain("main")).read_bytes()
     body = say(app, "Oh forget it, let's order pizza").structured_content
@@ -122,12 +114,6 @@ def test_either_words_or_an_operation_and_the_error_says_so(
         assert "utterance" in text_of(said) and "op (remember, forget, replace)" in text_of(said)
 
 
-def test_an_operation_touches_what_that_means(app: App) -> None:
-    call(app, "memory_update", {"op": "remember", "text": "Rows on Sundays"})
-    body = say(app, "Forget that").structured_content
-    assert body["outcome"] == "written" and "Rows on Sundays" in body["message"]
-
-
 def test_what_memory_show_listed_is_not_guessed_among(app: App) -> None:
     call(app, "memory_show", {})
     body = say(app, "Forget that").structured_content
@@ -148,8 +134,8 @@ def test_a_broken_phrase_file_is_reported_by_doctor_and_status(app: App) -> None
     folder.mkdir()
     (folder / "mine.toml").write_text("language = [", "utf-8")
     checks = run_operation(app, Call(PERSON), "doctor", {})["checks"]
-    (found,) = [check for check in checks if check["name"] == "phrases"]
-    assert found["result"] == "warn" and "mine.toml" in found["what"]
+    (found,) = [check for check in checks if "mine.toml" in check["what"]]
+    assert found["result"] == "warn"
     assert any(
         "mine.toml" in one
         for one in run_operation(app, Call(PERSON), "memory_status", {})["warnings"]
@@ -185,7 +171,7 @@ def capture(machine: Machine, words: str, message_id: str) -> None:
 
     from vaultmind.app import local_now
 
-    log = SessionLog(Files(), reader, paths, local_now, idle_minutes=30)
+    log = SessionLog(Files(), reader, local_now, idle_minutes=30)
     log.log("main", Message("user", words, "", id=message_id))
 
 

@@ -14,9 +14,9 @@ from vaultmind.session.context.build import Builder
 from vaultmind.session.context.longterm.longterm import Ask, Brought
 from vaultmind.session.context.means import Means
 from vaultmind.session.context.parts import BuildRequest, BuiltContext, Part
+from vaultmind.session.conversation import View, key_of
 from vaultmind.session.recall.segment import SegmentIndex, SegmentMessage
 from vaultmind.session.summary import Rolling, Window, due, fold
-from vaultmind.session.talk.view import View, key_of
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller, Message, Role
 from vaultmind.vault.files import VaultReader
@@ -69,9 +69,7 @@ class Chats:
             index.add(_indexed(one, of), embedder.embed_query(one.text))
         path = f"VaultMind/agents/main/memory/sessions/{SESSION}.md"
         rolling = Rolling(session=SESSION, agent="main", language="en")
-        view = View(
-            "main", SESSION, segment, path, "", tuple(messages), rolling, index, "en", False
-        )
+        view = View("main", SESSION, segment, path, tuple(messages), rolling, index, "en", False)
         self.views[SESSION] = view
 
     def view(self, agent: str, session: str = "") -> View | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.session.room import Room
 from tests.session.samples import Files
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -29,3 +31,11 @@ def reader(paths: VaultPaths) -> VaultReader:
 def files(paths: VaultPaths) -> Files:
     """Return what stores records."""
     return Files(paths)
+
+
+@pytest.fixture
+def room(paths: VaultPaths) -> Iterator[Room]:
+    """Return a vault without a session yet."""
+    room = Room(paths)
+    yield room
+    room.talks.close()

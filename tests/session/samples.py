@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from vaultmind.session.records.store import read_session, session_ids
+from vaultmind.session.files import read_session, session_ids
 from vaultmind.types import Caller, MessageRef
 from vaultmind.vault.files import Change, VaultReader
 from vaultmind.vault.paths import VaultPaths

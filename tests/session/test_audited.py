@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.memory.conftest import NOW, House
 from vaultmind.memory.audit import AuditLine, read_audit
-from vaultmind.session.lifecycle.lifecycle import SessionLog
+from vaultmind.session.log import SessionLog
 from vaultmind.types import Message
 from vaultmind.vault.files import VaultReader
 
@@ -16,7 +16,7 @@ PATH = "VaultMind/agents/main/memory/sessions/2026-02-20_001.md"
 
 
 def log_of(house: House) -> SessionLog:
-    return SessionLog(house.gate, VaultReader(house.paths, 0), house.paths, lambda: NOW, 30)
+    return SessionLog(house.gate, VaultReader(house.paths, 0), lambda: NOW, 30)
 
 
 def lines(house: House) -> list[AuditLine]:

@@ -26,7 +26,7 @@ from vaultmind.config import ContextConfig, SummaryConfig
 from vaultmind.errors import BadArgument
 from vaultmind.session.context.budget import joined
 from vaultmind.session.context.parts import PART_NAMES, BuiltContext
-from vaultmind.session.talk.view import key_of
+from vaultmind.session.conversation import key_of
 from vaultmind.tokens import count
 from vaultmind.types import PERSON
 from vaultmind.vault.paths import VaultPaths

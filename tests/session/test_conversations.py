@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.session.samples import Files
 from vaultmind.errors import BadArgument, NotAllowed
-from vaultmind.session.lifecycle.lifecycle import SessionLog
+from vaultmind.session.log import SessionLog
 from vaultmind.types import Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -45,13 +45,13 @@ def clock() -> Clock:
 
 @pytest.fixture
 def log(files: Files, reader: VaultReader, paths: VaultPaths, clock: Clock) -> SessionLog:
-    return SessionLog(files, reader, paths, clock, 30)
+    return SessionLog(files, reader, clock, 30)
 
 
 @pytest.fixture
 def again(files: Files, reader: VaultReader, paths: VaultPaths, clock: Clock) -> SessionLog:
     """Return the log of a process that starts later."""
-    return SessionLog(files, reader, paths, clock, 30)
+    return SessionLog(files, reader, clock, 30)
 
 
 def _said(text: str, id: str = "", time: str = "") -> Message:
@@ -97,7 +97,7 @@ def test_a_message_larger_than_a_session_is_cut_and_says_so(
     files: Files, paths: VaultPaths, clock: Clock
 ) -> None:
     reader = VaultReader(paths, max_bytes=50_000)
-    log = SessionLog(files, reader, paths, clock, 30)
+    log = SessionLog(files, reader, clock, 30)
     logged = log.log_many("main", [_said("zażółć 🙂\n" * 20_000, "big"), _said("after", "b")])
     assert logged.new == 2
     for session in log.sessions("main"):
@@ -111,7 +111,7 @@ def test_a_session_that_is_full_is_followed_by_another(
     files: Files, paths: VaultPaths, clock: Clock
 ) -> None:
     reader = VaultReader(paths, max_bytes=20_000)
-    log = SessionLog(files, reader, paths, clock, 30)
+    log = SessionLog(files, reader, clock, 30)
     refs = [log.log("main", _said("x" * 4_000, str(n))) for n in range(12)]
     many = log.log_many("main", [_said("y" * 4_000, f"y{n}") for n in range(12)])
     sessions = log.sessions("main")
@@ -144,7 +144,7 @@ def test_many_messages_torn_anywhere_are_whole_after_a_repeat(
     file = paths.root / paths.session("main", "2026-02-20_001")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(head.encode() + added.encode()[:cut])
-    log = SessionLog(files, reader, paths, lambda: NOON, 30)
+    log = SessionLog(files, reader, lambda: NOON, 30)
     logged = log.log_many("main", told, new_segment=True)
     log.log("main", _said("next"))
     transcript = log.read("main", logged.session)

@@ -21,8 +21,7 @@ from tests.session.samples import (
     write_lines,
 )
 from vaultmind.errors import UnreadableNote
-from vaultmind.session.imports.formats import Skipped, read_conversations
-from vaultmind.session.imports.record import Conversation
+from vaultmind.session.exports import Conversation, Skipped, read_conversations
 
 
 def _read(path: Path) -> list[Conversation]:

@@ -18,8 +18,8 @@ from tests.session.samples import (
     write_lines,
 )
 from vaultmind.errors import AlreadyThere, BadArgument
-from vaultmind.session.imports.imports import Importer
-from vaultmind.session.records.store import session_ids
+from vaultmind.session.files import session_ids
+from vaultmind.session.imports import Importer
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.transcript import Transcript, parse_session
@@ -27,7 +27,7 @@ from vaultmind.vault.transcript import Transcript, parse_session
 
 @pytest.fixture
 def importer(paths: VaultPaths, reader: VaultReader, files: Files) -> Importer:
-    return Importer(files, reader, paths)
+    return Importer(files, reader)
 
 
 def _transcripts(paths: VaultPaths, agent: str = "main") -> list[Transcript]:
@@ -62,12 +62,12 @@ def test_a_session_too_large_to_read_again_is_cut_in_parts(
     records = locomo(sessions=1, turns=40)
     records[5]["content"] = "word " * 5000
     path = write_lines(tmp_path / "a.jsonl", *records)
-    imported = Importer(files, small, paths).import_file(path, "main")
+    imported = Importer(files, small).import_file(path, "main")
     assert "too long" in imported.faults[0]
     before = _bytes(paths)
     assert all(len(raw) < 20_000 for raw in before.values())
     assert len(before) > 1
-    assert Importer(files, small, paths).import_file(path, "main").messages == 0
+    assert Importer(files, small).import_file(path, "main").messages == 0
     assert _bytes(paths) == before
 
 

@@ -13,7 +13,7 @@ from tests.session.samples import Files
 from vaultmind.app import App, open_app
 from vaultmind.config import Flags, load_config
 from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
-from vaultmind.session.imports.imports import Importer
+from vaultmind.session.imports import Importer
 from vaultmind.types import Message, MessageRef
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -64,7 +64,7 @@ def test_an_import_takes_no_number_that_was_used_and_keeps_erased_what_was_erase
     told.write_text(f"{begun}{secret}\n{begun}{kept}\n")
     erased = MessageRef("main", f"{DAY}_001", "m1", "a1")
     _put(paths, paths.tombstones("main", "x"), render_tombstones([erased], TIME, erased=True))
-    importer = Importer(files, reader, paths, erased=Tombstones(paths).erased)
+    importer = Importer(files, reader, erased=Tombstones(paths).erased)
     importer.import_file(told, "main")
     text = (paths.root / paths.session("main", f"{DAY}_002")).read_text("utf-8")
     assert [one.message.text for one in parse_session(text).messages] == ["", "The boat."]

@@ -15,8 +15,8 @@ from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.rights import Authority, Grants
 from vaultmind.memory.writing import GateSettings
-from vaultmind.session.lifecycle.lifecycle import SessionLog
-from vaultmind.session.records.store import session_ids
+from vaultmind.session.files import session_ids
+from vaultmind.session.log import SessionLog
 from vaultmind.session.voice.requests import Requests
 from vaultmind.types import Caller, Fact, Message
 from vaultmind.vault.files import VaultReader
@@ -39,7 +39,7 @@ class Desk:
             Authority(reader, Grants(paths.root.parent / "grants.json", paths.root)),
             lambda: NOON,
         )
-        self.sessions = SessionLog(gate, reader, paths, lambda: NOON, idle_minutes=30)
+        self.sessions = SessionLog(gate, reader, lambda: NOON, idle_minutes=30)
         self.requests = Requests(gate, self.sessions, lambda: NOON)
 
     def facts(self, agent: str = "main") -> tuple[Fact, ...]:

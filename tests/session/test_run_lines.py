@@ -16,7 +16,7 @@ from vaultmind.memory.audit import hidden_ref, ref_text
 from vaultmind.memory.folder import default_identity
 from vaultmind.memory.forget.kinds import SummaryRef
 from vaultmind.serve.operations import Call, run_operation
-from vaultmind.session.subagents.run_lines import RunLines
+from vaultmind.session.subagents import RunLines
 from vaultmind.types import Caller, Fact
 from vaultmind.vault.paths import VaultPaths
 

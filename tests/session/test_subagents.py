@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from vaultmind.errors import VaultMindError
-from vaultmind.session.subagents.history import history
+from vaultmind.session.subagents import history
 from vaultmind.vault.paths import VaultPaths
 
 
@@ -38,18 +38,13 @@ def texts(vault: VaultPaths, runs: int = 5) -> list[str]:
     return [message.text for message in history(vault, "daily", runs).messages]
 
 
-def test_a_missing_folder_returns_nothing(vault: VaultPaths) -> None:
-    assert history(vault, "never-ran") == history(vault, "never-ran")
-    assert not history(vault, "never-ran").runs
-    assert not history(vault, "never-ran").warnings
-
-
 def test_a_task_that_never_ran_is_told_which_there_are(vault: VaultPaths) -> None:
     (vault.root / "VaultMind/conversations/scheduler_backup").mkdir()
     (vault.root / "VaultMind/conversations/other").mkdir()
     assert history(vault, "bakup").others == ("backup", "daily")
     assert history(vault, "daily").others == ()
     assert history(VaultPaths(vault.root / "nowhere"), "daily").others == ()
+    assert not history(vault, "never-ran").runs and not history(vault, "never-ran").warnings
 
 
 def test_runs_below_one_are_refused(vault: VaultPaths) -> None:
@@ -88,7 +83,7 @@ def test_half_a_letter_in_a_run_becomes_one_that_can_be_shown(vault: VaultPaths)
 def test_only_regular_files_of_sane_size_are_read(
     vault: VaultPaths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vaultmind.session.subagents.history.MAX_FILE_BYTES", 1000)
+    monkeypatch.setattr("vaultmind.session.subagents.MAX_FILE_BYTES", 1000)
     folder = put(vault, "1.jsonl", *run(1)).parent
     os.mkfifo(folder / "2.jsonl")
     (folder / "3.jsonl").mkdir()

@@ -10,7 +10,7 @@ import pytest
 
 from tests.fakes import HashEmbedder
 from vaultmind.session.summary import TopicMark
-from vaultmind.session.talk.topics import KEPT_STEMS, Running, Step, heading, hear, mark_of
+from vaultmind.session.topics import KEPT_STEMS, Running, Step, heading, hear, mark_of
 from vaultmind.types import Message
 from vaultmind.vault.transcript import (
     parse_session,

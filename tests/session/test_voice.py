@@ -16,9 +16,8 @@ from vaultmind.memory.gate import Gate
 from vaultmind.memory.intents import Ears
 from vaultmind.memory.rights import Authority, Grants
 from vaultmind.memory.writing import GateSettings
-from vaultmind.session.lifecycle.lifecycle import SessionLog
-from vaultmind.session.records.reading import read_text
-from vaultmind.session.records.store import session_ids
+from vaultmind.session.files import read_text, session_ids
+from vaultmind.session.log import SessionLog
 from vaultmind.session.voice.requests import Requests
 from vaultmind.session.voice.spoken import Heard
 from vaultmind.session.voice.touched import Touched
@@ -54,7 +53,7 @@ class Desk:
         kinds = (Messages(EveryMessage(reader)),)
         settings = GateSettings("test", rng=random.Random(1))
         gate = Gate(self.paths, settings, kinds, Marked(), self.authority, clock)
-        self.sessions = SessionLog(gate, reader, self.paths, clock, idle_minutes=30)
+        self.sessions = SessionLog(gate, reader, clock, idle_minutes=30)
         self.requests = Requests(gate, self.sessions, clock)
         folder = self.paths.root / "VaultMind" / "phrases"
         ears = Ears(folder, self.paths.agent_names)

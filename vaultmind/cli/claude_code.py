@@ -22,7 +22,7 @@ from vaultmind.client.hook import AFTER_FAILURE, AFTER_TOOL, BEFORE_TASK, CLIENT
 from vaultmind.config import Config, user_config_path
 from vaultmind.config.links import FOLDER
 from vaultmind.errors import ConfigError
-from vaultmind.session.capture.uses import TOOLS
+from vaultmind.session.uses import TOOLS
 
 OWN_FILE = ".claude.json"
 """The file of Claude Code, in the home folder, that holds a person's own servers by project."""

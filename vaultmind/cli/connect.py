@@ -8,7 +8,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,20 +23,21 @@ from vaultmind.client.hook import LOG
 from vaultmind.config import Config
 from vaultmind.errors import ConfigError
 from vaultmind.plural import counted
-from vaultmind.session.capture import errands
+from vaultmind.session import spool
 from vaultmind.vault.paths import VaultPaths
 
+NO_NO_AGENT = (
+    "There is no agent {agent!r} in this vault yet: its conversations are kept, but it has no "
+    "identity. Make it: {program}"
+)
 NO_RULES = (
     "{title} has no deny rules: if you also give it tools that edit files or run commands, "
     "they can change the memory past VaultMind, and approve in your place."
 )
-RULES = "So that an agent there cannot edit the memory or approve in your place{hooks}:"
-HOOKS = ", and that conversations there are written down (`/hooks` shows the hooks)"
 NO_AGENT = (
     "There is no agent {agent!r} in this vault yet: its conversations are kept, but it has no "
     "identity. Make it: {program}"
 )
-COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 SERVERS = "mcpServers"
 Check = dict[str, str]
 """`name`, `result` (ok, warn, fail), `what`, `mend`, as the doctor's JSON has them."""
@@ -153,8 +154,7 @@ def connect(
     your own servers in ~/.claude.json; deny rules, and hooks where they are asked for, come into
     .claude/settings.local.json. No team shares either; with --file .mcp.json the server is shared.
     """
-    is_code = client == "claude-code"
-    if hooked and not is_code:
+    if hooked and client != "claude-code":
         raise click.BadParameter(f"only claude-code has hooks: leave it out for {client}",
                                  param_hint="--hooks")  # fmt: skip
     kind, config = CLIENTS[client], settings.config
@@ -162,7 +162,7 @@ def connect(
     name = "vaultmind" if config.agent == "main" else f"vaultmind-{config.agent}"
     entry = server_entry(config, settings.named["state_dir"])
     if path.suffix == ".toml":
-        _show_lines(settings, path, name, entry, remove=remove)
+        _show_toml(settings, path, name, entry)
         return
 
     def edit(content: dict[str, Any]) -> None:
@@ -173,38 +173,31 @@ def connect(
         else:
             servers[name] = {**kind.more, **entry}
 
-    server = None if remove and hooked else changed(path, edit)
-    rules: list[str] = []
-    hooks: dict[str, str] = {}
-    code: Change | None = None
-    if is_code:
-        rules = _rules(server, path, config, remove=remove)
+    changes = [] if remove and hooked else [changed(path, edit)]
+    more: dict[str, Any] = {"rules": None, "hooks": {}}
+    if client == "claude-code":
+        rules = _rules(changes, path, config, remove=remove)
         hooks, code = _code_change(path, config, rules, entry if hooked else None, remove=remove)
-    both = [one for one in (code, server) if one is not None]
-    wanted = [one for one in both if one.before != one.after]
+        changes.insert(0, code)
+        more = {"rules": {"path": str(code.path), "deny": rules}, "hooks": hooks}
+    wanted = [one for one in changes if one.before != one.after]
     backups = {one.path: one.write() for one in wanted} if write else {}
     if settings.json:
-        told = {one.path: _result(one, backups) for one in both}
-        more = {"rules": told[code.path] | {"deny": rules} if code else None, "hooks": hooks}
-        print_json({"name": name} | (told[path] if server else {}) | more)
+        content = {str(one.path): one.after for one in changes}
+        saved = {str(one): str(backup or "") for one, backup in backups.items()}
+        print_json({"name": name, "path": str(path), "content": content, "written": saved} | more)
         return
-    if code and code.after:
-        say(RULES.format(hooks=HOOKS if hooks else ""))
-    for change in both:
-        _show(change)
-    _tell(wanted, backups)
+    _tell(changes, backups, write=write)
     if not remove:
         _warn(kind, config)
 
 
-def _rules(server: Change | None, path: Path, config: Config, *, remove: bool) -> list[str]:
+def _rules(changes: list[Change], path: Path, config: Config, *, remove: bool) -> list[str]:
     """Return the deny rules to put in or take out; what other entries of ours need stays."""
-    if server is None:
-        return []
-    left = json.loads(server.after or "{}") if remove else {}
+    left = json.loads(changes[0].after or "{}") if remove and changes else {}
     others = list(our_vaults(CLIENTS["claude-code"], path, left).values())
     own = [] if config.vault in others else claude_code.own_rules(config)
-    return own + ([] if others else claude_code.common_rules(config))
+    return (own + ([] if others else claude_code.common_rules(config))) if changes else []
 
 
 def _code_change(
@@ -219,12 +212,6 @@ def _code_change(
     return hooks, changed(target, lambda held: claude_code.put_in(held, config, rules, hooks))
 
 
-def _result(change: Change, backups: dict[Path, Path | None]) -> dict[str, Any]:
-    is_changed, backup = change.path in backups, str(backups.get(change.path) or "")
-    path = str(change.path)
-    return {"path": path, "changed": is_changed, "backup": backup, "content": change.after}
-
-
 def _warn(client: Client, config: Config) -> None:
     """Say what the client cannot do, and that an agent of its name is not there."""
     if client is not CLIENTS["claude-code"]:
@@ -236,42 +223,29 @@ def _warn(client: Client, config: Config) -> None:
         aside(NO_AGENT.format(agent=config.agent, program=program))
 
 
-def _show_lines(
-    settings: Settings, path: Path, name: str, entry: dict[str, Any], *, remove: bool
-) -> None:
-    """Show the lines of a TOML file, which the person puts in or takes out: we edit none."""
-    lines = [f"[mcp_servers.{name}]"]
-    lines += [
-        f"{key} = {json.dumps(entry[key], ensure_ascii=False)}" for key in ("command", "args")
-    ]
-    env = [f"{key} = {json.dumps(value)}" for key, value in entry.get("env", {}).items()]
-    text = "\n".join([*lines, *([f"env = {{ {', '.join(env)} }}"] if env else []), ""])
+def _show_toml(settings: Settings, path: Path, name: str, entry: dict[str, Any]) -> None:
+    """Show an entry as the lines of a TOML file, which the person edits: we edit none."""
+    env = ", ".join(f"{key} = {json.dumps(one)}" for key, one in entry.get("env", {}).items())
+    named = {key: json.dumps(entry[key], ensure_ascii=False) for key in ("command", "args")}
+    named |= {"env": f"{{ {env} }}"} if env else {}
+    lines = "\n".join([f"[mcp_servers.{name}]", *(f"{key} = {one}" for key, one in named.items())])
     if settings.json:
-        same = {"changed": False, "backup": "", "rules": None, "hooks": {}}
-        print_json({"path": str(path), "name": name, "content": text, **same})
+        print_json({"name": name, "path": str(path), "content": {str(path): lines}})
     else:
-        say(f"{'Take these lines out of' if remove else 'Add these lines to'} {path}:\n\n{text}")
+        say(f"These lines connect it, in {path}:\n\n{lines}")
 
 
-def _tell(changes: list[Change], backups: dict[Path, Path | None]) -> None:
-    if changes and not backups:
-        deeds = [f"{'change' if one.after else 'remove'} {one.path}" for one in changes]
-        say(f"\nThat would {' and '.join(deeds)}. Add --write to do it.")
+def _tell(changes: list[Change], backups: dict[Path, Path | None], *, write: bool) -> None:
+    for one in changes:
+        now, then = f"{one.path} now", f"{one.path} then"
+        texts = one.before.splitlines(), one.after.splitlines()
+        lines = list(difflib.unified_diff(*texts, now, then, lineterm="", n=2))
+        say("\n".join(lines) if lines else f"Nothing to change in {one.path}.")
     for path, backup in backups.items():
         was = f"; as it was before: {backup}" if backup else ""
         say(f"\n{bold('Written:' if path.exists() else 'Removed:')} {path}{was}")
-    if backups:
-        say("Restart the client.")
-
-
-def _show(change: Change) -> None:
-    if change.before == change.after:
-        say(f"Nothing to change in {change.path}.")
-        return
-    before, after = change.before.splitlines(), change.after.splitlines()
-    now, then = f"{change.path} now", f"{change.path} then"
-    for line in difflib.unified_diff(before, after, now, then, lineterm="", n=2):
-        say(click.style(line, fg=COLOURS.get(line[:1])))
+    if any(one.before != one.after for one in changes):
+        say("Restart the client." if write else "Add --write to do it.")
 
 
 # --- what the doctor says of the clients --------------------------------------------------
@@ -283,63 +257,57 @@ def check_clients(config: Config) -> list[Check]:
     for name, client in CLIENTS.items():
         path = config_file(client)
         try:
-            checks += _check(name, client, path, config) if path.suffix == ".json" else []
-            checks += _check_code(client, path, config) if name == "claude-code" else []
+            if path.suffix == ".json":
+                checks += [_checked(*one) for one in _look(name, client, path, config)]
         except ConfigError as error:
             checks.append(_checked(name, "warn", error.message, "Mend it by hand."))
     if not checks:
         what, mend = "No client is connected to this vault.", "To connect one: vaultmind connect"
         checks = [_checked("clients", "ok", what, mend)]
-    return checks + _check_hook_log(config.state_dir)
+    return checks + [_checked("claude-code hooks", "warn", *one) for one in _late(config.state_dir)]
 
 
-def _check(name: str, client: Client, path: Path, config: Config) -> list[Check]:
-    """Return whether a client is connected and finds our program; nothing if it is not."""
-    content = read(path)[1]
-    vaults = our_vaults(client, path, content)
+def _look(name: str, client: Client, path: Path, config: Config) -> Iterator[tuple[str, ...]]:
+    """Yield whether a client is connected and finds our program, and what its hooks lack."""
+    content, again = read(path)[1], f"Run `vaultmind connect {name} --write` again"
+    vaults, servers = our_vaults(client, path, content), member(content, way(client, path), {})
     ours = [one for one, vault in vaults.items() if vault == config.vault]
-    servers = member(content, way(client, path), {})
     commands = [str(servers[one].get("command") or "") for one in ours]
     if gone := [one for one in commands if shutil.which(one) is None]:
-        what = f"{path} starts what is not there ({', '.join(gone)})."
-        return [_checked(name, "fail", what, f"Run `vaultmind connect {name} --write` again.")]
-    return [_checked(name, "ok", f"Connected as {', '.join(ours)} in {path}.")] if ours else []
-
-
-def _check_code(client: Client, path: Path, config: Config) -> list[Check]:
-    """Return what is to be said of the rules and hooks in the project that the doctor stands in."""
+        yield name, "fail", f"{path} starts what is not there ({', '.join(gone)}).", f"{again}."
+    elif ours:
+        yield name, "ok", f"Connected as {', '.join(ours)} in {path}.", ""
+    if name != "claude-code":
+        return
     own = claude_code.settings_file(path)
     settings = read(own)[1]
-    checks: list[Check] = []
     denied = member(settings, claude_code.DENY, [])
     wanted = [*claude_code.own_rules(config), *claude_code.common_rules(config)]
     missing = ", ".join(rule for rule in wanted if rule not in denied)
-    if missing and config.vault in our_vaults(client, path, read(path)[1]).values():
+    if missing and ours:
         what = f"Claude Code may edit the memory past VaultMind: no {missing}."
-        mend = "Run `vaultmind connect claude-code --write` again, or leave it so."
-        checks.append(_checked("claude-code rules", "warn", what, mend))
+        yield f"{name} rules", "warn", what, f"{again}, or leave it so."
     for agent, hooks in claude_code.hooks_by_agent(settings, config).items():
         if wrong := claude_code.wrong_hooks(hooks, config):
-            mend = f"Run `vaultmind connect claude-code --hooks --write --agent {agent}` again."
-            checks.append(_checked("claude-code hooks", "fail", f"{own} {wrong}.", mend))
+            yield (
+                f"{name} hooks",
+                "fail",
+                f"{own} {wrong}.",
+                f"{again} with --hooks --agent {agent}.",
+            )
         else:
-            what = f"Conversations here are written down for {agent}."
-            checks.append(_checked("claude-code hooks", "ok", what))
-    return checks
+            yield f"{name} hooks", "ok", f"Conversations here are written down for {agent}.", ""
 
 
-def _check_hook_log(state: Path) -> list[Check]:
-    checks: list[Check] = []
-    if waiting := errands.waiting(str(state)):
-        what = f"{counted(len(waiting), 'conversation')} could not be told to the daemon in time."
-        mend = f"It is made up for with the next hook; {state / errands.FOLDER} holds what waits."
-        checks.append(_checked("claude-code hooks", "warn", what, mend))
+def _late(state: Path) -> Iterator[tuple[str, str]]:
+    """Yield what hooks could not tell in time, and what failed."""
+    if waiting := spool.waiting(str(state)):
+        what = f"{counted(len(waiting), 'event')} could not be told to the daemon in time."
+        yield what, f"The next hook makes up for it; {state / spool.NAME} holds what waits."
     log = state / LOG
     if failed := log.read_text("utf-8", "replace").splitlines() if log.exists() else []:
         what = f"{counted(len(failed), 'failure')} in {log}, the last: {failed[-1]}"
-        mend = "Remove the file once you have seen to it."
-        checks.append(_checked("claude-code hooks", "warn", what, mend))
-    return checks
+        yield what, "Remove the file once you have seen to it."
 
 
 def _checked(name: str, result: str, what: str, mend: str = "") -> Check:

@@ -31,8 +31,6 @@ VECTORS_SECONDS = 1.0
 NEARLY_ALL = 100
 """So many vectors are made in about that time; while more are missing there is no waiting."""
 BEHIND = "Notes are changing faster than they are indexed: what was written last may be missing."
-BATCH = 25
-"""Lines of a file that go in one call, so that answers appear as they come."""
 READABLE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
 PLACES = frozenset(("source", "project_root"))
 """Arguments that name a source: the vault, or a linked folder by name or path."""
@@ -67,6 +65,8 @@ class Made:
     says: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     waits: bool = False
     """Whether it waits for the index first."""
+    many: str = ""
+    """The argument that `--queries FILE` gives once a line."""
     code: Callable[[dict[str, Any]], int] = outcome_code
     run: Run | None = None
     """What it does otherwise than asking and telling."""
@@ -82,6 +82,8 @@ class Made:
         params: list[click.Parameter] = [_option(one, *op.parameters[one]) for one in wanted]
         if self.waits or ("wait_seconds" in op.parameters and "wait_seconds" not in self.given):
             params.append(flag("--no-wait", "Answer at once, however far the index is."))
+        if self.many:
+            params.append(QUERIES)
         if name:
             params.insert(0, _argument(self.argument, name, label))
 
@@ -107,18 +109,25 @@ class Made:
             args |= self.says[one]
         path = self._meant(args)
         op = operation(path)
-        if self.waits and waits and "source" in args and "wait_seconds" not in op.parameters:
-            asked = {"source": args["source"], "layers": ["L0"], "wait_seconds": SOURCE_SECONDS}
-            settings.call("explore", asked)
-        elif self.waits and waits and path == self.path:
-            wait_for_index(settings, patient="queries" in args)
-        if "wait_seconds" in op.parameters and waits:
-            args.setdefault("wait_seconds", SOURCE_SECONDS)
+        if waits:
+            self._wait(settings, op, args)
         if "agent" in op.parameters:
             args |= settings.target
+        if self.many and "queries" in args:
+            return each(settings, op.name, args.pop("queries"), args, self.many)
         if self.run is not None and path == self.path:
             return self.run(settings, args)
         return self.code(settings.tell(settings.ask(op.name, args)))
+
+    def _wait(self, settings: Settings, op: Operation, args: dict[str, Any]) -> None:
+        """Wait until what an operation asks is indexed, or have it wait itself."""
+        if "wait_seconds" in op.parameters:
+            args.setdefault("wait_seconds", SOURCE_SECONDS)
+        elif self.waits and "source" in args:
+            asked = {"source": args["source"], "layers": ["L0"], "wait_seconds": SOURCE_SECONDS}
+            settings.call("explore", asked)
+        if self.waits and op.name == self.path.partition(".")[2] and "source" not in args:
+            wait_for_index(settings, patient="queries" in args)
 
     def _meant(self, args: dict[str, Any]) -> str:
         """Return which operation is meant; complete its arguments."""
@@ -260,13 +269,16 @@ def read_lines(path: Path, example: str) -> list[tuple[int, dict[str, Any]]]:
     return found
 
 
-def each(settings: Settings, op: str, file: Path, args: dict[str, Any], name: str = "query") -> int:
+def each(settings: Settings, op: str, file: Path, args: dict[str, Any], name: str) -> int:
     """Print the answer to each question of a file under its id, which comes back as it was."""
-    asked = [one for _, one in read_lines(file, '{"id": "q1", "query": "bread oven"}')]
-    for one in asked:
+    if name in args:
+        raise click.UsageError(f"--queries goes without {name.upper()}.")
+    args |= {"dry_run": True} if op == "say" else {}
+    for _, one in read_lines(file, '{"id": "q1", "query": "bread oven"}'):
         query = str(one["query"])
-        answer = settings.call(op, args | {name: [query] if name == "messages" else query})
+        answer = settings.call(op, args | {name: query if name == "query" else [query]})
         answer.pop("state", None)
+        answer = answer["heard"][0] if op == "say" else answer
         print_json({"id": one["id"]} | answer, indent=None)
     return 0
 

@@ -6,18 +6,15 @@ without arguments runs its operation and tells the answer; any other is given wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
 from vaultmind.cli.made import (
-    BATCH,
-    QUERIES,
     READABLE,
     confirmed,
-    each,
     flag,
     made,
     option,
@@ -31,13 +28,12 @@ from vaultmind.cli.terminal import (
     EXIT_NOT_FOUND,
     EXIT_OTHER,
     aside,
+    bold,
     dim,
     odd,
-    print_json,
     say,
     show,
 )
-from vaultmind.errors import BadArgument
 
 Args = dict[str, Any]
 MESSAGES = 500
@@ -63,36 +59,25 @@ def remember(settings: Settings, args: Args) -> int:
     return outcome_code(settings.tell(settings.ask("memory_update", args)))
 
 
-@made("memory.say", "[utterances:utterance…]",
-      also=[option("--utterances", "file", type=READABLE, metavar="FILE",
-                   help='Tell of many, and do nothing: JSON Lines of {"id","text"}.')])  # fmt: skip
+@made("memory.say", "[utterances:utterance…]", only=("dry_run",), many="utterances")
 def say_(settings: Settings, args: Args) -> int:
     """Ask the memory in plain words, in your language.
 
-    What UTTERANCE asks for is done; anything else does nothing.
+    What UTTERANCE asks for is done; anything else does nothing. With --queries it is only told
+    what each of many was understood as.
 
     Example: vaultmind say "zapamiętaj, że wolę krótkie odpowiedzi"
     """
-    file, said = args.pop("file", None), args.pop("utterances", None)
-    if (said is None) == (file is None):
-        raise click.UsageError("Give an UTTERANCE, or a file with --utterances.")
-    names = ("intent", "lang", "payload", "confidence")
-    if file:
-        asked = [one for _, one in read_lines(file, '{"id": "u1", "text": "remember that …"}')]
-        for at in range(0, len(asked), BATCH):
-            batch = asked[at : at + BATCH]
-            args |= {"utterances": [str(one["text"]) for one in batch], "dry_run": True}
-            for one, heard in zip(batch, settings.call("say", args)["heard"], strict=True):
-                print_json({"id": one["id"]} | {name: heard[name] for name in names}, indent=None)
-        return 0
-    answer = settings.ask("say", args | {"utterances": [said]})
+    if "utterances" not in args:
+        raise click.UsageError("Give an UTTERANCE, or a file with --queries.")
+    answer = settings.ask("say", args | {"utterances": [args["utterances"]]})
     (one,) = answer.json["heard"]
-    if not args.get("dry_run"):
-        settings.tell(Answer(one if settings.json else {}, answer.words))
-        return outcome_code(one)
-    words = f"{one['intent']} ({one['lang'] or '-'}): {one['payload']}"
-    settings.tell(Answer({name: one[name] for name in names}, words))
-    return 0
+    words = answer.words
+    if args.get("dry_run"):
+        one = {name: one[name] for name in ("intent", "lang", "payload", "confidence")}
+        words = f"{one['intent']} ({one['lang'] or '-'}): {one['payload']}"
+    settings.tell(Answer(one if settings.json else {}, words))
+    return outcome_code(one)
 
 
 @made(
@@ -130,7 +115,8 @@ def forget(settings: Settings, args: Args) -> int:
 
 def _erase(settings: Settings, args: Args, *, dry_run: bool, yes: bool) -> int:
     preview = settings.ask("erase_preview", args)
-    empty = preview.json["empty"]
+    found = preview.json
+    empty = not (found["found"] or found["state_files"])
     if dry_run or not settings.json:
         settings.tell(preview)
     if dry_run or (empty and not settings.json):
@@ -138,7 +124,7 @@ def _erase(settings: Settings, args: Args, *, dry_run: bool, yes: bool) -> int:
     if not (empty or yes or confirmed(settings, "Erase this? It cannot be undone.")):
         say("Nothing was erased.")
         return EXIT_OTHER
-    erased = settings.ask("erase", args | {"seal": preview.json["seal"]})
+    erased = settings.ask("erase", args | {"seal": found["seal"]})
     return outcome_code(settings.tell(erased))
 
 
@@ -150,23 +136,22 @@ def _forget_topic(settings: Settings, args: Args, *, dry_run: bool, yes: bool) -
         settings.tell(found)
     if dry_run or not facts:
         return 0 if facts else EXIT_NOT_FOUND
-    chosen = [number for number, fact in enumerate(facts, 1) if fact["sure"]]
+    chosen = [fact["number"] for fact in facts if fact["sure"]]
     if not yes:
         refuse_unless_asked(settings)
         these = f"[y] {', '.join(map(str, chosen))}, " if chosen else ""
         question = f"Forget {these}[n] none, or name numbers"
         said = click.prompt(question, default="n", err=True).strip().lower()
         numbers = [int(one) for one in said.replace(",", " ").split() if one.isdecimal()]
-        chosen = chosen if said in ("y", "yes") else [n for n in numbers if 1 <= n <= len(facts)]
-    if not chosen and not settings.json:
-        say("Nothing was forgotten." + (" None is surely about it: name it." if yes else ""))
+        chosen = chosen if said in ("y", "yes") else numbers
     target = {"op": "forget", "agent": found.json["agent"]}
-    meant = [facts[number - 1] for number in chosen]
+    meant = [fact for fact in facts if fact["number"] in chosen]
     texts = [f"^{one['block']}" if one["block"] else one["text"] for one in meant]
     answers = [settings.ask("memory_update", target | {"text": text}) for text in texts]
     outcomes = [one.json for one in answers]
     tell_all(settings, {"agent": found.json["agent"], "outcomes": outcomes}, answers)
     if not outcomes:
+        aside("Nothing was forgotten." + (" None is surely about it: name it." if yes else ""))
         return EXIT_NOT_FOUND if yes else EXIT_OTHER
     return 0 if all(one["outcome"] == "written" for one in outcomes) else EXIT_OTHER
 
@@ -220,16 +205,16 @@ def import_(settings: Settings, args: Args) -> int:
     FILE is JSON Lines of {session, time, role, speaker?, content, id?}, or the export of Claude or
     ChatGPT (conversations.json or the zip). The same file twice changes nothing.
     """
-    known, agent = settings.call("memory_status")["agents"], settings.where.agent
     answer = settings.ask("import_file", args | {"path": str(args["path"].absolute())})
-    answer.json["new_agent"] = agent not in known and answer.json["messages"] > 0
-    settings.tell(answer)
-    if answer.json["new_agent"] and not settings.json:
-        say(f"{odd('!')} {agent!r} is a new agent; vaultmind agents new {agent} introduces it.")
-    if answer.json["messages"] and not settings.json:
+    if settings.tell(answer)["messages"] and not settings.json:
         say(dim("Searchable in a moment. Facts and summaries are taken from it when you say so:"))
         say(dim("vaultmind consolidate --dry-run shows what, without it they are written."))
     return 0
+
+
+def _consolidated_code(done: Args) -> int:
+    stay = [one["pending"] and not one["facts"] for one in done.get("sessions", ())]
+    return EXIT_OTHER if stay and all(stay) and not done["summaries"] else 0
 
 
 @made(
@@ -244,23 +229,14 @@ def import_(settings: Settings, args: Args) -> int:
         "pause": ("consolidation", {"action": "pause"}),
         "resume": ("consolidation", {"action": "resume"}),
     },
+    code=_consolidated_code,
 )
-def consolidate(settings: Settings, args: Args) -> int:
+def consolidate() -> None:
     """Take facts and summaries from what was said.
 
     It happens by itself a while after a conversation ends; imported ones wait for this command.
     Example: vaultmind consolidate --dry-run
     """
-    try:
-        answer = settings.ask("consolidate", args)
-    except KeyboardInterrupt:
-        aside("What is done stays done; `vaultmind consolidate` goes on with the rest.")
-        raise
-    if args.get("dry_run") and not settings.json:
-        say("Nothing was written; it would be:")
-    done = settings.tell(answer)
-    stay = [one["pending"] and not one["facts"] for one in done["sessions"]]
-    return EXIT_OTHER if stay and all(stay) and not done["summaries"] else 0
 
 
 @made("changes.log", also=(ALL, flag("--dropped", "Show what was said and not kept.")),
@@ -290,8 +266,8 @@ def undo(settings: Settings, args: Args) -> int:
 
 
 @made("context.context_build", "[messages:message…]", only=("session", "budget", "task"),
-      also=(flag("--explain", "Show what each part costs, why, and what is left out."), QUERIES),
-      waits=True)  # fmt: skip
+      also=[flag("--explain", "Show what each part costs, why, and what is left out.")],
+      many="messages", waits=True)  # fmt: skip
 def context(settings: Settings, args: Args) -> int:
     """Show what the agent is given before it answers, and why.
 
@@ -299,13 +275,9 @@ def context(settings: Settings, args: Args) -> int:
 
     Example: vaultmind context "what did we decide about the oven?" --budget 1800 --explain
     """
-    message, queries = args.pop("messages", ""), args.pop("queries", None)
     explain = args.pop("explain", False)
-    if queries and (message or explain):
-        raise click.UsageError("A file of --queries goes without MESSAGE and --explain.")
-    if queries:
-        return each(settings, "context_build", queries, args, "messages")
-    answer = settings.ask("context_build", args | ({"messages": [message]} if message else {}))
+    args |= {"messages": [args["messages"]]} if "messages" in args else {}
+    answer = settings.ask("context_build", args)
     if explain and not settings.json:
         show("\n".join(explained(answer.json)))
         return 0
@@ -313,25 +285,19 @@ def context(settings: Settings, args: Args) -> int:
     if not settings.json:
         for note in built["notes"]:
             aside(f"{odd('!')} {note}")
-        aside(dim(f"{_size(built)} · why: --explain"))
+        aside(dim(f"{built['tokens']:,} of {built['budget']:,} tokens · why: --explain"))
     return 0
-
-
-def _size(built: Args) -> str:
-    left = f" · {len(built['dropped'])} left out" if built["dropped"] else ""
-    return f"{built['tokens']:,} of {built['budget']:,} tokens{left}"
 
 
 def explained(built: Args) -> Iterator[str]:
     """Yield what each part of a context costs and why it is there, then what was left out."""
-    where = f" · session {built['session']}" if built["session"] else ""
-    yield f"{built['agent']}{where} · {_size(built)}\n"
-    for part in built["parts"]:
-        share = 100 * part["tokens"] / built["budget"]
-        why = part["why"] or " · ".join(part["sources"])
-        yield f"  {part['name']:17}{part['tokens']:>7,}{share:>6.0f} %  {why}"
-    yield "\n## Left out" if built["dropped"] else ""
-    yield from (f"  – {one['what']}: {one['reason']}" for one in built["dropped"])
+    from vaultmind.serve.show import table
+
+    yield f"{built['tokens']:,} of {built['budget']:,} tokens, {built['agent']} {built['session']}"
+    parts = [(one["name"], one["tokens"], one["why"] or one["sources"]) for one in built["parts"]]
+    yield from table(("part", "tokens", "why"), parts)
+    dropped = [(one["what"], one["reason"]) for one in built["dropped"]]
+    yield from table(("left out", "because"), dropped)
     yield from (f"! {note}" for note in built["notes"])
 
 
@@ -356,33 +322,17 @@ def session_log(settings: Settings, args: Args) -> int:
     file = args.pop("file", "")
     if ("text" in args) == bool(file) or (file and args):
         raise click.UsageError("Give TEXT with its options, or --file FILE.")
-    lines = read_lines(Path(file), "{}") if file else [(0, args)]
-    if not lines:
-        raise BadArgument("FILE", file, "a file with a message a line; it is empty")
+    lines = [one for _, one in read_lines(Path(file), "{}")] if file else [args]
     # both kinds of file may call the words `content` or `text`
     messages = [{"text" if key == "content" else key: value for key, value in one.items()}
-                for _, one in lines]  # fmt: skip
+                for one in lines]  # fmt: skip
     logged, new, known = Answer({}), 0, 0
-    for at in range(0, len(messages), MESSAGES):
+    for at in range(0, max(1, len(messages)), MESSAGES):
         batch = {"messages": messages[at : at + MESSAGES]}
-        try:
-            logged = settings.ask("session_log", batch | target)
-        except BadArgument as error:
-            _name_line(error, [number for number, _ in lines[at:]], file)
-            raise
+        logged = settings.ask("session_log", batch | target)
         new, known = new + logged.json["new"], known + logged.json["known"]
     settings.tell(Answer(logged.json | {"new": new, "known": known}, logged.json["message"]))
     return 0
-
-
-def _name_line(error: BadArgument, numbers: Sequence[int], file: str) -> None:
-    """Let an error about `messages[3].text` speak of the line of the file that it stands on."""
-    at, _, name = error.field.removeprefix("messages[").partition("]")
-    if at.isdecimal():
-        name = name.strip(".") or "message"
-        if file:
-            name = f"{name.replace('text', 'content')} in line {numbers[int(at)]} of {file}"
-        error.message = error.message.replace(error.field, name)
 
 
 @made("sessions.session_log", only=(), given={"new_segment": True})
@@ -421,8 +371,9 @@ def agents_new(settings: Settings, args: Args) -> int:
     """
     settings.tell(settings.ask("agent_new", args))
     if not settings.json:
+        name = args["name"].strip().lower()
         say("Write there who it is. `autonomy: 1` makes it ask before it remembers.")
-        say(f"\nNext: vaultmind connect CLIENT --agent {args['name'].strip().lower()} --write")
+        say(f"\nNext: {bold(f'vaultmind connect CLIENT --agent {name} --write')}")
     return 0
 
 
@@ -437,11 +388,8 @@ def agents_allow(settings: Settings, args: Args) -> int:
     answer = settings.ask("agent_allow", args)
     one = answer.json["agent"]
     if one["waiting"] and not yes:
-        aside(
-            "\n  + ".join((f"{one['name']} asks for more, in {one['identity']}:", *one["waiting"]))
-        )
+        aside("\n  + ".join((answer.json["message"], *one["waiting"])))
         if not confirmed(settings, "Allow it on this device?"):
-            say("Nothing was allowed.")
             return EXIT_OTHER
     if one["waiting"]:
         answer = settings.ask("agent_allow", args | {"seen": one["mark"]})

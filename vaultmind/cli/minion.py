@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,17 +17,15 @@ from vaultmind.cli.terminal import (
     bold,
     dim,
     good,
-    odd,
     place,
     print_json,
     say,
     show,
 )
-from vaultmind.plural import counted
 from vaultmind.types import PURPOSES
 
 if TYPE_CHECKING:
-    from vaultmind.minion.report import Model
+    pass
 
 RESTART = "The daemon that runs now keeps what it had; `vaultmind daemon stop` ends it."
 
@@ -49,21 +46,22 @@ def status(settings: Settings) -> int:
     Exit code 1 when a model that is configured cannot be used.
     """
     from vaultmind.minion.report import standing
+    from vaultmind.serve.show import cell_of
 
     config = settings.config
     found = standing(config.minion, config.state_dir, os.environ)
     purposes = {purpose: [*chain, "extractive"] for purpose, chain in found.purposes}
+    flat = [asdict(one) for one in found.models]
+    models = [one | one.pop("learned") | {"pid": one["pid"]} for one in flat]
     if settings.json:
-        flat = [asdict(one) for one in found.models]
-        models = [one | one.pop("learned") | {"pid": one["pid"]} for one in flat]
         print_json({"purposes": purposes, "models": models, "llama_cpp": found.llama_cpp})
     else:
         for purpose, chain in purposes.items():
             short = (one if "://" in one else Path(one).name for one in chain)
             say(f"{bold(f'{purpose:10}')} {' → '.join(short)}")
-        for model in found.models:
-            show("\n  ".join(("", *_lines(model))))
-        if not found.models:
+        for model in models:
+            show("\n".join(f"{name:15} {cell_of(one)}" for name, one in model.items() if one))
+        if not models:
             say(dim("\nNo model is configured, and none is needed."))
     return EXIT_OTHER if any(one.problem for one in found.models) else 0
 
@@ -119,28 +117,3 @@ def try_(settings: Settings, session_id: str | None, model: str | None) -> int:
     args = {"session": session_id or "", "model": named(model) if model else ""}
     settings.tell(settings.ask("minion_try", args | settings.target))
     return 0
-
-
-def _lines(model: Model) -> Iterator[str]:
-    """Yield what is known of a model, its name first."""
-    note = model.learned
-    yield model.name
-    if model.problem:
-        yield model.problem
-        if model.hint:
-            yield f"→ {model.hint}"
-        return
-    if model.kind == "server":
-        yield f"a server; window {model.context_tokens:,} tokens"
-        return
-    trained = f" of {model.trained_tokens:,}" if model.trained_tokens else ""
-    yield f"{model.size_mb:,.0f} MB; window {model.context_tokens:,}{trained} tokens"
-    yield f"loaded, pid {model.pid}" if model.pid else "not loaded: it starts when needed"
-    if note.jobs:
-        speed = f"{note.tokens_per_second:g} tokens/s written"
-        speed += f", {note.prompt_tokens_per_second:g} read"
-        yield f"{counted(note.jobs, 'job')}; {speed}; {note.memory_mb:,.0f} MB at most"
-    if note.safe:
-        yield "runs with careful settings: it crashed with the usual ones"
-    if note.failure:
-        yield odd(f"last failure: {note.failure}")

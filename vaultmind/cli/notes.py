@@ -6,54 +6,41 @@ without arguments runs its operation and tells the answer; any other is given wh
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Any
 
 import click
 
 from vaultmind.cli.made import (
-    QUERIES,
     SOURCE_SECONDS,
-    each,
     flag,
     made,
     option,
     tell_all,
 )
-from vaultmind.cli.options import Settings
+from vaultmind.cli.options import Answer, Settings
 from vaultmind.cli.terminal import (
     EXIT_NOT_FOUND,
     EXIT_OTHER,
     EXIT_USAGE,
-    aside,
-    bad,
-    bold,
-    dim,
-    good,
-    odd,
-    paragraph,
-    print_json,
     say,
-    show,
 )
 
 Args = dict[str, Any]
 TRAINING_SECONDS, LINK_SECONDS, READ_SECONDS = 1800.0, 600.0, 600.0
 """How long a person waits at most for a training, a linked folder, and a check in this process."""
-ANSWER_EXIT = {"found": 0, "nothing_found": EXIT_NOT_FOUND, "no_query": EXIT_USAGE}
-"""Exit codes of searches; any other, `indexing`, is no answer yet."""
 
 
 # --- finding and reading ------------------------------------------------------------------
 
 
 def _answer_code(answer: Args) -> int:
-    return ANSWER_EXIT.get(answer["answer"], EXIT_OTHER)
+    codes = {"found": 0, "nothing_found": EXIT_NOT_FOUND, "no_query": EXIT_USAGE}
+    return codes.get(answer["answer"], EXIT_OTHER)  # any other is no answer yet
 
 
-@made("search.memory_search", "[query…]", also=[QUERIES], waits=True, code=_answer_code)
-def search(settings: Settings, args: Args) -> int:
+@made("search.memory_search", "[query…]", many="query", waits=True, code=_answer_code)
+def search() -> None:
     """Search notes and memory, by words and by meaning.
 
     Example: vaultmind search "what did we decide about the oven?" --kind note
@@ -61,30 +48,14 @@ def search(settings: Settings, args: Args) -> int:
     It waits until all text is in the index, some seconds at most for what changes just now, and a
     second at most for the vectors, which follow; with --queries until everything is.
     """
-    queries = args.pop("queries", None)
-    if ("query" in args) == bool(queries):
-        raise click.UsageError("Give a QUERY, or a file with --queries.")
-    if queries:
-        return each(settings, "memory_search", queries, args)
-    return _answer_code(settings.tell(settings.ask("memory_search", args)))
 
 
 @made("search.memory_fetch", "id")
-def fetch(settings: Settings, args: Args) -> int:
+def fetch() -> None:
     """Print a hit, a note or a section whole.
 
     ID is a hit's, or a path in the vault: PATH or PATH#Heading.
     """
-    found = settings.call("memory_fetch", args)
-    if settings.json:
-        print_json(found)
-    elif not found["text"]:
-        aside(dim(f"{found['path']}{found['anchor']} is there and empty."))
-    else:
-        say(found["text"])
-        if found["next_offset"] is not None:
-            aside(dim(f"There is more: --offset {found['next_offset']}"))
-    return 0
 
 
 @made(
@@ -92,7 +63,6 @@ def fetch(settings: Settings, args: Args) -> int:
     "[project_root:source]",
     also=(
         flag("--text", "Print the context alone, as an agent reads it."),
-        flag("--trace", "Show every reason and all that was left out."),
         option("--list", "listing", is_flag=True, help="List the saved plans instead."),
     ),
     instead={"listing": ("plans", {})},
@@ -101,27 +71,19 @@ def fetch(settings: Settings, args: Args) -> int:
 def plan(settings: Settings, args: Args) -> int:
     """Show what to read for a task, within a token budget.
 
-    SOURCE is the vault, or a linked folder by its name.
+    SOURCE is the vault, or a linked folder by its name; --json has every reason.
 
     Example: vaultmind plan shop --task "bug: the cart loses its items on logout"
 
     --task - reads it from stdin.
     """
-    text, trace = args.pop("text", False), args.pop("trace", False)
+    text = args.pop("text", False)
     answer = settings.ask("context_plan", args)
-    planned = answer.json
     if text and not settings.json:
-        say(planned["context"]["text"])
-        for note in planned["notes"]:
-            aside(f"{odd('!')} {paragraph(note)}")
+        say(answer.json["context"]["text"])
     else:
         settings.tell(answer)
-        reasons = (" ".join(one.split()) for one in planned["decision_trace"])
-        left_out = (f"{one['file']}: {one['reason']}" for one in planned["dropped_candidates"])
-        if trace and not settings.json:
-            show("\n  – ".join(("\n## Why", *reasons)))
-            show("\n  – ".join(("\n## Left out", *left_out)))
-    return 0 if planned["context"]["files"] else EXIT_NOT_FOUND
+    return 0 if answer.json["context"]["files"] else EXIT_NOT_FOUND
 
 
 def _any_line(answer: Args) -> int:
@@ -306,18 +268,12 @@ def purge() -> None:
     """
 
 
-@made("models.model_train", only=("kind", "min_lessons", "force"),
-      also=[option("--since", metavar="30d", help="Learn only from so far back.")])  # fmt: skip
+@made("models.model_train", only=("kind", "min_lessons", "force", "since_days"))
 def model_train(settings: Settings, args: Args) -> int:
     """Learn in the background, try what was learnt, and use it if it is better.
 
     Example: vaultmind model train --kind ranker
     """
-    if "since" in args:
-        days = args.pop("since").removesuffix("d")
-        if not days.isdecimal():
-            raise click.BadParameter(f"{days!r} is no number of days such as 30d.")
-        args["since_days"] = int(days)
     if "wait_seconds" in args or settings.in_process:
         args["wait_seconds"] = TRAINING_SECONDS
     trained = settings.tell(settings.ask("model_train", args))
@@ -344,19 +300,11 @@ def model_rollback() -> None:
 
 
 @made("memory.init")
-def init(settings: Settings, args: Args) -> int:
+def init() -> None:
     """Make the memory folder in your vault.
 
     Nothing outside that folder is ever written. Run it again at any time: what exists stays.
     """
-    made_ = settings.tell(settings.ask("init", args))
-    if not settings.json:
-        named = ((name.replace("_", "-"), one) for name, one in settings.named.items() if one)
-        words = "".join(f" --{name} {shlex.quote(one)}" for name, one in named)
-        say(f"Index, lock and log: {made_['state_dir']} {dim('(safe to delete)')}")
-        say("Your notes are being indexed meanwhile; `vaultmind status` tells how far it is.")
-        say(f"\nNext: {bold(f'vaultmind connect claude-desktop --write{words}')}")
-    return 0
 
 
 @made("status.memory_status")
@@ -385,26 +333,19 @@ def doctor(settings: Settings, args: Args) -> int:
 
     if settings.in_process:  # it begins with nothing read, and half a check is none
         settings.call("index", {"vectors": False, "timeout_seconds": READ_SECONDS})
-    checks = settings.call("doctor")["checks"] + check_clients(settings.config)
+    answer, more = settings.ask("doctor"), check_clients(settings.config)
+    words = "\n".join(f"{one['result']}: {one['what']} {one['mend']}".strip() for one in more)
+    checks = answer.json["checks"] + more
     results = [check["result"] for check in checks]
     broken, doubtful = results.count("fail"), results.count("warn")
-    if settings.json:
-        print_json({"checks": checks})
-        return EXIT_OTHER if broken else 0
-    marks = {"ok": good("✓"), "warn": odd("!"), "fail": bad("✗")}
-    for check in checks:
-        show(f"{marks[check['result']]} {check['name']}: {check['what']}")
-        show(f"  {dim('→')} {check['mend']}" if check["mend"] else "")
     well = "All is well." if not broken + doubtful else f"{broken} broken, {doubtful} to look at."
-    say(f"\n{bold(well)}")
+    settings.tell(Answer({"checks": checks}, f"{answer.words}\n{words}\n\n{well}"))
     return EXIT_OTHER if broken else 0
 
 
-@made("indexing.index", only=())
-def index(settings: Settings, args: Args) -> int:
+@made("indexing.index", only=(), code=lambda state: EXIT_OTHER * (state["phase"] == "failed"))
+def index() -> None:
     """Wait until everything is searchable."""
-    state = settings.tell(settings.ask("index"))
-    return EXIT_OTHER if state["phase"] == "failed" else 0
 
 
 @made("indexing.reindex")
@@ -414,4 +355,5 @@ def reindex(settings: Settings, args: Args) -> int:
     Vectors that are known are used again.
     """
     settings.call("reindex")
-    return index(settings, args)
+    state = settings.tell(settings.ask("index"))
+    return EXIT_OTHER if state["phase"] == "failed" else 0

@@ -31,9 +31,9 @@ REPLAY_ID = "vaultmind-handshake-again"
 REPLAY_SECONDS = 15.0
 DRAIN_SECONDS = 2.0
 """How long unanswered requests are waited for once the client has closed its end."""
-FOLDER_VARIABLE, ID_VARIABLE = "CLAUDE_PROJECT_DIR", "CLAUDE_CODE_SESSION_ID"
-"""In which Claude Code tells its servers the project's folder and, by its version 2.1.154, the
-conversation that they were started in."""
+ID_VARIABLE = "CLAUDE_CODE_SESSION_ID"
+"""In which Claude Code, by its version 2.1.154, tells its servers the conversation that they were
+started in."""
 INVALID_REQUEST, UNAVAILABLE = -32600, -32000
 _READ_BYTES = 65536
 
@@ -179,18 +179,8 @@ def main(vault: str = "", agent: str = "", state_dir: str = "") -> int:
 
 
 def itself() -> dict[str, Any]:
-    """Return what tells this pipe from others: a random name, and what is known of its window."""
-    folder = os.environ.get(FOLDER_VARIABLE, "")
-    try:
-        folder = folder or os.getcwd()
-    except OSError:
-        pass  # it was deleted under us
-    return {
-        "pipe": os.urandom(8).hex(),
-        "parent": os.getppid(),
-        "folder": folder,
-        "host_id": os.environ.get(ID_VARIABLE, ""),
-    }
+    """Return what tells this pipe from others: a random name, and its host's conversation."""
+    return {"pipe": os.urandom(8).hex(), "host_id": os.environ.get(ID_VARIABLE, "")}
 
 
 def _key(number: object) -> tuple[str, Any]:

@@ -17,7 +17,7 @@ import time
 
 from vaultmind.client import launch
 from vaultmind.locate import Where, locate
-from vaultmind.session.capture import errands
+from vaultmind.session import spool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +61,6 @@ MAX_INPUT_BYTES = 64 * 1024 * 1024
 MAX_PROMPT_CHARS = 20_000
 """Of what the person typed; more says no better what is to be recalled."""
 MAX_ID = 200
-PARENTS = 3
 LOG = "hooks.log"
 LOG_MAX_BYTES = 100_000
 _FIELDS = ("session_id", "transcript_path", "source", "reason", "cwd")
@@ -126,7 +125,7 @@ def _tell(where: Where, event: str, given: dict[str, Any], errand: dict[str, Any
     if event not in TELL_ONLY:
         _limit(ANSWER_SECONDS)
     args: dict[str, Any] = {name: str(given[name]) for name in _FIELDS if given.get(name)}
-    args |= {"event": event, "at": time.time(), "parents": _parents()}
+    args |= {"event": event, "at": time.time()}
     prompt = str(given.get("prompt") or "")[:MAX_PROMPT_CHARS]
     try:
         answer = _asked(reached, "hook", {**args, "prompt": prompt})
@@ -148,21 +147,6 @@ def _reached(where: Where, errand: dict[str, Any]) -> Wire | None:
         _leave(where, errand)
         launch.begin(where)
     return reached
-
-
-def _parents() -> list[int]:
-    """Return the process that started this one, and those above it as far as the system says.
-
-    The host's is among them, with a shell in between: it started its other helpers, too.
-    """
-    found = [os.getppid()]
-    try:
-        while len(found) < PARENTS and found[-1] > 1:
-            with open(f"/proc/{found[-1]}/stat", "rb") as file:
-                found.append(int(file.read().rpartition(b")")[2].split()[1]))
-    except (OSError, ValueError, IndexError):
-        pass  # no such folder, or it ended
-    return found
 
 
 def _plan(where: Where, given: dict[str, Any]) -> None:
@@ -195,7 +179,7 @@ def _plan(where: Where, given: dict[str, Any]) -> None:
 
 def _used(where: Where, event: str, given: dict[str, Any]) -> None:
     """Tell the daemon what a tool was used on, or leave it as an errand. Prints nothing."""
-    from vaultmind.session.capture import uses
+    from vaultmind.session import uses
 
     use = uses.reduced(given, event)
     if use is None or os.environ.get(EPISODES_VARIABLE, "").lower() in OFF:
@@ -212,7 +196,7 @@ def _used(where: Where, event: str, given: dict[str, Any]) -> None:
     finally:  # what the daemon has by now it knows by the use's id
         _unlimit()
         if waits and (os.path.isdir(where.state_dir) or os.path.isdir(where.vault)):
-            errands.leave_use(where.state_dir, where.agent, uses.without_texts(use))
+            spool.leave(where.state_dir, {"agent": where.agent, **uses.without_texts(use)})
 
 
 def _asked(reached: Wire, op: str, args: dict[str, Any]) -> dict[str, Any]:
@@ -261,7 +245,7 @@ def _leave(where: Where | None, errand: dict[str, Any]) -> None:
         return
     if os.path.isdir(where.state_dir) or os.path.isdir(where.vault):
         try:
-            errands.leave(where.state_dir, errand)
+            spool.leave(where.state_dir, errand)
         except OSError as error:
             _note(where, "an errand", error)
 

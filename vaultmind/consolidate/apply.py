@@ -19,7 +19,7 @@ from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.match import same_fact
 from vaultmind.memory.sensitive import sensitive
 from vaultmind.ports import Clock
-from vaultmind.session.records.reading import read_text
+from vaultmind.session.files import read_text
 from vaultmind.types import Caller, Fact, MemoryWrite, Message, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
 

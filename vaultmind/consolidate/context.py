@@ -19,19 +19,17 @@ from vaultmind.memory.match import mentions
 from vaultmind.memory.sections import heading
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
-from vaultmind.session.lifecycle.active import (
-    Telling,
+from vaultmind.session.active import (
+    BODY_TOKENS,
+    ActiveContextFile,
+    body_of,
     has_recap,
     link,
-    own_text,
     speaks_of,
 )
-from vaultmind.session.lifecycle.left import Leaving
-from vaultmind.session.lifecycle.recallable import session_of
-from vaultmind.session.records.reading import plain_text
-from vaultmind.session.summary.cues import LANGUAGES, language_of
-from vaultmind.session.summary.sentences import sentences
-from vaultmind.session.summary.showing import section_text
+from vaultmind.session.files import plain_text, session_of
+from vaultmind.session.sentences import LANGUAGES, headings, sentences
+from vaultmind.session.summary import section_text
 from vaultmind.tokens import count
 from vaultmind.types import Caller
 from vaultmind.vault.bullets import HEADING
@@ -48,11 +46,12 @@ KEPT = "The active context was changed since, and was left as it is."
 class ActiveContext:
     """Puts active contexts better. One run at a time."""
 
-    def __init__(self, gate: Gate, reader: VaultReader, leaving: Leaving, clock: Clock) -> None:
+    def __init__(
+        self, gate: Gate, reader: VaultReader, written: ActiveContextFile, clock: Clock
+    ) -> None:
         self._gate = gate
         self._reader = reader
-        self._leaving = leaving
-        self._telling = Telling(reader, leaving.hides)
+        self._written = written
         self._clock = clock
 
     def note(self, agent: str, path: str, state: State) -> None:
@@ -90,16 +89,14 @@ class ActiveContext:
         size = front.properties.get("tokens") if front else None
         if digest(text) != known if known else size != count(plain_text(text)):
             return KEPT
-        left = self._leaving.read(agent, path, self._clock())
-        language = left.leaves.language
+        left = self._written.read(agent, path, self._clock())
+        language = left.language
         more = {heading("current", language): [escape(one) for one in projects]}
         about = [escape(one) for one in sentences(summary)]
 
-        def within(max_tokens: int) -> str:
-            return mask(with_about(left.body, about, language, max_tokens, more)).text
-
-        leaves = replace(left.leaves, within=within, slight=False)
-        write, before = self._telling.change(leaves, self._clock()), digest(text)
+        body = mask(with_about(left.body, about, language, BODY_TOKENS, more)).text
+        leaves = replace(left, body=body, slight=False)
+        write, before = self._written.change(leaves, self._clock()), digest(text)
 
         def change(file: FileText | None) -> str | None:
             if file is None or digest(file.text) != before:
@@ -122,7 +119,7 @@ class ActiveContext:
 
 def digest(text: str) -> str:
     """Return what changes when somebody changes what an active context says of its session."""
-    words = plain_text(own_text(text))
+    words = plain_text(body_of(text))
     return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:16]
 
 
@@ -139,7 +136,7 @@ def with_about(
     `more`, as far as there is room. At least one bullet is kept.
     """
     kept = list(about)
-    title = language_of(language).headings["about"]
+    title = headings(language)["about"]
     sections = _sections(text)
     if not kept:
         kept = next((items for name, items in sections if name == title), [])
@@ -147,7 +144,7 @@ def with_about(
     while len(kept) > 1 and count(plain_text(body)) > max_tokens:
         kept.pop()
         body = section_text(title, kept)
-    titles = {language_of(code).headings["about"].casefold() for code in LANGUAGES}
+    titles = {headings(code)["about"].casefold() for code in LANGUAGES}
     others = [one for one in sections if one[0].casefold() not in titles]
     for name, items in (*(more or {}).items(), *others):
         fitting: list[str] = []

@@ -635,18 +635,26 @@ def _same_side(claim: str, sources: Sequence[str]) -> bool:
         if _WORD.search(part)
     ]
     whole = fold(claim)
-    if not clauses or _TURNS.search(whole) or any(map(_TURNS.search, clauses)):
-        return True
     denying = [bool(_NOT.search(one)) for one in clauses]
-    if "" not in (tongues := {detect(claim), detect(" ".join(sources))}) and len(tongues) > 1:
-        return not all(denying) if not _NOT.search(whole) else any(denying)
+    turned = any(map(_TURNS.search, clauses))
+    if not clauses:
+        return True
     compared = False
-    for part in _CLAUSE.split(_ANSWER.sub("", whole)):
+    tongues = {detect(claim), detect(" ".join(sources))}
+    for part in _CLAUSE.split(_ANSWER.sub("", whole)) if len(tongues) == 1 or "" in tongues else ():
         mine = [word for word in words_of(part) if not _NOT.fullmatch(word.folded)]
         near = [sum(_is_said(word, mine) for word in words_of(one)) for one in clauses]
-        if most := max(near, default=0):
-            sides = {no for no, count in zip(denying, near, strict=True) if count == most}
-            if bool(_NOT.search(part)) not in (sides if len(sides) == 1 else {False}):
-                return False
-            compared = True
-    return compared or (any(denying) if _NOT.search(whole) else not all(denying))
+        most = max(near, default=0)
+        if not most:
+            continue
+        sides = {no for no, count in zip(denying, near, strict=True) if count == most}
+        denies, compared = bool(_NOT.search(part)), True
+        if denies in (sides if len(sides) == 1 else {False}):
+            continue
+        if not (turned if denies else _TURNS.search(part)):
+            return False
+    if compared:
+        return True
+    if _NOT.search(whole):
+        return any(denying) or turned
+    return not all(denying) or bool(_TURNS.search(whole))

@@ -31,9 +31,7 @@ from vaultmind.errors import BadArgument, NotFound, VaultMindError, WriteConflic
 from vaultmind.index.words.language import detect
 from vaultmind.ports import Report, silent
 from vaultmind.redact import blank_private, mask
-from vaultmind.session.lifecycle.recallable import recallable
-from vaultmind.session.records.shelf import Head
-from vaultmind.session.records.store import iso
+from vaultmind.session.files import Head, iso, recallable
 from vaultmind.tokens import count
 from vaultmind.types import Caller, Progress
 from vaultmind.vault.bullets import plain

@@ -27,7 +27,6 @@ from vaultmind.consolidate.talk import (
     GAP,
     Talk,
     Understand,
-    gives_orders,
     key_of,
     own_words,
     read_talk,
@@ -53,10 +52,8 @@ from vaultmind.minion.structured import ask_json
 from vaultmind.minion.window import windows
 from vaultmind.plural import counted
 from vaultmind.ports import Embedder, Generator
-from vaultmind.redact import blank_private, mask
-from vaultmind.session.summary import KINDS, Told, ToldLine
-from vaultmind.session.summary.sentences import sentences
-from vaultmind.session.talk.means import ToolCall
+from vaultmind.session.sentences import KINDS, sentences
+from vaultmind.session.summary import ModelLine, ModelLines
 from vaultmind.types import Fact, Message, Prompt, Role, Turn
 from vaultmind.vault.oneline import one_line
 
@@ -87,8 +84,8 @@ WORDS_A_TOKEN = 0.6
 """A limit in tokens, said in words, as models count them; on the safe side."""
 PASSING = 0.9
 """Where the built-in reader is so sure that nothing will matter, a model's word does not count."""
-LINES, SHOWN = 8, 200
-"""Lines on a window of a running conversation; characters of a tool's result that are shown."""
+LINES = 8
+"""Lines on a window of a running conversation."""
 TRIES, MOST_FAILING = 3, 64
 """A question on which the models failed so often is not asked again."""
 LEFT_OUT = "[…]"
@@ -191,7 +188,7 @@ def ask_all(
     says. Raises MinionFailed.
     """
     words = prompts.load(name, language)
-    place = {"level": "notes", "tools": "calls"}.get(name, "transcript")
+    place = "notes" if name == "level" else "transcript"
     window = generator.context_tokens or UNSAID_CONTEXT
     answer = min(MOST_ANSWER, window // ANSWER_SHARE)
     free = window - generator.count(words.filled(**{place: ""}, **fixed)) - answer - MARGIN
@@ -217,7 +214,7 @@ def ask_all(
 def _numbers_fault(allowed: frozenset[int], value: Mapping[str, Any]) -> Sequence[str]:
     """Return that most of an answer's items name no line that there is; a few are left out."""
     for items in (one for one in value.values() if isinstance(one, list)):
-        field_ = next((f for f in ("evidence", "from", "call") for i in items if f in i), "")
+        field_ = next((f for f in ("evidence", "from") for i in items if f in i), "")
         named = [one[field_] for one in items] if field_ else []
         lists = [one if isinstance(one, list) else [one] for one in named]
         wrong = [one for one in lists if one and allowed.isdisjoint(one)]
@@ -628,7 +625,7 @@ def _within(paragraphs: Sequence[Paragraph], max_tokens: int) -> tuple[Paragraph
 
 
 class ModelTeller:
-    """Implements the running conversation's `Teller` with the models for summaries."""
+    """Implements a conversation's `SummaryModel` with the models for summaries."""
 
     def __init__(self, minion: Minion, paused: Callable[[], bool] = lambda: False) -> None:
         self._minion = minion
@@ -640,12 +637,12 @@ class ModelTeller:
         """Tell whether there is a model, and the person has not paused its work."""
         return bool(self._minion.chain("summary")) and not self._paused()
 
-    def lines(self, messages: Sequence[Message], earlier: str, language: str) -> Told | None:
+    def lines(self, messages: Sequence[Message], earlier: str, language: str) -> ModelLines | None:
         """Return what some messages come to; None where no model could say."""
         blocks = {key_of(one): one.block for one in messages}
         lines = transcript(messages, read_talk(messages))
         if not lines:  # pastes and what was asked not to be kept: no model is to see these
-            return Told((), EXTRACTIVE, tuple(blocks.values()))
+            return ModelLines((), EXTRACTIVE, tuple(blocks.values()))
         nothing = NOTHING.get(language, NOTHING["en"])
         fixed = {"earlier": _fit_to_show(earlier) or nothing, "lines": str(LINES)}
         item = _object(**{"kind": {"enum": list(KINDS)}, "text": _text(240), "from": _FROM})
@@ -662,45 +659,13 @@ class ModelTeller:
         said = [one for answer in done.value for one in answer["lines"]]
         return _told(said, done.by, shown, also, unseen)
 
-    def tools(self, calls: Sequence[ToolCall], language: str) -> Told | None:
-        """Return a line or two for each of some calls; None where no model could say."""
-        named = f"{calls[0].time} {calls[-1].source}" if calls else ""
-        calls = _visible(calls)
-        if not calls:
-            return Told((), EXTRACTIVE)
-        texts = [
-            f"{one.name}{f' | before: {one.before}' if one.before else ''} | result: {one.result}"
-            for one in calls
-        ]
-        lines = [
-            Line(at, one.source, "", text)
-            for at, (one, text) in enumerate(zip(calls, texts, strict=True), 1)
-        ]
-        schema = {"calls": _list(_object(call=_INTEGER, text=_text(300)), 20)}
-        done = self._minion.run(
-            "summary", lambda generator: ask_all(generator, "tools", lines, schema, language)
-        )
-        if done.value is None:
-            return self._failing(done, named, [one.source for one in calls])
-        shown = {
-            line.number: (line.key, f"{line.text} {calls[at].time}")
-            for at, line in enumerate(lines)
-        }
-        said = [
-            {"text": one["text"], "from": [one["call"]], "kind": "other"}
-            for answer in done.value
-            for one in answer["calls"]
-            if not gives_orders(one["text"])
-        ]
-        return _told(said, done.by, shown, "", set())
-
-    def _failing(self, done: Done[Any], named: str, blocks: Iterable[str]) -> Told | None:
+    def _failing(self, done: Done[Any], named: str, blocks: Iterable[str]) -> ModelLines | None:
         """Return what a failure comes to: None, or after some tries that nothing is said."""
         if done.untried or self._paused():
             return None
         tries = self._failed.pop(named, 0) + 1
         if tries >= TRIES:
-            return Told((), EXTRACTIVE, tuple(blocks))
+            return ModelLines((), EXTRACTIVE, tuple(blocks))
         self._failed[named] = tries
         while len(self._failed) > MOST_FAILING:
             del self._failed[next(iter(self._failed))]
@@ -713,61 +678,23 @@ def _told(
     shown: Mapping[int, tuple[str, str]],
     also: str,
     doubted: set[str],
-) -> Told:
+) -> ModelLines:
     """Return the lines that what they name says; `shown`: block and words of each number.
 
     Messages that were not shown, or of which something wrong was said, keep their own words.
     """
-    kept: list[ToldLine] = []
+    kept: list[ModelLine] = []
     for one in said:
         numbers = sorted({number for number in one["from"] if number in shown})
         sources = tuple(shown[number][0] for number in numbers)
         line = _SPEAKER.sub("", one_line(one["text"]), count=1)
         if sources and sound([line], [shown[number][1] for number in numbers], also).kept:
-            kept.append(ToldLine(line, sources, one["kind"]))
+            kept.append(ModelLine(line, sources, one["kind"]))
         else:
             doubted = doubted.union(sources)
     if len(kept) < ENOUGH * len(said):
-        return Told((), by, tuple(block for block, _ in shown.values()))
-    return Told(tuple(kept), by, tuple(sorted(doubted)))
-
-
-def _visible(calls: Sequence[ToolCall]) -> list[ToolCall]:
-    """Return calls with what a model may be shown of them; those of which that is nothing are out.
-
-    What a tool did for words that are not to be kept is as little to be told as those.
-    """
-    said = dict.fromkeys(text for one in calls for text in (one.turn, one.before) if text)
-    messages = [Message("user", text, "", id=str(at)) for at, text in enumerate(said)]
-    talk = read_talk(messages)
-    kept_out = {one.key for one in talk.said if one.fault in ("asked not to keep", "secret")}
-    barred = {text for at, text in enumerate(said) if str(at) in kept_out}
-    lines = {line.key: line.text for line in transcript(messages, talk)}
-    before = {text: lines.get(str(at), "")[:SHOWN] for at, text in enumerate(said)}
-    shown = (
-        replace(
-            one,
-            name=_without_orders(one.name),
-            result=_without_orders(one.result)[:SHOWN],
-            before=before.get(one.before, ""),
-        )
-        for one in calls
-        if barred.isdisjoint((one.turn, one.before))
-    )
-    return [one for one in shown if any(map(str.isalnum, one.result))]
-
-
-def _without_orders(text: str) -> str:
-    """Return on one line what of a tool's output may be shown: up to the first order to a memory.
-
-    What follows an order mostly goes on with it. Secrets are masked, private words are left out.
-    """
-    kept: list[str] = []
-    for one in sentences(mask(blank_private(text)).text):
-        if gives_orders(one):
-            break
-        kept.append(one)
-    return one_line(" ".join(kept))
+        return ModelLines((), by, tuple(block for block, _ in shown.values()))
+    return ModelLines(tuple(kept), by, tuple(sorted(doubted)))
 
 
 def _fit_to_show(earlier: str) -> str:

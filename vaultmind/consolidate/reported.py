@@ -31,26 +31,26 @@ from vaultmind.memory.sensitive import sensitive
 from vaultmind.memory.words import fold
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
-from vaultmind.session.lifecycle.active import (
+from vaultmind.session.active import (
+    BODY_TOKENS,
+    ActiveContextFile,
     Leaves,
-    Telling,
+    body_of,
+    language_of,
+    last_time,
     link,
-    own_text,
     recap_block,
     speaks_of,
+    where_of,
 )
-from vaultmind.session.lifecycle.left import language_of, where_of
-from vaultmind.session.lifecycle.recallable import of_transcript
-from vaultmind.session.records.opened import is_open, last_time
-from vaultmind.session.records.reading import Hides, read_text
-from vaultmind.session.records.store import read_session
-from vaultmind.session.summary import unkept
-from vaultmind.session.summary.rolling import Line
-from vaultmind.session.summary.sentences import sentences
-from vaultmind.session.summary.showing import source_bullet
+from vaultmind.session.files import Hides, read_session, read_text, recallable
+from vaultmind.session.sentences import sentences
+from vaultmind.session.summary import Line, unkept
+from vaultmind.session.summary_file import source_bullet
 from vaultmind.types import Caller, Fact, Message, Section
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.oneline import one_line
+from vaultmind.vault.session_meta import runs
 from vaultmind.vault.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class Reported:
         self._max_facts = max_facts
         self._understand = understand
         self._applying = Applying(gate, reader, clock)
-        self._telling = Telling(reader, hides)
+        self._telling = ActiveContextFile(reader, hides)
 
     def take(
         self, agent: str, session: str, facts: Sequence[Told], recap: str, caller: Caller
@@ -166,7 +166,7 @@ class Reported:
         if not session:
             return _Heard()
         file, transcript = read_session(self._reader, self._reader.paths, agent, session)
-        shown = of_transcript(agent, file.path, file.text, transcript, self._hides)
+        shown = recallable(agent, file.path, file.text, self._hides, transcript=transcript)
         messages = tuple(one for one, _ in shown)
         kept = {(one.block, one.text) for one in messages}
         withheld = tuple(
@@ -247,7 +247,7 @@ class Reported:
     def _save_recap(self, agent: str, lines: Sequence[Line], heard: _Heard, caller: Caller) -> str:
         """Write a recap into the active context; return why not, where it was not."""
         transcript, now = heard.transcript, self._clock()
-        if transcript is None or is_open(transcript):
+        if transcript is None or runs(transcript.meta):
             return OPEN
         language = language_of(heard.messages)
         bullets = [source_bullet(one) for one in lines]
@@ -256,12 +256,12 @@ class Reported:
         def change(file: FileText | None) -> str | None:
             nonlocal declined
             before = file.text if file else ""
-            left = own_text(before) if speaks_of(before) == link(heard.path) else ""
+            left = body_of(before) if speaks_of(before) == link(heard.path) else ""
             leaves = Leaves(
                 agent,
                 heard.path,
                 last_time(transcript, now),
-                lambda most: with_about(left, bullets, language, most),
+                with_about(left, bullets, language, BODY_TOKENS),
                 where_of(transcript.meta),
                 language,
             )

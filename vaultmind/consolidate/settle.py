@@ -28,11 +28,9 @@ from vaultmind.memory.audit import REPORTED, settled_words
 from vaultmind.memory.match import mentions, same_fact
 from vaultmind.plural import counted
 from vaultmind.redact import mask
-from vaultmind.session.lifecycle.left import language_of
-from vaultmind.session.lifecycle.recallable import recallable
-from vaultmind.session.records.reading import read_text
-from vaultmind.session.records.store import iso
-from vaultmind.session.summary.sentences import sentences
+from vaultmind.session.active import language_of
+from vaultmind.session.files import iso, read_text, recallable
+from vaultmind.session.sentences import sentences
 from vaultmind.types import Caller, Fact, Message
 from vaultmind.vault.edits import remove_property, set_property
 from vaultmind.vault.files import Change, FileStat, FileText

@@ -17,8 +17,15 @@ from vaultmind.consolidate.talk import GAP, TO_THE_MEMORY, Understand, read_talk
 from vaultmind.consolidate.types import Level
 from vaultmind.ports import Embedder
 from vaultmind.redact import mask
-from vaultmind.session.summary.sentences import MARK, sentences, shortened
-from vaultmind.session.summary.weigh import Sentence, read, same, telling_parts
+from vaultmind.session.sentences import (
+    MARK,
+    Sentence,
+    read,
+    same,
+    sentences,
+    shortened,
+    telling_parts,
+)
 from vaultmind.tokens import count
 from vaultmind.types import Message, Role
 from vaultmind.vault.oneline import one_line

@@ -17,8 +17,8 @@ from vaultmind.memory.intents import Intent, recogniser
 from vaultmind.memory.words import fold
 from vaultmind.ports import Embedder
 from vaultmind.redact import MARK, mask, private_spans
+from vaultmind.session.sentences import sentences
 from vaultmind.session.summary import keeps_out, unkept
-from vaultmind.session.summary.sentences import sentences
 from vaultmind.types import Message, Role
 from vaultmind.vault.oneline import one_line
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 from vaultmind.ports import Clock, Embedder
-from vaultmind.session.records.reading import Hides
-from vaultmind.session.records.shelf import Head
+from vaultmind.session.files import Head, Hides
 from vaultmind.types import Fact, Message, OutcomeName, Section
 from vaultmind.vault.files import VaultReader
 

@@ -33,9 +33,8 @@ from vaultmind.consolidate.types import (
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
 from vaultmind.heavy import step_back
 from vaultmind.ports import Report, silent
-from vaultmind.session.lifecycle.left import Leaving
-from vaultmind.session.records.shelf import Head
-from vaultmind.session.records.store import iso
+from vaultmind.session.active import ActiveContextFile
+from vaultmind.session.files import Head, iso
 from vaultmind.types import Caller, Progress
 from vaultmind.vault.paths import SESSION_ID, agent_name
 from vaultmind.vault.session_meta import EXTRACTION, SessionMeta
@@ -79,8 +78,8 @@ class Consolidation:
         self._paths = setup.resources.reader.paths
         self._state = State(setup.state)
         self._stopping = threading.Event()
-        leaving = Leaving(self._with.reader, self._with.hides, self._with.embedder)
-        self._context = ActiveContext(self._with.gate, self._with.reader, leaving, self._with.clock)
+        written = ActiveContextFile(self._with.reader, self._with.hides, self._with.embedder)
+        self._context = ActiveContext(self._with.gate, self._with.reader, written, self._with.clock)
         self._turns = threading.Condition()
         self._is_taken = False
         self._asking = 0

@@ -30,7 +30,6 @@ from vaultmind.memory.forget.taking import (
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.memory.match import says
 from vaultmind.ports import IndexErasing
-from vaultmind.session.capture.asked import left_of
 from vaultmind.types import PERSON, Chunk, Fact, Scrubbed
 from vaultmind.vault.edits import set_property
 from vaultmind.vault.files import VaultReader
@@ -64,7 +63,7 @@ class StepLines(Summaries):
     def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
         """Return the tasks and lines that say the fact; `edit` names those without an id."""
         wanted = Wanted([fact.text])
-        self._watching().let_go(lambda text: left_of(text, wanted), agent)
+        self._watching().let_go(lambda text: _left_of(text, wanted), agent)
         found = list(self._texts(agent, fact.text))
         for path, text in found:
             if (task := parsed(text, "", "").task.text) and says(task, fact.text):
@@ -212,3 +211,12 @@ class EpisodesErasing:
     def nearest_to(self, texts: Sequence[str], limit: int) -> list[tuple[Chunk, float]] | None:
         """Return the chunks that mean nearly the same as a text."""
         return self._inner.nearest_to(texts, limit)
+
+
+def _left_of(text: str, wanted: Wanted) -> str:
+    """Return a text without the sentences that say what is wanted gone."""
+    if not wanted.says(text):
+        return text
+    for start, end in reversed(wanted.spans(text)):
+        text = text[:start] + text[end:].lstrip()
+    return "" if wanted.says(text) else text.strip()

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from vaultmind.errors import BrokenMemory, NotFound, UnreadableNote
-from vaultmind.memory.brain import MEND, WRITING_WAITS, damage, new_brain
+from vaultmind.memory.brain import MEND, WRITING_WAITS, damage, new_brain, parse_brain
 from vaultmind.memory.changes import Ask, Step
-from vaultmind.memory.moves import Move, apply
+from vaultmind.memory.moves import Move, apply, find_fact, turned
 from vaultmind.memory.suggestions import warn
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.writer import VaultWriter
@@ -62,6 +62,17 @@ class Brains:
 
         if any(move.archive for move in moves):
             self._writer.edit(ask.archive, change, TRIES)
+
+    def is_made(self, ask: Ask, moves: Sequence[Move]) -> bool:
+        """Tell whether a brain stands as after some moves, whatever its archive says."""
+        brain = self.text(ask.path)
+        return all(bool(find_fact(brain, one.fact)) is one.came for one in moves if not one.archive)
+
+    def take_back(self, ask: Ask, moves: Sequence[Move]) -> None:
+        """Take out of the archive what came there from a brain that still says it."""
+        standing = {fact.text for fact in parse_brain(self.text(ask.path)).all()}
+        came = [one for one in moves if one.archive and one.came and one.fact.text in standing]
+        self._archive(ask, turned(came))
 
     def edit_brain(self, ask: Ask, change: Callable[[str | None], str | None]) -> None:
         """Change a brain. Raises BrokenMemory for a damaged one, and the person is told."""

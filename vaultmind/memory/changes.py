@@ -165,7 +165,9 @@ def put_fact(text: str, archive: str, ask: Ask) -> Step:
     stay = [
         one
         for one in (*([] if corrects else meant), *against)
-        if not _is_kept(one, text, brain) or _has_lines_below(one, brain)
+        if not _is_kept(one, text, brain)
+        or _has_lines_below(one, brain)
+        or (one in against and _says_more(one, write))
     ]
     gone = tuple(dict.fromkeys(one for one in (*meant, *against) if one not in stay))
     again = _saying(old, write.text)
@@ -324,6 +326,13 @@ def _has_lines_below(fact: Fact, brain: Brain) -> bool:
     return any(one.fact == fact and one.tree_end != one.end for one in brain.facts)
 
 
+def _says_more(old: Fact, write: MemoryWrite) -> bool:
+    """Tell whether a fact says something besides what a new one contradicts."""
+    from vaultmind.memory.contradictions.compound import left_over
+
+    return bool(left_over(write.text, old.text))
+
+
 def _typed(gone: Sequence[Fact], write: MemoryWrite) -> str:
     """Return why a fact is the person's own, which extraction takes away from nobody."""
     own = next((one for one in gone if not one.written and inferred(write)), None)
@@ -393,7 +402,7 @@ def _bring_back(old: Brain, archive: str, again: Fact, ask: Ask) -> Step | None:
 
 def _contradicted(facts: Sequence[Fact], ask: Ask) -> tuple[int, ...]:
     """Return the positions of the facts that the new one contradicts."""
-    from vaultmind.memory.contradict import contradicted  # loads slowly
+    from vaultmind.memory.contradictions.contradict import contradicted  # loads slowly
 
     return contradicted(ask.write.text, [fact.text for fact in facts])
 

@@ -118,7 +118,7 @@ class Queue:
     def waiting(self, agent: str = "") -> int:
         """Return how many wait for the person: for one agent's memory, or for anybody's.
 
-        An accepted one that could not be applied waits again. Raises UnreadableNote.
+        Raises UnreadableNote.
         """
         return sum(not one.is_due and agent in ("", one.suggestion.agent) for one in self.listed())
 
@@ -131,8 +131,8 @@ class Queue:
         self._change(lambda text: found.append(parse(text)))
         return tuple(one for one in found[-1] if one.is_due)
 
-    def tell(self, expected: Suggestion, failure: Failure | None) -> None:
-        """Say under a suggestion why it could not be applied; without a failure, say it no more.
+    def tell(self, expected: Suggestion, failure: Failure) -> None:
+        """Say under a suggestion why it could not be applied; it is to be ticked again.
 
         Nothing where it is gone or says something else by now. Raises DamagedMemory.
         """
@@ -226,9 +226,6 @@ class Approving:
         with self._lock:
             for old in self._queue.expire():
                 self._note(old.caller, old, "expired", f"no answer in {EXPIRE_DAYS} days")
-            for one in self._queue.listed():
-                if one.state == "waiting" and one.tried:  # ticked again, it is tried again
-                    self._queue.tell(one.suggestion, None)
             for _ in range(_ROUNDS):
                 done = [self._settle_one(one, outcomes) for one in self._queue.due()]
                 if all(done):

@@ -68,7 +68,7 @@ WORDS = {
             "secret": "there is nothing in it but a secret",
             "refused": "the memory file could not be changed",
         },
-        "Change its words, or untick it and tick it again, to have it tried once more.",
+        "Change its words if they are wrong, and tick it again.",
     ),
     "pl": Words(
         "Sugestie",
@@ -91,7 +91,7 @@ WORDS = {
             "secret": "poza tajną treścią nic w nim nie ma",
             "refused": "nie udało się zmienić pliku pamięci",
         },
-        "Zmień słowa albo odznacz i zaznacz ponownie, a spróbuję jeszcze raz.",
+        "Zmień słowa, jeśli są błędne, i zaznacz ponownie.",
     ),
     "ru": Words(
         "Предложения",
@@ -114,7 +114,7 @@ WORDS = {
             "secret": "кроме секрета, в нём ничего нет",
             "refused": "файл памяти не удалось изменить",
         },
-        "Измените слова или снимите и снова поставьте отметку, и попытка повторится.",
+        "Измените слова, если они неверны, и отметьте снова.",
     ),
 }
 

@@ -51,7 +51,8 @@ PER_SESSION, AT_ONCE = 5, 25
 State = Literal["waiting", "accepted", "rejected", "settled"]
 
 _META = re.compile(r"%%(\{.*?\})%%")
-_TRIED = re.compile(r'%%\{"tried":"([0-9a-f]+)"\}%%')
+_FAILED = "%%failed%%"
+"""Ends the line that says why a ticked suggestion could not be applied."""
 _BOX = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(.)\]")
 _BLANK = "\ufeff \t\r\n"
 _HIDDEN = "Suggestions.md holds an open comment or code that hides every line."
@@ -84,11 +85,6 @@ class Suggestion:
             caller=caller or self.caller, **{name: getattr(self, name) for name in names}
         )
 
-    @property
-    def digest(self) -> str:
-        """Return what tells its change from any other, the words as they stand."""
-        return _hash((self.op, self.agent, self.text, self.old, self.section or ""))
-
 
 @dataclass(frozen=True, slots=True)
 class Listed:
@@ -102,8 +98,6 @@ class Listed:
     """Of the last line under it, without the newline."""
     meta: dict[str, Any]
     """What its comment says."""
-    tried: str = ""
-    """What of it could not be applied, as a digest: a line under it says why."""
 
     @property
     def outcome(self) -> SettledAs | None:
@@ -112,10 +106,8 @@ class Listed:
 
     @property
     def is_due(self) -> bool:
-        """Tell whether the person settled it, and nobody acted on these words yet."""
-        if self.state == "accepted":
-            return self.tried != self.suggestion.digest
-        return self.state == "rejected"
+        """Tell whether the person ticked or rejected it."""
+        return self.state in ("accepted", "rejected")
 
     def means(self, other: Suggestion) -> bool:
         """Tell whether it is, or was before a person changed its words, the same suggestion."""
@@ -179,7 +171,7 @@ def _source(one: Suggestion) -> tuple[str, str]:
 
 def _listed(placed: PlacedFact, text: str) -> Listed | None:
     """Return a task as a suggestion; None for a line of the person's own."""
-    first, *below = text[placed.start : placed.tree_end].split("\n")
+    first = text[placed.start : placed.tree_end].split("\n", maxsplit=1)[0]
     meta = _meta(first)
     op = next((one for one in OPS if one == meta.get("op")), None)
     agent, by = (meta.get(key) if _is_agent(meta.get(key)) else "" for key in ("agent", "by"))
@@ -198,12 +190,11 @@ def _listed(placed: PlacedFact, text: str) -> Listed | None:
         MessageRef(*ref) if is_ref and isinstance(ref, list) else None,
         str(meta.get("how", "said")), one_line(str(meta.get("why", ""))), str(meta.get("time", "")),
     )  # fmt: skip
-    tried = next((match[1] for line in below if (match := _TRIED.search(line))), "")
     box = _BOX.match(first)
     marks: dict[str, State] = {"x": "accepted", "-": "rejected"}
     state = marks.get(box[1].lower() if box else " ", "waiting")
     state = "settled" if meta.get("settled") in OUTCOMES else state
-    return Listed(suggestion, state, placed.start, placed.tree_end, meta, tried)
+    return Listed(suggestion, state, placed.start, placed.tree_end, meta)
 
 
 def _meta(line: str) -> dict[str, Any]:
@@ -265,24 +256,20 @@ def settle(text: str, ones: Sequence[Listed], outcome: SettledAs, on: str) -> st
         shown = mask(" ".join(plain(MARKER.sub("", COMMENT.sub("", first), count=1))[0].split()))
         mark = "x" if outcome == "accepted" else "-"
         task = f"- [{mark}] {on} {words.outcome(outcome)} · {shown.text} {_comment(kept)}"
-        below = [line for line in below if not _TRIED.search(line)]
+        below = [line for line in below if _FAILED not in line]
         items.append("\n".join((f"{task} ^{one.suggestion.id}", *below)))
     return _placed(text, words.settled, "\n".join(items[::-1]), before=set())
 
 
-def tell(text: str, one: Listed, failure: Failure | None) -> str:
-    """Return the text with a line under a suggestion that says why it could not be applied.
-
-    Without a failure, without that line.
-    """
-    first, *below = text[one.start : one.end].split("\n")
-    lines = [first.rstrip("\r"), *(line for line in below if not _TRIED.search(line))]
-    if failure:
-        words = _words_in(text, "en")
-        indent = first[: len(first) - len(first.lstrip(" \t"))]
-        why = f"{words.failed}: {words.failures[failure]}. {words.again}"
-        lines.append(f"{indent}    - {why} {_comment({'tried': one.suggestion.digest})}")
-    item = with_newlines("\n".join(line.rstrip("\r") for line in lines), newline_of(text))
+def tell(text: str, one: Listed, failure: Failure) -> str:
+    """Return the text with a suggestion unticked, and a line under it that says why."""
+    words = _words_in(text, "en")
+    first, *below = [line.rstrip("\r") for line in text[one.start : one.end].split("\n")]
+    indent = first[: len(first) - len(first.lstrip(" \t"))]
+    first = _BOX.sub(lambda m: m[0].replace(f"[{m[1]}]", "[ ]"), first, count=1)
+    why = f"{indent}    - {words.failed}: {words.failures[failure]}. {words.again} {_FAILED}"
+    lines = [first, *(line for line in below if _FAILED not in line), why]
+    item = with_newlines("\n".join(lines), newline_of(text))
     return text[: one.start] + item + text[one.end :]
 
 

@@ -3,7 +3,8 @@
 A plan is made on the texts as they stand and made anew whenever a person's edit came first. What
 takes facts first goes into the archive, then into the brain, then out of the archive: a crash in
 between leaves a fact twice, never not at all, and `complete` makes the same moves again, which
-changes nothing that was made. The caller holds the agent's lock.
+changes nothing that was made, or takes back what came before the brain. The caller holds the
+agent's lock.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ from vaultmind.vault.writer import VaultWriter
 
 GUESSED = "it was read out of a conversation, and nothing is forgotten by guess"
 COMPLETED = "completed after it was cut short"
+NOT_MADE = "cut short before anything was changed"
 FULL = "so many suggestions of conversations wait already"
 """Why one more of extraction's is dropped."""
 MOST_DROPS, MOST_CHARS = 20, 200
@@ -266,7 +268,8 @@ class FactWriter:
             return replace(ask.outcome("denied", message), reason=decision.reason)
         marks = [mark.group()[1:-1] for mark in MARK.finditer(ask.write.text)]
         rest = content(MARK.sub(" ", ask.write.text))
-        if ask.write.op == "forget" or not marks or len(rest) > LABEL_WORDS:
+        label = 0 if set(marks) <= {"private passage", "own pattern"} else LABEL_WORDS
+        if ask.write.op == "forget" or not marks or len(rest) > label:
             return None
         kinds = ", ".join(ask.redacted or dict.fromkeys(marks))
         message = f"Only a secret ({kinds}) was given. Nothing was stored: secrets are never"
@@ -489,7 +492,10 @@ class FactWriter:
             log.warning("what was cut short in the memory of %s waits: %s", agent, error)
 
     def _complete(self, line: AuditLine) -> None:
-        """Make the moves of a line once more, and what belongs to it."""
+        """Make the moves of a line once more, and what belongs to it.
+
+        Where the brain had not been changed yet they are not made: whoever asked was told so.
+        """
         person = line.caller == "person"
         caller = Caller("person" if person else "agent", "" if person else line.caller, line.client)
         write = MemoryWrite(
@@ -499,6 +505,10 @@ class FactWriter:
         ask = self.asking(write, (write.text,))
         moves = tuple(move for move in line.moves if move.whole or not move.came)
         step = Step(Outcome("written", line.agent), moves)
+        if not self.brains.is_made(ask, moves):
+            self.brains.take_back(ask, moves)
+            self._audit.write(replace(line, outcome="unchanged", reason=NOT_MADE))
+            return
         self.brains.carry_out(ask, lambda text: step, lambda step: None)
         self._hiding.show(refs_of(line.shown))
         hidden = line.hidden

@@ -38,16 +38,15 @@ from vaultmind.client.launch import LOG
 from vaultmind.config import Config, Flags, load_config
 from vaultmind.errors import BadArgument, DaemonUnavailable, VaultLocked, VaultMindError
 from vaultmind.ports import Report
-from vaultmind.serve.calls.lines import Lines, LineTooLong
-from vaultmind.serve.calls.problems import problem
-from vaultmind.serve.calls.workers import run_in_thread
+from vaultmind.serve.call import problem
+from vaultmind.serve.lines import Lines, LineTooLong, run_in_thread
 from vaultmind.serve.lock import LOCK, VaultLock
 from vaultmind.types import Caller, Progress
 from vaultmind.vault.paths import VaultPaths, agent_name, named_like
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.session.lifecycle.windows import Pipe
+    from vaultmind.session.files import Pipe
 
 log = logging.getLogger(__name__)
 
@@ -162,7 +161,7 @@ class Daemon:
 
         A client for which nobody `named` an agent is the one that it is called like, if there is.
         """
-        from vaultmind.serve.surfaces.mcp import serve_connection
+        from vaultmind.serve.mcp import serve_connection
 
         def called(client: str) -> Caller:
             name = " ".join(client.split())[:CLIENT_NAME_LENGTH]
@@ -223,7 +222,7 @@ class Daemon:
         """Return once the MCP library is loaded; raises DaemonUnavailable when it cannot be."""
 
         async def load() -> None:
-            name = "vaultmind.serve.surfaces.mcp"
+            name = "vaultmind.serve.mcp"
             await anyio.to_thread.run_sync(import_module, name, abandon_on_cancel=True)
 
         self._mcp = self._mcp or asyncio.create_task(load())
@@ -250,7 +249,7 @@ class Daemon:
             asyncio.get_running_loop().call_later(FAILED_LINGER_SECONDS, self.stop)
             return
         self._opened.set_result(app)
-        for work in (app.start, app.sessions.end_idle, lambda: _run_errands(app)):
+        for work in (app.start, app.sessions.end_idle, lambda: _catch_up(app)):
             if self._stopping.is_set():
                 return
             await asyncio.to_thread(work)
@@ -263,7 +262,7 @@ class Daemon:
         await asyncio.to_thread(app.ears.warm)
 
     async def _serve_http(self, app: App) -> None:
-        from vaultmind.serve.surfaces.http import serve_http
+        from vaultmind.serve.http import serve_http
 
         def started(port: int) -> None:
             self._http_port = port
@@ -355,13 +354,12 @@ def agent_of(client: str, agents: tuple[str, ...]) -> str:
 
 def _pipe(hello: dict[str, Any]) -> Pipe | None:
     """Return what a pipe says of itself; None for one that names none."""
-    from vaultmind.session.lifecycle.windows import Pipe
+    from vaultmind.session.files import Pipe
 
-    said = {name: str(hello.get(name) or "") for name in ("pipe", "parent", "folder", "host_id")}
+    said = {name: str(hello.get(name) or "") for name in ("pipe", "host_id")}
     if not _PIPE_NAME.fullmatch(said["pipe"]):
         return None
-    parent = int(said["parent"]) if said["parent"].isdecimal() else 0
-    return Pipe(said["pipe"], parent, said["folder"], said["host_id"])
+    return Pipe(said["pipe"], said["host_id"])
 
 
 def _too_long(error: LineTooLong) -> BadArgument:
@@ -441,14 +439,14 @@ def _open(config: Config) -> App:
     return open_app(config)
 
 
-def _run_errands(app: App) -> None:
+def _catch_up(app: App) -> None:
     """Do what hooks left to be done; starts are given with the next hook of each conversation."""
-    from vaultmind.serve.ops.hooks import run_errands
+    from vaultmind.serve.ops.hooks import catch_up_hooks
 
     try:
-        run_errands(app, starts=False)
-    except Exception:  # they wait on; the daemon must come up all the same
-        log.exception("errands could not be run")
+        catch_up_hooks(app)
+    except Exception:  # it waits on; the daemon must come up all the same
+        log.exception("what hooks left could not be taken up")
 
 
 def _write_log(state_dir: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from vaultmind.serve.calls.call import Call, mark_for
+from vaultmind.serve.call import Call, mark_for
 from vaultmind.serve.op import Surface, allowed, find, of
 from vaultmind.serve.show import Reader, dump, show
 

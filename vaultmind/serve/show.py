@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from pathlib import PurePath
 from typing import Any
@@ -23,6 +23,10 @@ MAX_LINE = 500
 """Maximum number of characters of a text that an agent reads outside a fence."""
 SHOWN = 40
 """Rows that words list; the rest is a number."""
+NOTES = ("notes", "faults", "warnings")
+"""Fields that hold what is amiss, a sentence each."""
+PROSE = ("text", "words")
+"""Fields that speak for themselves."""
 _BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _HALF = re.compile("[\ud800-\udfff]")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]{5,15}([+-]\d\d:\d\d|Z)?")
@@ -78,20 +82,15 @@ def plain(value: Any) -> dict[str, Any]:  # noqa: ANN401
     return {one.name: getattr(value, one.name) for one in fields(value)}
 
 
-def for_person(**how: Any) -> Any:  # noqa: ANN401
-    """Declare a field that no agent is told."""
-    return field(metadata={"for": "the person"}, **how)
-
-
-def as_data(**how: Any) -> Any:  # noqa: ANN401
-    """Declare a field that words leave out."""
-    return field(metadata={"in": "data"}, **how)
-
-
+FOR_PERSON = {"for": "the person"}
+"""Metadata of a field that no agent is told."""
+AS_DATA = {"in": "data"}
+"""Metadata of a field that words leave out."""
 Told = Callable[[Any, Reader], Any]
 Lines = Callable[[Any, Reader], Iterable[str]]
 _JSON: dict[str, Told] = {}
 _WORDS: dict[str, Lines] = {}
+_FIELDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
 
 def dumps(kind: type[Any] | str) -> Callable[[Told], Told]:
@@ -117,8 +116,30 @@ def words(kind: type[Any] | str) -> Callable[[Lines], Lines]:
     return declare
 
 
+def tells(kind: str, data: str, words: str = "") -> None:
+    """Declare which fields of another room's type are told as data, and which of them in words."""
+    _FIELDS[kind] = tuple(data.split()), tuple((words or data).split())
+
+
 def _name(kind: type[Any]) -> str:
     return f"{kind.__module__.removeprefix('vaultmind.')}.{kind.__qualname__}"
+
+
+def _data_fields(value: Any, reader: Reader) -> Iterator[str]:  # noqa: ANN401
+    if declared := _FIELDS.get(_name(type(value))):
+        yield from declared[0]
+    else:
+        told = (one for one in fields(value) if not (reader.mark and one.metadata.get("for")))
+        yield from (one.name for one in told)
+
+
+def _shown(value: Any) -> list[tuple[str, Any]]:  # noqa: ANN401
+    """Return what words tell of a dataclass: name and value of each field that says something."""
+    if declared := _FIELDS.get(_name(type(value))):
+        names = declared[1]
+    else:
+        names = tuple(one.name for one in fields(value) if one.metadata.get("in") != "data")
+    return [(name, getattr(value, name)) for name in names]
 
 
 def show(answer: object, reader: Reader = PERSON) -> str:
@@ -129,29 +150,48 @@ def show(answer: object, reader: Reader = PERSON) -> str:
 
 
 def in_words(value: Any) -> Iterator[str]:  # noqa: ANN401
-    """Yield the fields of an answer as lines: a label each, rows as a table, notes with a mark."""
-    for name, one in _shown(value):
-        label = name.replace("_", " ")
+    """Yield the fields of an answer as lines: its message, numbers and names, rows, then notes.
+
+    Where there is a message it tells what the numbers and names would.
+    """
+    shown = _shown(value)
+    message = next((one for name, one in shown if name == "message" and one), "")
+    if message:
+        yield message
+    for name, one in shown:
         many = isinstance(one, tuple | list)
-        if one in ("", (), None, False) or (isinstance(one, Mapping) and not one):
+        if one is False or one in ("", (), [], None, {}) or name in ("message", *NOTES):
             continue
-        if name == "message":
-            yield one
-        elif many and name in ("notes", "faults", "warnings"):
-            yield from (f"! {note}" for note in one)
-        elif many and is_dataclass(one[0]):
-            heads = [head for head, _ in _shown(one[0])]
-            yield from table(heads, [[cell for _, cell in _shown(row)] for row in one])
+        if many and is_dataclass(one[0]):
+            yield from rows(one)
         elif is_dataclass(one):
-            yield f"{label}:"
+            yield f"{name.replace('_', ' ')}:"
             yield from (f"  {line}" for line in in_words(one))
-        else:
-            yield f"{label:13} {cell_of(one)}"
+        elif not message:
+            yield one if name in PROSE else f"{name.replace('_', ' '):13} {cell_of(one)}"
+    yield from (f"! {note}" for name, one in shown if name in NOTES for note in one)
 
 
-def _shown(value: Any) -> list[tuple[str, Any]]:  # noqa: ANN401
-    names = (one.name for one in fields(value) if one.metadata.get("in") != "data")
-    return [(name, getattr(value, name)) for name in names]
+def rows(values: Sequence[Any]) -> Iterator[str]:
+    """Yield many of one kind: as a table, or one below the other where each holds others."""
+    each = [_shown(one) for one in values]
+    holds = {
+        name
+        for one in each
+        for name, cell in one
+        if cell and isinstance(cell, tuple | list) and (name in NOTES or is_dataclass(cell[0]))
+    }
+    if not holds:
+        heads = [name for name, _ in each[0]]
+        yield from table(heads, [[cell for _, cell in row] for row in each])
+        return
+    for row in each:
+        yield "  ".join(filter(None, (cell_of(cell) for name, cell in row if name not in holds)))
+        for name, cell in row:
+            if name in NOTES:
+                yield from (f"  ! {note}" for note in cell)
+            elif name in holds and cell:
+                yield from (f"  {line}" for line in rows(cell))
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[Any]], most: int = SHOWN) -> Iterator[str]:
@@ -190,8 +230,7 @@ def dump(value: Any, reader: Reader = PERSON) -> Any:  # noqa: ANN401
     if isinstance(value, float):
         return round(value, 4)
     if is_dataclass(value) and not isinstance(value, type):
-        shown = (one.name for one in fields(value) if not (reader.mark and one.metadata.get("for")))
-        return {name: dump(getattr(value, name), reader) for name in shown}
+        return {name: dump(getattr(value, name), reader) for name in _data_fields(value, reader)}
     if isinstance(value, Mapping):
         return {reader.text(str(key)): dump(one, reader) for key, one in value.items()}
     if isinstance(value, list | tuple | set | frozenset):

@@ -43,6 +43,8 @@ class SessionMeta:
     """What the client calls itself with which it was held, e.g. `claude-code`; empty if unknown."""
     project: str = ""
     """The name of the folder that it was held in; empty where nobody said."""
+    title: str = ""
+    """What it was about, in a few words: its first alias, as Obsidian shows it."""
 
 
 def is_hosts(conversation: str) -> bool:
@@ -110,7 +112,7 @@ def _meta(values: dict[str, object]) -> SessionMeta:
         value = values.get(key)
         return str(value).strip() if isinstance(value, (str, int, float)) else ""
 
-    topics = values.get("topics")
+    topics, aliases = values.get("topics"), values.get("aliases")
     source = values.get("source")
     return SessionMeta(
         id=text("id"),
@@ -128,4 +130,5 @@ def _meta(values: dict[str, object]) -> SessionMeta:
         consolidated=text("consolidated"),
         client=text("client"),
         project=text("project"),
+        title=str(aliases[0]) if isinstance(aliases, list) and aliases else text("aliases"),
     )

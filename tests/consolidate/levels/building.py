@@ -12,7 +12,7 @@ from vaultmind.consolidate.levels import Levels
 from vaultmind.consolidate.summarise import ExtractiveSummariser, Summariser
 from vaultmind.consolidate.types import Resources, SummaryDone
 from vaultmind.memory.forget.tombstones import Tombstones
-from vaultmind.session.records.shelf import Shelf
+from vaultmind.session.files import Shelf
 from vaultmind.types import Message
 from vaultmind.vault.edits import set_property
 from vaultmind.vault.files import Change, VaultReader

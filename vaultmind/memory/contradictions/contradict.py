@@ -16,12 +16,9 @@ from vaultmind.memory.contradictions.claims import Claim, Reading, read
 from vaultmind.memory.contradictions.lexicon import entry
 from vaultmind.memory.contradictions.relations import MANY, pattern
 from vaultmind.memory.words import Word
-from vaultmind.ports import Embedder
 
 Relation = Literal["same", "contradicts", "refines", "unrelated"]
 
-ALIKE = 0.86
-"""Cosine above which an embedder's word counts: two topics are one."""
 FEW = 3
 """More words than these beside the topic are a condition or another matter."""
 BIRTHDAYS = 2
@@ -43,16 +40,15 @@ _EVENTFUL = pattern(
 )
 
 
-def relation(new: str, old: str, *, embedder: Embedder | None = None) -> Relation:
+def relation(new: str, old: str) -> Relation:
     """Return how a new fact stands to an old one.
 
-    `refines`: both hold, and one says more of the same. The embedder, where given, may only
-    tell that two topics in different words are one; without a rule it decides nothing.
+    `refines`: both hold, and one says more of the same.
     """
     one, other = read(new), read(old)
     if one.said == other.said:
         return "same"
-    if not (_touch(one, other) or (embedder and _opposed(one, other))):
+    if not _touch(one, other):
         return "unrelated"
     if one.labels and other.labels and one.labels != other.labels:
         return "unrelated"
@@ -60,11 +56,11 @@ def relation(new: str, old: str, *, embedder: Embedder | None = None) -> Relatio
         return "unrelated" if one.negative or other.negative else "refines"
     if one.hedged != other.hedged:
         return "refines" if covers(other.topic, one.topic) and other.topic else "unrelated"
-    return _by_day(one, other) or _by_slots(one, other) or _by_rest(one, other, embedder)
+    return _by_day(one, other) or _by_slots(one, other) or _by_rest(one, other)
 
 
-def _by_rest(new: Reading, old: Reading, embedder: Embedder | None) -> Relation:
-    return _by_words(new, old) or _by_frame(new, old, embedder)
+def _by_rest(new: Reading, old: Reading) -> Relation:
+    return _by_words(new, old) or _by_frame(new, old)
 
 
 def _by_day(new: Reading, old: Reading) -> Relation | None:
@@ -76,16 +72,12 @@ def _touch(new: Reading, old: Reading) -> bool:
     return not new.keys.isdisjoint(old.keys) or (new.changed and not new.topic)
 
 
-def contradicted(
-    new: str, facts: Sequence[str], *, embedder: Embedder | None = None
-) -> tuple[int, ...]:
+def contradicted(new: str, facts: Sequence[str]) -> tuple[int, ...]:
     """Return the positions of the old facts that a new one replaces.
 
     A new fact without a topic of its own ("moved to Thursday") means the only one it can.
     """
-    found = tuple(
-        at for at, old in enumerate(facts) if relation(new, old, embedder=embedder) == "contradicts"
-    )
+    found = tuple(at for at, old in enumerate(facts) if relation(new, old) == "contradicts")
     bare = not read(new).topic and not read(new).claims and not read(new).poles
     return () if bare and len(found) > 1 else found
 
@@ -183,14 +175,13 @@ def _core(words: tuple[Word, ...]) -> tuple[Word, ...]:
 # --- one topic, and what is said of it -----------------------------------------------------
 
 
-def _by_frame(new: Reading, old: Reading, embedder: Embedder | None) -> Relation:
+def _by_frame(new: Reading, old: Reading) -> Relation:
     only_when = new.changed and not (new.topic or new.poles or new.claims)
     if only_when or not (new.topic or old.topic):
         return _bare(new, old)
     over, under = covers(old.topic, new.topic), covers(new.topic, old.topic)
     if not (over or under):
-        told = embedder and _opposed(new, old) and _one_topic(new, old, embedder)
-        return "contradicts" if told else "unrelated"
+        return "unrelated"
     if not (new.topic and old.topic):
         return _of_person(new, old)
     return _equal_topics(new, old) if over and under else _unequal_topics(new, old, over=over)
@@ -372,17 +363,5 @@ def _odd(new: Reading, old: Reading) -> bool:
     return len(_mismatched(new, old)) % 2 == 1
 
 
-def _opposed(new: Reading, old: Reading) -> bool:
-    return bool(_mismatched(new, old) - {"not"} - SCHEDULED) and _odd(new, old)
-
-
 def _shared_poles(new: Reading, old: Reading) -> set[str]:
     return {name for name, _ in new.poles} & {name for name, _ in old.poles}
-
-
-def _one_topic(new: Reading, old: Reading, embedder: Embedder) -> bool:
-    if not new.topic or not old.topic:
-        return False
-    texts = [" ".join(word.folded for word in one.topic) for one in (new, old)]
-    left, right = embedder.embed(texts)
-    return float(left @ right) >= ALIKE

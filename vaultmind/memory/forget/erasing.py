@@ -50,8 +50,6 @@ CANDIDATES = 200
 """Chunks of the full text that are looked at afterwards."""
 MOST_NEAR, NEAR_TEXTS = 10, 8
 """Passages of nearly the same meaning that are told, and wordings whose meaning is searched for."""
-MOST_WORDINGS, LONGEST_WORDING = 24, 160
-"""Wordings, and characters of each, that are looked for in raw bytes."""
 _WORD_BELOW = 6
 """Letters: shorter wordings are looked for as whole words."""
 _BLOCK_BYTES = 4 << 20
@@ -103,7 +101,6 @@ class _Work:
     """What was done so far."""
 
     paths: list[str] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
     faults: list[Place] = field(default_factory=list)
 
 
@@ -214,7 +211,6 @@ class Erasing:
 
         self._hands.edit(item.path, change)
         self._hands.hide(one.ref for one in taken[0] if one.ref)
-        work.texts += [one.text for one in taken[0]]
         work.paths.append(item.path)
 
     # --- what would go --------------------------------------------------------------------
@@ -339,8 +335,7 @@ class Erasing:
 
     def _verified(self, plan: Plan, work: _Work, scrubbed: Scrubbed, index: IndexErasing) -> Erased:
         """Return what an erasure came to, by what is still there."""
-        said = (one.text for item in plan.items for one in item.taken)
-        texts = _wordings(plan.wanted, (*said, *work.texts))
+        texts = plan.wanted.texts
         left: dict[str, Place] = {}
         for found in (
             (*work.faults, *plan.unread),
@@ -426,19 +421,6 @@ def search(
                 found |= {text for needle, text in needles if _holds(data, needle, text)}
                 kept = data[-overlap:]
         yield from ((path, text) for text in sorted(found))
-
-
-def _wordings(wanted: Wanted, texts: Iterable[str]) -> tuple[str, ...]:
-    """Return what to look for: the words wanted, and the sentences of texts that said them."""
-    found = dict.fromkeys(wanted.texts)
-    for text in texts:
-        for start, end in wanted.spans(text):
-            line = max(text[start:end].splitlines(), key=len, default="").strip()
-            line = line[:LONGEST_WORDING]
-            known = any(one.casefold() in line.casefold() for one in found)
-            if not known and wanted.says(line):
-                found[line] = None
-    return tuple(found)[:MOST_WORDINGS]
 
 
 def _variants(text: str) -> set[bytes]:

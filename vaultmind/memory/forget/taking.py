@@ -18,7 +18,7 @@ from typing import Any
 from vaultmind.errors import BadArgument
 from vaultmind.memory import suggestions
 from vaultmind.memory.audit import DROP, AuditLine, erase, parse_line, ref_of, refs_of
-from vaultmind.memory.brain import parse_brain, remove_fact, removed_text
+from vaultmind.memory.brain import PlacedFact, parse_brain, remove_fact, removed_text
 from vaultmind.memory.forget.kinds import Ref, without_sources
 from vaultmind.memory.forget.wanted import Span, Wanted
 from vaultmind.types import MessageRef
@@ -236,14 +236,18 @@ def without_messages(target: Target, wanted: Wanted) -> Without:
 def without_facts(target: Target, wanted: Wanted) -> Without:
     """Return a brain or its archive without each fact that says it, and the lines under it."""
     text, taken = target.text, []
-    for placed in reversed(parse_brain(text).facts):
-        fact = placed.fact
-        if wanted.says(fact.text) or wanted.says(fact.quote):
-            place = f"^{fact.block}" if fact.block else line_name(text, placed.start)
-            taken.append(Taken(place, removed_text(text, placed)))
-            text = remove_fact(text, placed)
+
+    def said() -> PlacedFact | None:
+        facts = parse_brain(text).facts
+        says = (one for one in facts if wanted.says(one.fact.text) or wanted.says(one.fact.quote))
+        return next(says, None)
+
+    while placed := said():
+        place = f"^{placed.fact.block}" if placed.fact.block else line_name(text, placed.start)
+        taken.append(Taken(place, removed_text(text, placed)))
+        text = remove_fact(text, placed)
     rest = without_sentences(replace(target, text=text), wanted)
-    return Without(rest.text, (*reversed(taken), *rest.taken))
+    return Without(rest.text, (*taken, *rest.taken))
 
 
 def without_suggestions(target: Target, wanted: Wanted) -> Without:

@@ -233,7 +233,7 @@ class Hiding:
 def hidden_words(refs: Sequence[Ref], said: str) -> str:
     """Return in words what was hidden, `said` being what it did; empty where nothing was."""
     parts = [ref for ref in refs if isinstance(ref, SummaryRef)]
-    runs, steps = (sum(map(is_it, parts)) for is_it in (_is_run, _is_step))
+    runs, steps = sum(one.is_run for one in parts), sum(one.is_step for one in parts)
     counts = (
         counted(len(refs) - len(parts), "message"),
         counted(len(parts) - runs - steps, "summary paragraph"),
@@ -252,18 +252,12 @@ def render_tombstones(
     more = ({"lifted": True} if lifted else {}) | ({"erased": True} if erased else {})
     lines = []
     for ref in refs:
-        named = {"session": ref.session, "message": ref.id} if isinstance(ref, MessageRef) else {}
-        summary = {} if isinstance(ref, MessageRef) else {"summary": ref.summary}
-        lines.append(json.dumps({"time": time, **named, **summary, "block": ref.block, **more}))
+        named = (
+            {"summary": ref.summary} if isinstance(ref, SummaryRef) else {"session": ref.session}
+        )
+        own = {} if isinstance(ref, SummaryRef) else {"message": ref.id}
+        lines.append(json.dumps({"time": time, **named, **own, "block": ref.block, **more}))
     return "".join(f"{line}\n" for line in lines)
-
-
-def _is_run(ref: SummaryRef) -> bool:
-    return ref.is_run
-
-
-def _is_step(ref: SummaryRef) -> bool:
-    return ref.is_step
 
 
 def _hides(hidden: frozenset[Name], record: str, part: str) -> bool:

@@ -7,37 +7,30 @@ allowed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
-from vaultmind.plural import counted
-from vaultmind.serve.calls.call import Call
+from vaultmind.serve.call import Call
 from vaultmind.serve.op import LOCAL, Arg, operation
 from vaultmind.serve.ops.memory import Language, Made, make
-from vaultmind.serve.show import Reader, words
+from vaultmind.serve.show import AS_DATA
 
 if TYPE_CHECKING:
     from vaultmind.app import App
 
-LEVELS = ("read only", "suggest", "auto", "full")
-"""What the levels of autonomy are called, from 0."""
-
-
 AgentName = Annotated[str, Arg("The agent's name.", min=1, max=80)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class About:
     """One agent: what it asks for, what is in force, and what it has."""
 
     name: str
-    asked: int
-    """The level its identity.md asks for."""
     level: int
-    """The level in force."""
-    level_words: str
+    """The level in force: 0 read only, 1 suggest, 2 auto, 3 full."""
+    asked: int
+    """The level that its identity.md asks for."""
     language: str
     facts: int
     sessions: int
@@ -51,11 +44,10 @@ class About:
     """What identity.md asks for beyond what is in force, in words: it waits for `allow`."""
     faults: tuple[str, ...]
     """What of identity.md cannot be understood."""
-    mark: str
+    mark: str = field(metadata=AS_DATA)
     """Stands for what identity.md asks for now: `agent_allow` wants it back."""
     identity: str
     """The file, vault-relative."""
-    has_identity: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,31 +55,45 @@ class Agents:
     """All agents of the vault."""
 
     agents: tuple[About, ...]
-    notes: tuple[str, ...] = ()
-    """What is wrong with what these numbers and rights come from, in words."""
+    notes: tuple[str, ...]
+    """What is wrong with what these numbers and rights come from, and what waits for a leave."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
     """What the person allowed an agent, and the agent as it is now."""
 
-    allowed: tuple[str, ...]
-    """In words; empty when nothing waited."""
-    agent: About
+    allowed: tuple[str, ...] = field(metadata=AS_DATA)
+    agent: About = field(metadata=AS_DATA)
+    message: str
 
 
 @operation("The agents", surfaces=LOCAL, persons=True)
 def agents(app: App, call: Call) -> Agents:
     """List the agents: level asked and in force, what each has, who may write or read it."""
     waiting, fault = _suggestions(app)
-    notes = tuple(f"{one}." for one in (app.authority.fault, fault) if one)
-    return Agents(tuple(_about(app, name, waiting) for name in app.paths.agent_names()), notes)
+    found = tuple(_about(app, name, waiting) for name in app.paths.agent_names())
+    notes = [f"{one}." for one in (app.authority.fault, fault) if one]
+    notes += [] if found else ["There is no agent yet. To make one: vaultmind agents new NAME"]
+    notes += [
+        f"{one.name} asks for more: {', '.join(one.waiting)} → vaultmind agents allow {one.name}"
+        for one in found
+        if one.waiting and not one.faults
+    ]
+    return Agents(found, tuple(notes))
 
 
 @operation("One agent", surfaces=LOCAL, persons=True)
 def agent_show(app: App, call: Call, name: AgentName) -> About:
     """Show what one agent may do and what it has."""
-    return _about(app, _named(app, name), _suggestions(app)[0])
+    from vaultmind.vault.paths import agent_name
+
+    found, names = agent_name(name, "name"), app.paths.agent_names()
+    if found not in names:
+        known = f"there are {', '.join(names)}" if names else "there is none yet"
+        hint = f"To make one: vaultmind agents new {found}"
+        raise NotFound(f"There is no agent {found!r}; {known}.", hint=hint)
+    return _about(app, found, _suggestions(app)[0])
 
 
 @operation("Make an agent", writes=True, surfaces=LOCAL, persons=True)
@@ -120,115 +126,38 @@ def agent_allow(
     before = agent_show(app, call, name)
     if before.faults:
         raise BadArgument(before.identity, "; ".join(before.faults), "a sound front matter")
-    if not seen or not before.waiting:
-        return Allowed((), before)
+    if not before.waiting:
+        return Allowed((), before, f"{before.name} asks for nothing beyond what is in force.")
+    if not seen:
+        asks = ", ".join(before.waiting)
+        return Allowed((), before, f"{before.name} asks for: {asks}. Nothing was allowed yet.")
     allowed = app.gate.allow(before.name, seen, call.caller)
-    return Allowed(allowed, agent_show(app, call, name))
-
-
-@words(Agents)
-def _agents_words(found: Agents, to: Reader) -> Iterator[str]:
-    for one in found.agents:
-        yield (
-            f"{one.name}: {_level(one)}, {counted(one.facts, 'fact')}, "
-            f"{counted(one.sessions, 'session')}, {counted(one.suggestions, 'suggestion')} waiting"
-            f"; may write: {_writers(one) or 'only itself'}; hidden from: {_hidden(one)}"
-        )
-    if not found.agents:
-        yield "There is no agent yet. To make one: vaultmind agents new NAME"
-    for one in found.agents:
-        yield from _attention(one)
-    yield from (f"! {note}" for note in found.notes)
-
-
-@words(About)
-def _about_words(one: About, to: Reader) -> Iterator[str]:
-    yield f"{one.name}: {_level(one)}"
-    yield f"language      {one.language}"
-    yield f"facts         {one.facts:,}"
-    yield f"sessions      {one.sessions:,}"
-    yield f"suggestions   {one.suggestions:,} waiting for you"
-    yield f"may write     {_writers(one) or 'only itself'}"
-    yield f"hidden from   {_hidden(one)}"
-    yield f"identity      {one.identity}" + ("" if one.has_identity else " (not there yet)")
-    yield from _attention(one)
-
-
-@words(Allowed)
-def _allowed_words(found: Allowed, to: Reader) -> Iterator[str]:
-    one = found.agent
-    if found.allowed:
-        yield f"Allowed to {one.name}: {', '.join(found.allowed)}."
-    elif one.waiting:
-        yield f"{one.name} asks for: {', '.join(one.waiting)}. Nothing was allowed yet."
-    else:
-        yield f"{one.name} asks for nothing beyond what is in force."
-
-
-def _level(one: About) -> str:
-    asks = f" (asks for {one.asked})" if one.asked > one.level else ""
-    return f"autonomy {one.level} {one.level_words}{asks}"
-
-
-def _writers(one: About) -> str:
-    return "; ".join(f"{who}: {', '.join(what)}" for who, what in one.writers.items())
-
-
-def _hidden(one: About) -> str:
-    return ", ".join("everybody" if who == "*" else who for who in one.hidden_from) or "nobody"
-
-
-def _attention(one: About) -> Iterator[str]:
-    """Yield what of an identity is not in force, and what to do about it."""
-    yield from (f"! {one.identity}: {fault}" for fault in one.faults)
-    if one.waiting and not one.faults:
-        yield f"! {one.name} asks for more: {', '.join(one.waiting)}"
-        yield f"  → vaultmind agents allow {one.name}"
-
-
-def _named(app: App, name: str) -> str:
-    from vaultmind.vault.paths import agent_name
-
-    found, names = agent_name(name, "name"), app.paths.agent_names()
-    if found in names:
-        return found
-    known = f"there are {', '.join(names)}" if names else "there is none yet"
-    hint = f"To make one: vaultmind agents new {found}"
-    raise NotFound(f"There is no agent {found!r}; {known}.", hint=hint)
+    said = f"Allowed to {before.name}: {', '.join(allowed)}."
+    return Allowed(allowed, agent_show(app, call, name), said)
 
 
 def _about(app: App, name: str, suggestions: Counter[str]) -> About:
+    from vaultmind.memory.brain import parse_brain
     from vaultmind.memory.rights import mark_of, scopes_of
-    from vaultmind.session.records.store import session_ids
+    from vaultmind.session.files import read_text, session_ids
 
-    claim = app.authority.claim(name)
-    waiting, rights = app.authority.waiting(name), app.authority.rights(name)
+    claim, rights = app.authority.claim(name), app.authority.rights(name)
     writers = sorted({who for who, _ in rights.write})
     return About(
         name=name,
-        asked=claim.rights.level,
         level=rights.level,
-        level_words=LEVELS[rights.level],
+        asked=claim.rights.level,
         language=app.authority.identity(name).language or "en",
-        facts=_facts(app, name),
+        facts=len(parse_brain(read_text(app.reader, app.paths.brain(name))[0]).facts),
         sessions=len(session_ids(app.paths, name)),
         suggestions=suggestions[name],
         writers={who: scopes_of(rights, who) for who in writers},
         hidden_from=tuple(sorted(rights.hidden_from)),
-        waiting=waiting,
+        waiting=app.authority.waiting(name),
         faults=claim.faults,
         mark=mark_of(claim),
         identity=app.paths.identity(name),
-        has_identity=app.reader.exists(app.paths.identity(name)),
     )
-
-
-def _facts(app: App, name: str) -> int:
-    """Return how many facts an agent's brain holds."""
-    from vaultmind.memory.brain import parse_brain
-    from vaultmind.session.records.reading import read_text
-
-    return len(parse_brain(read_text(app.reader, app.paths.brain(name))[0]).facts)
 
 
 def _suggestions(app: App) -> tuple[Counter[str], str]:

@@ -7,17 +7,17 @@ them alone. An agent is told how many wait for its own memory, and that it canno
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.plural import counted
-from vaultmind.serve.calls.call import Call
+from vaultmind.serve.call import Call
 from vaultmind.serve.op import LOCAL, Arg, operation
-from vaultmind.serve.show import Reader, dumps, local_time, plain, words
+from vaultmind.serve.show import AS_DATA, Reader, dumps, plain
 from vaultmind.types import Outcome
 
 if TYPE_CHECKING:
@@ -30,18 +30,8 @@ TRIED = 20
 SINCE = "a day or time such as 2026-02-20T10:00, `yesterday`, `last week`, `2w`, `3d` or `12h`"
 FIELDS = (
     *("id", "time", "caller", "client", "agent", "op", "outcome", "section", "before", "after"),
-    *(
-        "reason",
-        "path",
-        "block",
-        "evidence",
-        "hidden",
-        "shown",
-        "undoes",
-        "undone_by",
-        "erased",
-        "device",
-    ),
+    *("reason", "path", "block", "evidence", "hidden", "shown", "undoes", "undone_by", "erased"),
+    "device",
 )
 """What of an audit line is shown."""
 OPS = (
@@ -49,8 +39,6 @@ OPS = (
     *("save", "allow", "undo", "model", "add"),
 )
 """What a line may be about, as `--op` asks for it; version 0.1 wrote `add`."""
-NOTHING_DROPPED = "Nothing was dropped yet: facts are looked for when a conversation ends."
-NONE_FITS = "Nothing that was dropped fits: try without --since or --agent."
 _AGO = re.compile(r"(\d{1,4}) ?([hdw])")
 _MOMENT = re.compile(r"\d{4}-?\d\d-?\d\d")
 _HOURS = {"h": 1, "d": 24, "w": 168}
@@ -74,32 +62,36 @@ Anybodys = Annotated[str, Arg("Whose memory; default: everybody's.")]
 
 
 @dataclass(frozen=True, slots=True)
-class History:
-    """Lines of the audit, newest last."""
+class Change:
+    """A line of the audit, as it is told."""
 
-    lines: tuple[AuditLine, ...]
-    more: bool
-    """Whether there are older ones that were not asked for."""
-    message: str = ""
-    """Why there are none."""
+    id: str
+    time: str
+    by: str
+    agent: str
+    session: str = field(metadata=AS_DATA)
+    what: str
+    line: AuditLine = field(metadata=AS_DATA)
 
 
 @dataclass(frozen=True, slots=True)
-class DroppedFacts:
-    """What was not kept, newest last."""
+class History:
+    """Lines of the audit, newest last."""
 
-    dropped: tuple[AuditLine, ...]
-    more: bool
-    message: str = ""
-    """Why there are none."""
+    lines: tuple[Change, ...]
+    more: bool = field(metadata=AS_DATA)
+    """Whether there are older ones that were not asked for."""
+    notes: tuple[str, ...]
+    """Why there are none, or how to see the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Undone:
     """What an undo came to, or would."""
 
-    outcome: Outcome
-    line: AuditLine
+    message: str
+    outcome: Outcome = field(metadata=AS_DATA)
+    line: AuditLine = field(metadata=AS_DATA)
     """The change that it is about; of a session's, the last that was taken back."""
     dry_run: bool
     session: str = ""
@@ -119,31 +111,11 @@ def log(
     limit: Newest = USUAL_LINES,
 ) -> History:
     """Show every change of memory: who asked, whose memory, what, newest last."""
-    names, whose = _agents(app, agent)
-    after = since_of(since, app.clock()) if since else None
     asked = tuple(op.strip().lower() for op in ops)
     if unknown := next((op for op in asked if op not in OPS), ""):
         raise BadArgument("op", unknown, f"one of {', '.join(OPS)}")
-    lines, more = _newest(app, whose, after, asked, limit)
-    if lines:
-        return History(lines, more)
-    if _newest(app, names, None, (), 1)[0]:
-        return History((), more, "No change fits: try without --since, --op or --agent.")
-    said = "Nothing was ever changed here: the first fact that is remembered begins the log."
-    return History((), more, said)
-
-
-def _newest(
-    app: App, agents: tuple[str, ...], since: datetime | None, ops: tuple[str, ...], limit: int
-) -> tuple[tuple[AuditLine, ...], bool]:
-    """Return the newest lines, newest last, and whether there are older ones."""
-    from vaultmind.memory.audit import newest_first
-
-    begin = since.timestamp() if since else 0.0
-    lines = (one for one in newest_first(app.paths, agents, ops) if one.moment >= begin)
-    found = list(islice(lines, limit + 1 if limit else None))
-    kept = found[:limit] if limit else found
-    return tuple(reversed(kept)), len(found) > len(kept)
+    none = "Nothing was ever changed here: the first fact that is remembered begins the log."
+    return _history(app, agent, since, asked, limit, none)
 
 
 @operation("What was not kept", surfaces=LOCAL, persons=True)
@@ -153,17 +125,37 @@ def dropped(
     agent: Anybodys = "",
     since: Since = "",
     limit: Newest = USUAL_LINES,
-) -> DroppedFacts:
+) -> History:
     """Show what conversations said that was not kept as a fact, and why, newest last."""
     from vaultmind.memory.audit import DROP
 
+    none = "Nothing was dropped yet: facts are looked for when a conversation ends."
+    return _history(app, agent, since, (DROP,), limit, none)
+
+
+def _history(
+    app: App, agent: str, since: str, ops: Sequence[str], limit: int, none: str
+) -> History:
+    """Return the newest lines, newest last; where there are none, why."""
+    from vaultmind.memory.audit import newest_first
+
     names, whose = _agents(app, agent)
-    after = since_of(since, app.clock()) if since else None
-    found, more = _newest(app, whose, after, (DROP,), limit)
-    if found:
-        return DroppedFacts(found, more)
-    ever = bool(_newest(app, names, None, (DROP,), 1)[0])
-    return DroppedFacts((), more=False, message=NONE_FITS if ever else NOTHING_DROPPED)
+    begin = since_of(since, app.clock()).timestamp() if since else 0.0
+    lines = (one for one in newest_first(app.paths, whose, ops) if one.moment >= begin)
+    found = list(islice(lines, limit + 1 if limit else None))
+    kept = tuple(map(_change, reversed(found[:limit] if limit else found)))
+    if more := len(found) > len(kept):
+        return History(kept, more, ("There are older ones: --all",))
+    ever = next(iter(newest_first(app.paths, names, ops if none and not kept else ())), None)
+    said = "None fits: try without --since, --op or --agent." if ever else none
+    return History(kept, more, () if kept else (said,))
+
+
+def _change(line: AuditLine) -> Change:
+    from vaultmind.memory.audit import session_of
+
+    by = "you" if line.caller == "person" else line.caller
+    return Change(line.id, line.time, by, line.agent, session_of(line), tell(line), line)
 
 
 @operation("Take a change back", writes=True, surfaces=LOCAL, persons=True)
@@ -199,7 +191,7 @@ def undo(
     if outcome.outcome == "unchanged" and (older := _before(app, call, agents, line)):
         more = f"The change before it that can be undone: vaultmind undo {older.id}"
         outcome = replace(outcome, message=f"{outcome.message} {more}")
-    return Undone(outcome, line, dry_run)
+    return _undone(outcome, line, dry_run)
 
 
 def _undo_session(
@@ -225,7 +217,24 @@ def _undo_session(
     first = first or (done[0][1] if done else Outcome("written", logged[0].agent))
     message = "\n".join(said) or f"All that {session} left was taken back before."
     undone = tuple(one.id for one, out in done if out.outcome == "written")
-    return Undone(replace(first, message=message), logged[0], dry_run, session, undone)
+    return _undone(replace(first, message=message), logged[0], dry_run, session, undone)
+
+
+def _undone(
+    outcome: Outcome,
+    line: AuditLine,
+    dry_run: bool,
+    session: str = "",
+    undone: tuple[str, ...] = (),
+) -> Undone:
+    """Return an undo with which change it is, in words."""
+    did = "Would undo" if dry_run else "Undid"
+    did = "Not undone" if outcome.outcome != "written" else did
+    whose = "you" if line.caller == "person" else line.caller
+    about = f"{line.id}, {whose} for {line.agent}: {tell(line)}"
+    about = f"{counted(len(undone), 'change')} of {session}" if session else about
+    said = f"{did}: {about}.\n  {outcome.message}"
+    return Undone(said, outcome, line, dry_run, session, undone)
 
 
 def _standing(app: App, agents: tuple[str, ...]) -> Iterator[AuditLine]:
@@ -276,25 +285,26 @@ def since_of(text: str, now: datetime) -> datetime:
 # --- how it is told -----------------------------------------------------------------------
 
 
-@dumps(History)
-def _history_json(found: History, to: Reader) -> dict[str, Any]:
-    lines = [
-        {name: getattr(one, name) for name in FIELDS} | {"words": tell(one)} for one in found.lines
-    ]
-    return {"lines": lines, "more": found.more, "message": found.message}
+@dumps(Change)
+def _change_json(one: Change, to: Reader) -> dict[str, Any]:
+    told = {name: getattr(one.line, name) for name in FIELDS}
+    return told | {"session": one.session, "words": one.what}
 
 
-@words(History)
-def _history_words(found: History, to: Reader) -> Iterator[str]:
-    for one in found.lines:
-        who = "you" if one.caller == "person" else one.caller
-        yield f"{one.id}  {local_time(one.time)}  {who}  {one.agent}  {tell(one)}"
-    yield found.message
-    yield "There are older changes: vaultmind log --all" if found.more else ""
+@dumps(Undone)
+def _undone_json(undone: Undone, to: Reader) -> dict[str, Any]:
+    told = plain(undone) | plain(undone.outcome) | {"undoes": undone.line.id}
+    del told["line"]
+    return told | {"message": undone.message}
 
 
 def tell(line: AuditLine) -> str:
     """Return what a line says happened, in words; who did it stands elsewhere."""
+    if line.op == "drop":
+        from vaultmind.memory.audit import session_of
+
+        said = f"“{line.after}”: {line.reason}" if line.after else line.reason or "erased"
+        return f"{said} ({session_of(line)})"
     said = f"{line.outcome.replace('_', ' ')}: {line.op}"
     if line.outcome == "written":
         said = f"undid {line.undoes}: {line.op}" if line.undoes else DONE.get(line.op, line.op)
@@ -308,60 +318,3 @@ def tell(line: AuditLine) -> str:
     said += f": {line.reason}" if line.reason and (not facts or line.outcome != "written") else ""
     said += ", its words erased" if line.erased else ""
     return said + (f" (undone by {line.undone_by})" if line.undone_by else "")
-
-
-@dumps(DroppedFacts)
-def _dropped_json(found: DroppedFacts, to: Reader) -> dict[str, Any]:
-    """Return what was dropped; a secret, and what was not to be kept, by its reason alone."""
-    from vaultmind.memory.audit import session_of
-
-    names = ("time", "agent", "reason", "evidence", "device", "erased")
-    told = [
-        {name: getattr(one, name) for name in names}
-        | {"session": session_of(one), "text": one.after, "words": _drop_words(one)}
-        for one in found.dropped
-    ]
-    return {"dropped": told, "more": found.more, "message": found.message}
-
-
-@words(DroppedFacts)
-def _dropped_words(found: DroppedFacts, to: Reader) -> Iterator[str]:
-    from vaultmind.memory.audit import session_of
-
-    for one in found.dropped:
-        yield f"{local_time(one.time)}  {one.agent}  {session_of(one)}  {_drop_words(one)}"
-    yield found.message
-    yield "There are older ones: vaultmind log --dropped --all" if found.more else ""
-
-
-def _drop_words(line: AuditLine) -> str:
-    """Return a dropped fact and why."""
-    if line.after:
-        return f"“{line.after}”: {line.reason}"
-    return "its words are erased" if line.erased else line.reason
-
-
-@dumps(Undone)
-def _undone_json(undone: Undone, to: Reader) -> dict[str, Any]:
-    told = plain(undone.outcome)
-    told |= {"undoes": undone.line.id, "dry_run": undone.dry_run, "about": _about(undone)}
-    if undone.session:
-        told |= {"session": undone.session, "undone": undone.undone}
-    return told
-
-
-@words(Undone)
-def _undone_words(undone: Undone, to: Reader) -> Iterator[str]:
-    yield _about(undone)
-    yield f"  {undone.outcome.message}"
-
-
-def _about(undone: Undone) -> str:
-    """Return which change it is, in words."""
-    line = undone.line
-    did = "Would undo" if undone.dry_run else "Undid"
-    did = "Not undone" if undone.outcome.outcome != "written" else did
-    if undone.session:
-        return f"{did}: {counted(len(undone.undone), 'change')} of {undone.session}."
-    whose = "you" if line.caller == "person" else line.caller
-    return f"{did}: {line.id}, {whose} for {line.agent}: {tell(line)}."

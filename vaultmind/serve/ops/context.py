@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from vaultmind.errors import BadArgument
-from vaultmind.serve.calls.call import Call, known_agent, own_session
+from vaultmind.serve.call import Call, known_agent, own_session
 from vaultmind.serve.op import MAX_TEXT, MAX_WORDS, Arg, operation
 from vaultmind.serve.ops.suggestions import WAITING_TOKENS, Waiting, waiting_for, waiting_words
 from vaultmind.serve.show import PLAIN_ID, Reader, Recalled, Verbatim, dumps, plain, words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
@@ -13,7 +13,7 @@ from vaultmind.episodes.types import TASK, Change, Episode, Event, Result
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, VaultMindError
 from vaultmind.planner.types import TaskKind
 from vaultmind.plural import counted
-from vaultmind.serve.calls.call import Call, known_agent
+from vaultmind.serve.call import Call, known_agent
 from vaultmind.serve.op import (
     MAX_ID,
     MAX_PATH,
@@ -24,7 +24,7 @@ from vaultmind.serve.op import (
     Arg,
     operation,
 )
-from vaultmind.serve.show import Reader, Recalled, dumps, words
+from vaultmind.serve.show import AS_DATA, Reader, Recalled, dumps, plain
 from vaultmind.types import Caller
 
 if TYPE_CHECKING:
@@ -71,14 +71,37 @@ class Happened:
     time: Annotated[str, Arg("ISO 8601; default: now.", day=True)] = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeShown:
+    """One episode, whole but for what was forgotten."""
+
+    episode: str
+    agent: str = field(metadata=AS_DATA)
+    source: str
+    path: str = field(metadata=AS_DATA)
+    session_id: str = field(metadata=AS_DATA)
+    state: str
+    task: str
+    intent: str = field(metadata=AS_DATA)
+    task_fingerprint: str = field(metadata=AS_DATA)
+    started: str
+    ended: str = field(metadata=AS_DATA)
+    outcome: str
+    note: str
+    event_count: int
+    hidden: int = 0
+    """Parts of it that say what was forgotten."""
+    fault: str = ""
+    """Why it cannot be read, or what its front matter lacks."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
     """An episode after a call, and what the call added to it."""
 
-    episode: Episode | None
-    """None where the call was only about hits of a search."""
-    path: str
     message: str
+    episode: EpisodeShown | None = field(default=None, metadata=AS_DATA)
+    """None where the call was only about hits of a search."""
     new: int = 0
     """Events that the call told."""
     judged: int = 0
@@ -134,7 +157,7 @@ def episode(
         raise BadArgument("outcome", "", allowed, missing=True)
     judged = _judge(app, call, hits)
     if outcome is None:
-        return Kept(None, "", judged, judged=len(hits))
+        return Kept(judged, judged=len(hits))
     kept = feedback(app, call, outcome, **which, note=note)
     return replace(kept, message=f"{kept.message} {judged}".strip(), judged=len(hits))
 
@@ -386,7 +409,7 @@ def _inside(source: Source, path: str, at: int) -> str:
 
 def _time(given: str, at: int, now: datetime) -> str:
     """Return when it happened: now, where nobody says or it would be in the future."""
-    from vaultmind.session.records.store import iso, parse_time
+    from vaultmind.session.files import iso, parse_time
 
     try:
         moment = parse_time(given) if given else now
@@ -407,9 +430,6 @@ def _judge(app: App, call: Call, hits: Sequence[str]) -> str:
             raise BadArgument(f"hits[{at}]", line, "`useful ID` or `wrong ID`")
         judge(app, call, "", hit.strip(), "useful" if verdict == "useful" else "wrong")
     return f"{counted(len(hits), 'hit')} judged." if hits else ""
-
-
-# --- how it is told -----------------------------------------------------------------------
 
 
 def visible(app: App, episode: Episode) -> tuple[Episode, int]:
@@ -433,36 +453,35 @@ def visible(app: App, episode: Episode) -> tuple[Episode, int]:
 
 
 def _kept(app: App, episode: Episode, message: str) -> Kept:
-    return Kept(visible(app, episode)[0], app.episodes.files.path(episode.name), message)
-
-
-def episode_json(one: Episode, path: str) -> dict[str, Any]:
-    """Return what an episode is, without its events."""
-    return {
-        "episode": one.name,
-        "agent": one.agent,
-        "source": one.source,
-        "path": path,
-        "session_id": one.session,
-        "state": one.state,
-        "task": Recalled(one.task.text, path),
-        "intent": one.task.kind,
-        "task_fingerprint": one.task.fingerprint,
-        "started": one.started,
-        "ended": one.ended,
-        "outcome": one.outcome,
-        "note": Recalled(one.rationale, path),
-        "event_count": len(one.events),
-    }
+    return Kept(message, shown_of(app, episode)[0])
 
 
 @dumps(Kept)
 def _kept_json(kept: Kept, to: Reader) -> dict[str, Any]:
     told = {"new": kept.new, "judged": kept.judged, "message": kept.message}
-    return told | (episode_json(kept.episode, kept.path) if kept.episode else {})
+    return told | (plain(kept.episode) if kept.episode else {})
 
 
-@words(Kept)
-def _kept_words(kept: Kept, to: Reader) -> Iterator[str]:
-    yield kept.message
-    yield f"  {kept.path}" if kept.path and not to.mark else ""
+def shown_of(app: App, one: Episode) -> tuple[EpisodeShown, tuple[Event, ...]]:
+    """Return what may be shown of an episode, and its events."""
+    told, hidden = visible(app, one)
+    path = app.episodes.files.path(one.name)
+    shown = EpisodeShown(
+        episode=one.name,
+        agent=one.agent,
+        source=one.source,
+        path=path,
+        session_id=one.session,
+        state=one.state,
+        task=Recalled(told.task.text, path),
+        intent=one.task.kind,
+        task_fingerprint=one.task.fingerprint,
+        started=one.started,
+        ended=one.ended,
+        outcome=one.outcome,
+        note=Recalled(told.rationale, path),
+        event_count=len(told.events),
+        hidden=hidden,
+        fault=one.flaw,
+    )
+    return shown, told.events

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated
 
 from vaultmind.plural import counted
-from vaultmind.serve.calls.call import Call, known_agent
+from vaultmind.serve.call import Call, known_agent
 from vaultmind.serve.op import LOCAL, MAX_TEXT, Arg, operation
-from vaultmind.serve.show import Reader, dumps, plain, words
+from vaultmind.serve.show import AS_DATA, tells
 from vaultmind.types import Caller, Fact, SearchRequest
 
 if TYPE_CHECKING:
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 NEAR_FACTS = 8
 NEAR_SCORE = 0.45
 """Score from which a fact may be about a topic by its meaning."""
-SHOWN = 40
-"""Finds of one kind that a preview lists; the rest is a number."""
 
 ErasedText = Annotated[str, Arg("The words, or a fact's id (^k3f9).", min=1, max=MAX_TEXT)]
 Only = Annotated[str, Arg("Only this agent's memory; default: everybody's.")]
@@ -31,9 +28,11 @@ Seal = Annotated[str, Arg("Of the preview that was confirmed.", max=64)]
 class TopicFact:
     """A fact that a topic may mean."""
 
+    number: int
     text: str
-    block: str
-    path: str
+    id: str
+    block: str = field(metadata=AS_DATA)
+    path: str = field(metadata=AS_DATA)
     sure: bool
     """It holds the topic's words; else it is only near in meaning or has some of them."""
 
@@ -42,6 +41,7 @@ class TopicFact:
 class Topic:
     """The facts that a topic means, the sure ones first."""
 
+    message: str
     agent: str
     topic: str
     facts: tuple[TopicFact, ...]
@@ -58,7 +58,7 @@ def topic(
     from vaultmind.memory.brain import parse_brain
     from vaultmind.memory.forget.wanted import Wanted
     from vaultmind.memory.match import find, mentions
-    from vaultmind.session.records.reading import read_text
+    from vaultmind.session.files import read_text
 
     whose = known_agent(app, call.caller, agent)
     placed: list[tuple[str, Fact]] = []
@@ -70,11 +70,15 @@ def topic(
     held = [i for i, one in enumerate(every) if mentions(one.text, topic) or says(one.text)]
     sure = sorted({*held, *match.found})
     perhaps = (*match.nearest, *(i for i, one in enumerate(every) if one.text in near))
-    told = (
-        TopicFact(placed[i][1].text, placed[i][1].block, placed[i][0], i in sure)
-        for i in dict.fromkeys((*sure, *perhaps))
+    told = tuple(
+        TopicFact(number, fact.text, fact.block and f"^{fact.block}", fact.block, path, is_sure)
+        for number, (path, fact, is_sure) in enumerate(
+            ((*placed[i], i in sure) for i in dict.fromkeys((*sure, *perhaps))), 1
+        )
     )
-    return Topic(whose, topic, tuple(told))
+    said = f"{counted(len(sure), 'fact')} about “{topic}” in {whose}'s memory"
+    said += "; others are taken only if you name them." if len(told) > len(sure) else "."
+    return Topic(said if told else f"{whose} knows nothing about “{topic}”.", whose, topic, told)
 
 
 @operation("What an erasure would remove", surfaces=LOCAL, persons=True)
@@ -113,43 +117,10 @@ def _near(app: App, caller: Caller, agent: str, said: str) -> set[str]:
     return {hit.text for hit in hits if hit.score >= NEAR_SCORE}
 
 
-@words(Topic)
-def _topic_words(found: Topic, to: Reader) -> Iterator[str]:
-    sure = sum(fact.sure for fact in found.facts)
-    if not found.facts:
-        yield f"{found.agent} knows nothing about “{found.topic}”."
-        return
-    yield f"{counted(sure, 'fact')} about “{found.topic}” in {found.agent}'s memory."
-    for number, fact in enumerate(found.facts, 1):
-        if number == sure + 1:
-            yield "Perhaps also (taken only if you name them):"
-        yield f"  {number}. {fact.text}" + (f" ^{fact.block}" if fact.block else "")
-
-
-@dumps("memory.forget.erasure.Preview")
-def _preview_json(found: Preview, to: Reader) -> dict[str, Any]:
-    return plain(found) | {"empty": found.is_empty}
-
-
-@words("memory.forget.erasure.Preview")
-def _preview_words(found: Preview, to: Reader) -> Iterator[str]:
-    yield found.message
-    yield from (f"  meant as well: {one}" for one in found.meant)
-    for kind in found.counts:
-        those = [one for one in found.found if one.kind == kind]
-        yield f"\n{kind} {len(those)}"
-        yield from (f"  {one.path} {one.place}  {one.excerpt}" for one in those[:SHOWN])
-        yield f"  … and {len(those) - SHOWN} more" if len(those) > SHOWN else ""
-    if found.state_files:
-        yield f"\nindex and log  {', '.join(found.state_files)}"
-    if found.yours:
-        yield "\nYours, not touched"
-        yield from (f"  {one.path}  {one.excerpt}" for one in found.yours[:SHOWN])
-        yield f"  … and {len(found.yours) - SHOWN} more" if len(found.yours) > SHOWN else ""
-
-
-@words("memory.forget.erasure.Erased")
-def _erased_words(erased: Erased, to: Reader) -> Iterator[str]:
-    yield erased.message
-    for one in erased.near:
-        yield f"  {one.path} ({one.why}): {one.excerpt}"
+tells("memory.forget.erasure.Preview", "message text meant counts found yours state_files seal",
+      "message meant counts found yours state_files")  # fmt: skip
+tells(
+    "memory.forget.erasure.Erased",
+    "message outcome counts paths left yours near searched faults",
+    "message left near faults",
+)

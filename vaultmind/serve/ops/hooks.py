@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from vaultmind.errors import BadArgument, VaultMindError
-from vaultmind.serve.calls.call import Call, mark_for
+from vaultmind.serve.call import Call, mark_for
 from vaultmind.serve.op import (
     LOCAL,
     MAX_ID,
@@ -37,10 +37,11 @@ from vaultmind.serve.op import (
 )
 from vaultmind.serve.show import DATA, Reader, Verbatim, show, words
 from vaultmind.types import Caller
+from vaultmind.vault.paths import agent_name
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.session.capture.capture import Given, Taken, Talk
+    from vaultmind.session.capture import Given, HostTalk, Taken
     from vaultmind.session.context.parts import Part
 
 log = logging.getLogger(__name__)
@@ -69,8 +70,8 @@ CATCH_UP_SECONDS = 10.0
 """Seconds that a daemon that has just started may need to open a linked folder."""
 OPENING = "Read this first: what VaultMind found worth reading for the task below."
 TASK = "The task:"
-_ERRANDS = threading.Lock()
-"""Whoever runs errands runs them alone: a start that is owed is owed once."""
+_SPOOL = threading.Lock()
+"""Held by whoever takes up what hooks left: a start that is owed is owed once."""
 
 HostSession = Annotated[str, Arg("What the host calls the conversation.", min=1, max=MAX_ID)]
 Moment = Annotated[float, Arg("When, in seconds since 1970; 0: now.", min=0, max=LATEST)]
@@ -130,7 +131,6 @@ def hook(
     reason: Annotated[str, Arg("Of SessionEnd.", max=MAX_ID)] = "",
     prompt: Annotated[str, Arg("Of UserPromptSubmit: what the person typed.", max=MAX_WORDS)] = "",
     cwd: Annotated[str, Arg("The folder that the conversation is held in.", max=MAX_PATH)] = "",
-    parents: Annotated[tuple[int, ...], Arg("Processes that started the hook.", max=8)] = (),
     at: Moment = 0.0,
     delivered: Annotated[
         str, Arg("Nothing happened, but the host has this answer.", max=MAX_ID)
@@ -143,33 +143,29 @@ def hook(
     Raises BadArgument for a transcript that is no regular file of this user, or for an agent that
     names another.
     """
-    from vaultmind.session.capture.capture import project_of, transcript_of
-    from vaultmind.session.lifecycle.windows import Window
+    from vaultmind.session.capture import project_of
 
     target = app.target(call.caller, agent)
     if call.caller.kind == "agent" and target != call.caller.agent:
         raise BadArgument("agent", target, "your own")
     caller = Caller("agent", target, CLIENT)
-    talk = app.capture.talk(transcript_of(target, session_id, transcript_path), caller)
+    talk = app.capture.talk(target, session_id, transcript_path)
     if delivered:
         talk.delivered(delivered)
         return HookAnswer(event, target, talk.session, new=0, more=False)
-    conversation, over = talk.transcript.conversation, event == "SessionEnd"
-    project = project_of(cwd)
-    app.windows.told(Window(target, conversation, cwd, project, parents=parents, over=over))
-    run_errands(app)
+    if not talk.caller.project:
+        talk.caller = replace(talk.caller, project=project_of(cwd))
+    catch_up_hooks(app)
     if app.config.episodes.hook:
-        take_left(app, target, session_id)
         if event == "UserPromptSubmit":
             app.watching.prompted(caller, session_id, prompt, cwd, _moment(app, at))
         elif event == "Stop":
             app.watching.paused(caller, session_id)
         elif event == "SessionEnd":
             app.watching.ended(caller, session_id)
-    taken = _taken(app, talk, event, reason)
+    taken = _taken(app, talk, event)
     answer = HookAnswer(event, target, talk.session, taken.new, taken.more)
     if event not in ANSWERED:
-        run_errands(app)  # a hook that did not wait for this has left one
         return answer
     begins = (source or "startup") if event == "SessionStart" else ""
     context, given = _context(app, replace(call, caller=caller), talk, begins, prompt)
@@ -187,31 +183,28 @@ def _moment(app: App, at: float) -> datetime:
     return min(now, datetime.fromtimestamp(at, now.tzinfo)) if at else now
 
 
-def _taken(app: App, talk: Talk, event: str, reason: str) -> Taken:
+def _taken(app: App, talk: HostTalk, event: str) -> Taken:
     """Take down what a conversation has grown by, and do what the event asks for besides."""
-    from vaultmind.session.capture.capture import WAITING_BYTES
+    from vaultmind.session.capture import WAITING_BYTES
     from vaultmind.session.summary import Window as Shown
 
     if event in ANSWERED:
         return app.capture.take(talk, WAITING_BYTES, wait=False)
-    if event == "SessionEnd" and reason != "clear":
+    if event == "SessionEnd":
         return app.capture.end(talk)
     taken = app.capture.take(talk)
-    if event == "SessionEnd":
-        app.capture.cleared(talk)
-    elif event == "PreCompact" and talk.session:
-        view = app.talks.view(talk.transcript.agent, talk.session)
+    if event == "PreCompact" and talk.session:
+        view = app.talks.view(talk.agent, talk.session)
         if view is not None:  # the host is about to let go of all of it
             app.talks.fold(view, Shown(0, every=1))
     return taken
 
 
-def _context(app: App, call: Call, talk: Talk, begins: str, prompt: str) -> tuple[str, Given]:
+def _context(app: App, call: Call, talk: HostTalk, begins: str, prompt: str) -> tuple[str, Given]:
     """Return what the host is told at an event that asks, and what it has then."""
-    from vaultmind.session.capture.capture import Given
+    from vaultmind.session.capture import Given
 
     if begins:
-        talk.owed = begins
         app.capture.begins(talk, begins)
     start = talk.owed
     text = _start(app, call, talk, start) if start else ""
@@ -219,7 +212,7 @@ def _context(app: App, call: Call, talk: Talk, begins: str, prompt: str) -> tupl
     return "\n\n".join(filter(None, (text, recalled))), replace(given, start=start)
 
 
-def _start(app: App, call: Call, talk: Talk, source: str) -> str:
+def _start(app: App, call: Call, talk: HostTalk, source: str) -> str:
     """Return the context at the start of a conversation, or after the host let go of it."""
     from vaultmind.serve.ops.context import start_of
     from vaultmind.serve.ops.suggestions import waiting_words
@@ -232,21 +225,21 @@ def _start(app: App, call: Call, talk: Talk, source: str) -> str:
     if summary and not start.context.parts:
         said = [waiting_words(start.waiting), DATA]
     ending = [BEGUN]
-    if app.gate.keeps_records(talk.transcript.agent):
+    if app.gate.keeps_records(talk.agent):
         ending.append(NOTED)
         if app.config.episodes.hook and app.config.episodes.keep:
-            session = talk.transcript.conversation.removeprefix(f"{CLIENT}:")
+            session = talk.conversation.removeprefix(f"{CLIENT}:")
             ending.append(RECORDED.format(session=session))
     return "\n\n".join(filter(None, (*said, *summary, " ".join(ending))))
 
 
-def _recalled(app: App, call: Call, talk: Talk, prompt: str) -> tuple[str, Given]:
+def _recalled(app: App, call: Call, talk: HostTalk, prompt: str) -> tuple[str, Given]:
     """Return what a prompt brings to mind that the host does not have before it, and what it is.
 
     Of the conversation itself that is only what a compaction took away. What the host is known
     to have been given is not given again until it lets go of it.
     """
-    from vaultmind.session.capture.capture import Given
+    from vaultmind.session.capture import Given
 
     if not prompt.strip() or COMMAND.fullmatch(prompt.strip()):
         return "", Given()
@@ -271,7 +264,7 @@ def _recalled(app: App, call: Call, talk: Talk, prompt: str) -> tuple[str, Given
 def _parts(
     app: App,
     call: Call,
-    talk: Talk,
+    talk: HostTalk,
     wanted: tuple[str, ...],
     **asked: Any,  # noqa: ANN401
 ) -> list[tuple[str, Part]]:
@@ -280,7 +273,7 @@ def _parts(
     from vaultmind.session.context.parts import PART_NAMES, BuildRequest
 
     request = BuildRequest(
-        talk.transcript.agent,
+        talk.agent,
         talk.session,
         frame_tokens=FRAME_TOKENS,
         without=frozenset(one for one in PART_NAMES if one not in wanted),
@@ -365,7 +358,7 @@ def after_tool(
     if not app.config.episodes.hook:
         return ToolUse(waits=False)
     caller = Caller("agent", app.target(call.caller, ""), CLIENT)
-    take_left(app, caller.agent or "", session_id)
+    catch_up_hooks(app)
     noted = _noted(
         app, caller, session_id, transcript_path, at, id=id, took=took, cwd=cwd, reads=reads,
         edits=edits, made=made, found=found, query=query, runs=runs, commits=commits, chars=chars,
@@ -391,12 +384,18 @@ def _noted(
     **use: Any,  # noqa: ANN401
 ) -> Future[None]:
     from vaultmind.episodes.watch import Use
-    from vaultmind.session.capture.asked import Unforgotten, last_prompt
-
-    left = Unforgotten(app.paths, app.tombstones, caller.agent or "")
+    from vaultmind.memory.audit import moment, newest_first
+    from vaultmind.session.transcripts import last_prompt
 
     def asked() -> str:
-        return last_prompt(transcript_path, left) if transcript_path else ""
+        """Return the last prompt; nothing where it was said before anything was forgotten.
+
+        No session may have taken it down, so nobody can tell whether it said that.
+        """
+        message = last_prompt(transcript_path) if transcript_path else None
+        lines = newest_first(app.paths, app.paths.agent_names(), ("forget", "erase"))
+        gone = next((line.moment for line in lines), -1.0)
+        return message.text if message and moment(message.time) > gone else ""
 
     seen = Use(time=_moment(app, at).isoformat(timespec="seconds"), **use)
     return app.watching.used(caller, session_id, seen, asked)
@@ -405,26 +404,61 @@ def _noted(
 # --- what hooks left ----------------------------------------------------------------------
 
 
-def take_left(app: App, agent: str = "", session_id: str = "") -> None:
-    """Take up what hooks left of tools' uses: of one conversation, or of all."""
-    from vaultmind.session.capture import errands
-    from vaultmind.vault.paths import agent_name
+def catch_up_hooks(app: App) -> None:
+    """Make up for what hooks left, in the background; a bad event is dropped.
 
-    state = os.fspath(app.config.state_dir)
-    for taken, owner, session, uses in errands.take_uses(state, agent, session_id):
-        for use in uses:
-            try:
-                told = OPERATIONS["after_tool"].check({**use, "session_id": session})
-                if app.config.episodes.hook:
-                    _noted(app, Caller("agent", agent_name(owner), CLIENT), **told)
-            except VaultMindError as error:
-                log.warning("what a hook left was dropped: %s", error)
-        app.watching.then(partial(errands.drop, taken))
+    It is done with only once its transcript is read: a daemon may be killed at any time.
+    """
+    from vaultmind.session import spool
+
+    with _SPOOL:
+        for path, events in spool.take(os.fspath(app.config.state_dir)):
+            talks: list[HostTalk] = []
+            for event in events:
+                try:
+                    talks += _taken_up(app, event)
+                except VaultMindError as error:
+                    log.warning("what a hook left was dropped: %s", error)
+            app.capture.later(partial(_finish, app, path, talks))
+
+
+def _finish(app: App, path: str, talks: list[HostTalk]) -> None:
+    from vaultmind.session import spool
+
+    try:
+        for talk in talks:
+            app.capture.finish(talk)
+    except (VaultMindError, OSError) as error:
+        log.warning("what a hook left waits on: %s", error)
+        spool.give_back(path)
+    else:
+        app.watching.then(partial(spool.drop, path))
+
+
+def _taken_up(app: App, event: dict[str, Any]) -> list[HostTalk]:
+    """Take up a tool's use, or a conversation that began, grew or ended: it is to be read."""
+    told = {name: str(event.get(name) or "") for name in ("agent", "session_id", "source")}
+    if "source" not in event:
+        use = OPERATIONS["after_tool"].check(
+            {name: event[name] for name in event if name != "agent"}
+        )
+        if app.config.episodes.hook:
+            _noted(app, Caller("agent", agent_name(told["agent"]), CLIENT), **use)
+        return []
+    path = str(event.get("transcript_path") or "")
+    talk = app.capture.talk(told["agent"], told["session_id"], path)
+    if event.get("end"):
+        talk.ends = True
+        if app.config.episodes.hook:
+            app.watching.ended(talk.caller, told["session_id"])
+    elif told["source"]:
+        app.capture.begins(talk, told["source"])
+    return [talk]
 
 
 def catch_up_uses(app: App) -> None:
     """Have written down what hooks told of tools so far, as somebody asks for an episode."""
-    take_left(app)
+    catch_up_hooks(app)
     app.watching.wait(CATCH_UP_SECONDS)
 
 
@@ -433,54 +467,5 @@ def catch_up(app: App) -> None:
 
     What is to be forgotten is looked for where it stands: what comes later would bring it back.
     """
-    run_errands(app, starts=False)
     catch_up_uses(app)
     app.capture.catch_up()
-
-
-def run_errands(app: App, *, starts: bool = True) -> None:
-    """Do what hooks left to be done; a bad errand is dropped, one that fails waits on.
-
-    It is done with only once its transcript is read: a daemon may be killed at any time. Without
-    `starts` a conversation that goes on and is owed its start is only taken down: its errand is
-    left to its next hook.
-    """
-    from vaultmind.session.capture import errands
-
-    with _ERRANDS:
-        take_left(app)
-        for path, errand in errands.waiting(os.fspath(app.config.state_dir)):
-            waits = bool(errand.get("source")) and not starts and not errand.get("end")
-            try:
-                _run_errand(app, path, errand, waits=waits)
-            except Exception:  # one odd errand must not keep the others, and every hook, waiting
-                log.exception("an errand waits on: %s", path)
-
-
-def _run_errand(app: App, path: str, errand: dict[str, Any], *, waits: bool) -> None:
-    from vaultmind.session.capture import errands
-    from vaultmind.session.capture.capture import WAITING_BYTES, transcript_of
-
-    text = {name: str(errand.get(name) or "") for name in ("agent", "session_id", "source")}
-    try:
-        named = str(errand.get("transcript_path") or "")
-        transcript = transcript_of(text["agent"], text["session_id"], named)
-        talk = app.capture.talk(transcript, Caller("agent", transcript.agent, CLIENT))
-        talk.ends = talk.ends or bool(errand.get("end"))
-        if errand.get("end") and app.config.episodes.hook:
-            app.watching.ended(talk.caller, text["session_id"])
-        taken = app.capture.take(talk, WAITING_BYTES, wait=False)
-        if waits:
-            return
-        if text["source"]:
-            app.capture.begins(talk, text["source"])
-            talk.owed = text["source"]
-        if taken.more:
-            errands.begun(path, errand)
-            return
-    except BadArgument as error:
-        log.warning("an errand was dropped: %s", error)
-    except (VaultMindError, OSError) as error:
-        log.warning("an errand waits on: %s", error)
-        return
-    Path(path).unlink(missing_ok=True)  # another hook's call may have been as fast

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from vaultmind.plural import counted
-from vaultmind.serve.calls.call import Call
+from vaultmind.serve.call import Call
 from vaultmind.serve.op import NOT_MCP, Arg, operation
 from vaultmind.serve.show import Reader, dumps, plain, words
 from vaultmind.types import Caller, IndexState, SearchResponse

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.plural import counted
-from vaultmind.serve.calls.call import Call, known_agent
+from vaultmind.serve.call import Call, known_agent
 from vaultmind.serve.op import (
     LOCAL,
     MAX_ID,
@@ -20,14 +20,28 @@ from vaultmind.serve.op import (
     Arg,
     operation,
 )
-from vaultmind.serve.show import DATA, Reader, Recalled, Verbatim, dumps, plain, words
+from vaultmind.serve.show import (
+    AS_DATA,
+    DATA,
+    Reader,
+    Recalled,
+    Verbatim,
+    dumps,
+    plain,
+    tells,
+    words,
+)
 from vaultmind.types import Outcome, OutcomeName, Section
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.session.imports.imports import Imported
-    from vaultmind.session.voice.show import Counts, Shown
+    from vaultmind.session.imports import Imported
+    from vaultmind.session.voice.show import Shown
     from vaultmind.session.voice.spoken import Heard
+
+tells("session.imports.Imported",
+      "sessions messages skipped faults left_out redacted session_ids",
+      "messages sessions skipped left_out redacted faults")  # fmt: skip
 
 Whose = Annotated[str, Arg("Whose; default: yours.")]
 Language = Annotated[Literal["en", "pl", "ru"], Arg("Language of headings and identity.")]
@@ -47,9 +61,12 @@ class Made:
     """What init found and made, vault-relative."""
 
     vault: str
-    state_dir: str
+    state_dir: str = field(metadata=AS_DATA)
     created: tuple[str, ...]
     existing: tuple[str, ...]
+    """What was there before."""
+    next: str = ""
+    """The next command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +203,8 @@ def import_file(
 @operation("Make the memory folder", writes=True, surfaces=LOCAL, persons=True)
 def init(app: App, call: Call, language: Language = "en", agent: Whose = "") -> Made:
     """Make the memory folder and an agent's identity; what exists stays."""
-    return make(app, call, app.target(call.caller, agent), language)
+    made = make(app, call, app.target(call.caller, agent), language)
+    return replace(made, next="vaultmind connect claude-desktop --write")
 
 
 def make(app: App, call: Call, agent: str, language: str) -> Made:
@@ -259,8 +277,7 @@ def _heard_words(one: Heard, to: Reader) -> Iterator[str]:
 
 @words(HeardMany)
 def _heard_many_words(many: HeardMany, to: Reader) -> Iterator[str]:
-    for one in many.heard:
-        yield from _heard_words(one, to)
+    return (line for one in many.heard for line in _heard_words(one, to))
 
 
 @dumps("session.voice.show.Shown")
@@ -281,27 +298,13 @@ def _shown_words(shown: Shown, to: Reader) -> Iterator[str]:
         yield _facts(shown, to)
     elif not to.mark:
         yield 'Tell it something: vaultmind remember "I prefer short answers"'
-    if besides := _besides(counts):
-        yield f"Besides: {', '.join(besides)}."
+    besides = [f"{name} {one:,}" for name, one in plain(counts).items() if one and name != "facts"]
+    yield f"Besides: {', '.join(besides)}." if besides else ""
     if last:
         yield f"Last session: {last.id}, {counted(last.messages, 'message')}."
     if shown.files:
         yield f"Files to read, edit or delete: {', '.join(shown.files)}"
     yield from shown.notes
-
-
-def _besides(counts: Counts) -> list[str]:
-    """Return what else is kept, as far as there is any."""
-    messages = counted(counts.messages, "message")
-    messages += f" and {counted(counts.requests, 'request')}" if counts.requests else ""
-    kept = {
-        counted(counts.archived, "archived fact"): counts.archived,
-        f"{messages} in {counted(counts.sessions, 'session')}": counts.sessions,
-        counted(counts.l1, "summary of sessions", "summaries of sessions"): counts.l1,
-        counted(counts.l2, "summary of summaries", "summaries of summaries"): counts.l2,
-        counted(counts.episodes, "episode"): counts.episodes,
-    }
-    return [said for said, number in kept.items() if number]
 
 
 def _facts(shown: Shown, to: Reader) -> Recalled:
@@ -323,22 +326,3 @@ def _facts(shown: Shown, to: Reader) -> Recalled:
             line = told(fact) if to.mark else f"{fact.text}  ({source})"
             lines.append(f"- {line}" + (f" ^{fact.block}" if fact.block else ""))
     return Recalled("\n".join(lines), f"the brain of {shown.agent}")
-
-
-@words(Made)
-def _made_words(made: Made, to: Reader) -> Iterator[str]:
-    yield made.vault
-    yield from (f"  + {path}" for path in made.created)
-    yield from (f"  = {path} was there" for path in made.existing)
-
-
-@words("session.imports.imports.Imported")
-def _imported_words(found: Imported, to: Reader) -> Iterator[str]:
-    yield (
-        f"{counted(found.messages, 'message')} in {counted(found.sessions, 'session')}; "
-        f"{found.skipped:,} were there already."
-        + f" Taken out before storing: {', '.join(found.redacted)}."
-        * bool(found.redacted)
-    )
-    yield f"{counted(found.left_out, 'message')} left out." if found.left_out else ""
-    yield from (f"! {fault}" for fault in found.faults)

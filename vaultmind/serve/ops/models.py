@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from vaultmind.errors import NotAllowed
-from vaultmind.plural import counted
-from vaultmind.serve.calls.call import Call
+from vaultmind.serve.call import Call
 from vaultmind.serve.op import NOT_MCP, Arg, operation
-from vaultmind.serve.show import Reader, Verbatim, dumps, plain, words
+from vaultmind.serve.show import AS_DATA, tells
 from vaultmind.types import PERSON, Caller, Progress
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.learn.learning import Job, LearningStatus
+    from vaultmind.index.models import ModelKind
+    from vaultmind.learn.learning import Job
     from vaultmind.learn.models import ModelRow
-    from vaultmind.learn.trial import Trained
 
 SLICE_SECONDS = 0.2
 """How long to wait at a time before telling how far it is."""
@@ -38,7 +37,10 @@ class ModelsChanged:
 class ModelsStatus:
     """What there is of models, and how much there is to learn from."""
 
-    learning: LearningStatus
+    models: tuple[ModelRow, ...]
+    faults: tuple[str, ...]
+    job: Job | None
+    can_roll_back: Mapping[ModelKind, bool] = field(metadata=AS_DATA)
     searches: int
     """Queries that somebody's verdict is known of."""
 
@@ -105,7 +107,8 @@ def _check_agent(
 def model_status(app: App, call: Call) -> ModelsStatus:
     """List the models, those in use, and what the last training came to."""
     agents = app.index.outlet.readable_agents(call.caller)
-    return ModelsStatus(app.learning.status(), len(app.search_feedback.judged(agents)))
+    found, searches = app.learning.status(), len(app.search_feedback.judged(agents))
+    return ModelsStatus(found.models, found.faults, found.job, found.can_roll_back, searches)
 
 
 @operation("Put a model into use", surfaces=NOT_MCP, writes=True, also="model/activate")
@@ -153,59 +156,18 @@ def _writer(app: App, caller: Caller) -> Caller:
     return replace(PERSON, client=f"asked by {caller.agent}")
 
 
-# --- how it is told -----------------------------------------------------------------------
-
-
-@dumps("learn.learning.Job")
-def _job_json(job: Job, to: Reader) -> dict[str, Any]:
-    return plain(job) | {"message": Verbatim("\n".join(_job_words(job, to)))}
-
-
-@words("learn.learning.Job")
-def _job_words(job: Job, to: Reader) -> Iterator[str]:
-    """Yield how a training stands."""
-    if not job.begun:
-        what = "everything" if job.kind == "all" else f"the {job.kind}"
-        yield f"Not begun: a training of {what} was running. Ask again once it has ended."
-    if job.state == "running":
-        at = f", {job.done:,} of {job.total:,}" if job.total else ""
-        yield f"Training ({job.id}): {job.doing or 'it begins'}{at}."
-    elif job.state == "failed":
-        yield f"The training failed: {job.error}"
-    elif job.state == "cancelled":
-        yield "The training was ended before it was done."
-    else:
-        yield from map(_trained_words, job.results)
-        if not job.results:
-            yield "There was nothing to train."
-
-
-def _trained_words(one: Trained) -> str:
-    """Return what came of a training, in a line."""
-    what = f"{one.kind} for {one.of}" if one.of else one.kind
-    used = "in use now" if one.activated else "kept, not in use" if one.id else "no model"
-    named = f" {one.id}:" if one.id else ""
-    return f"{what}:{named} {used}. {one.why}"
-
-
-@dumps(ModelsStatus)
-def _status_json(status: ModelsStatus, to: Reader) -> dict[str, Any]:
-    told = {"searches": status.searches, "message": Verbatim("\n".join(_status_words(status, to)))}
-    return plain(status.learning) | told
-
-
-@words(ModelsStatus)
-def _status_words(status: ModelsStatus, to: Reader) -> Iterator[str]:
-    for one in status.learning.models:
-        used = "*" if one.active else " "
-        learnt = f", learnt from {'; '.join(one.learnt_on)}" if one.path and one.learnt_on else ""
-        yield f"{used} {one.id}  {one.kind} for {one.of}{learnt}"
-    if status.learning.job is not None:
-        yield from _job_words(status.learning.job, to)
-    yield f"To learn from: {counted(status.searches, 'search', 'searches')} with a verdict."
-    yield from status.learning.faults
-
-
-@words(ModelsChanged)
-def _changed_words(changed: ModelsChanged, to: Reader) -> Iterator[str]:
-    yield changed.message
+tells(
+    "learn.learning.Job",
+    "id kind state started ended doing done total results error begun",
+    "id state doing error results",
+)
+tells(
+    "learn.trial.Trained",
+    "kind of why id lessons rows activated verdict",
+    "kind of id activated why",
+)
+tells(
+    "learn.models.ModelRow",
+    "id kind of active created learnt_on scores path",
+    "active id kind of",
+)

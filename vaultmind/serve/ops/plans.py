@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from vaultmind.errors import NotAllowed
 from vaultmind.plural import counted
-from vaultmind.serve.calls.call import Call
+from vaultmind.serve.call import Call
 from vaultmind.serve.op import (
     LOCAL,
     MAX_ID,
@@ -17,7 +17,17 @@ from vaultmind.serve.op import (
     Arg,
     operation,
 )
-from vaultmind.serve.show import Name, Reader, Recalled, dumps, named, plain, words
+from vaultmind.serve.show import (
+    Reader,
+    Recalled,
+    cell_of,
+    dumps,
+    named,
+    plain,
+    table,
+    tells,
+    words,
+)
 
 if TYPE_CHECKING:
     from vaultmind.app import App
@@ -28,30 +38,15 @@ from vaultmind.planner.types import Detail, Mode, TaskKind
 
 NAMED = 5
 """Omissions that are told to a model; all are told to a program."""
-
-ROUTE = "plan-context"
-"""What `context_plan` is called over HTTP, besides its own name."""
-
-
 ASIDE_TOKENS = 120
 """What reasons, omissions and notes may cost beside a plan's context where a model reads words."""
-
-
 SHOWN_DROPPED, SHOWN_TRACE = 20, 40
 """Omissions and reasons that an agent's answer lists; a person's lists all."""
-
-
 SHOWN_REASONS = 3
 """Of a piece; the trace holds them with their shares."""
-
-
 DEAR_MARK = "a1b2c3d4"
 """A mark that costs nearly as much as any: what a fence takes is counted with it."""
-
-
 FRAME_SLACK = 6
-
-
 NO_PLAN = "Nothing was found that belongs to this task."
 
 
@@ -63,7 +58,7 @@ class Planned:
     source: str
 
 
-@operation("What to read for a task", writes=True, also=ROUTE, prose=True)
+@operation("What to read for a task", writes=True, also="plan-context", prose=True)
 def context_plan(
     app: App,
     call: Call,
@@ -136,71 +131,36 @@ def plans(app: App, call: Call) -> SavedPlans:
 @dumps(Planned)
 def _planned_json(planned: Planned, to: Reader) -> dict[str, Any]:
     """Return the answer of the seed's contract, and what is known besides."""
-    plan, text = planned.plan, plan_text(planned)
-    intent, context = plan.intent, plan.context
-    most_trace = SHOWN_TRACE if to.mark else None
-    most_dropped = SHOWN_DROPPED if to.mark else None
-    return {
-        "cache_status": plan.cache_status,
-        "freshness": plan.freshness,
-        "intent": {
-            "predicted": intent.predicted,
-            "confidence": round(intent.confidence, 3),
-            "task_fingerprint": intent.task_fingerprint,
-            "risk": intent.risk,
-            "reasons": [Name(one) for one in intent.reasons],
-        },
+    plan, told = planned.plan, plain(planned.plan)
+    context, most = plan.context, (SHOWN_TRACE, SHOWN_DROPPED) if to.mark else (None, None)
+    told |= {
         "budget_report": _budget(planned, to),
-        "context": {
-            "layers": context.layers,
-            "files": [Name(path) for path in context.files],
-            "text": text,
-            "pieces": [_piece(one) for one in context.pieces],
-        },
-        "decision_trace": [Name(one) for one in plan.decision_trace[:most_trace]],
-        "dropped_candidates": [
-            {"file": Name(one.file), "reason": Name(one.reason)}
-            for one in plan.dropped_candidates[:most_dropped]
-        ],
-        "earlier": [_earlier(one) for one in plan.earlier],
-        "notes": [Name(one) for one in plan.notes],
-        "source": Name(planned.source),
-        "rerank": plan.rerank,
-        "model": Name(plan.model),
-        "saved": plan.saved,
-        "took_ms": round(plan.took_ms, 2),
+        "context": plain(context) | {"text": plan_text(planned)},
+        "decision_trace": plan.decision_trace[: most[0]],
+        "dropped_candidates": plan.dropped_candidates[: most[1]],
+        "source": planned.source,
     }
+    del told["offer"]
+    return told
 
 
-def _piece(piece: Piece) -> dict[str, Any]:
+@dumps("planner.types.Piece")
+def _piece_json(piece: Piece, to: Reader) -> dict[str, Any]:
     """Return where a part of the context comes from; its text stands in the context."""
-    return {
-        "file": Name(piece.path),
-        "part": Name(piece.part),
-        "first_line": piece.first_line,
-        "last_line": piece.last_line,
-        "tokens": piece.tokens,
-        "layer": piece.layer,
-        "relevance": round(piece.relevance, 3),
-        "freshness": piece.freshness,
-        "why": Name(_why(piece)),
-    }
+    names = ("part", "first_line", "last_line", "tokens", "layer", "relevance", "freshness")
+    told = {name: getattr(piece, name) for name in names}
+    return {"file": piece.path} | told | {"why": _why(piece)}
 
 
 def _why(piece: Piece, most: int = SHOWN_REASONS) -> str:
     return ", ".join(one.words for one in piece.reasons[:most])
 
 
-def _earlier(work: EarlierWork) -> dict[str, Any]:
-    """Return earlier work on such a task."""
-    return {
-        "episode": Name(work.episode),
-        "when": work.when,
-        "outcome": work.outcome,
-        "likeness": round(work.likeness, 3),
-        "changed": [Name(path) for path in work.changed],
-        "text": Recalled(work.text, f"the episode {work.episode}"),
-    }
+@dumps("planner.types.EarlierWork")
+def _earlier_json(work: EarlierWork, to: Reader) -> dict[str, Any]:
+    names = ("episode", "when", "outcome", "likeness", "changed")
+    told = {name: getattr(work, name) for name in names}
+    return told | {"text": Recalled(work.text, f"the episode {work.episode}")}
 
 
 def plan_text(planned: Planned) -> Recalled:
@@ -237,87 +197,46 @@ def _planned_words(planned: Planned, to: Reader) -> Iterator[str]:
         f"{named(planned.source, to.mark)} · {report['estimated_used']:,} of "
         f"{report['token_budget']:,} tokens in {counted(len(plan.context.files), 'file')}"
     )
-    if not to.mark:
-        yield head
-        yield from _plan_rows(plan)
-    else:
+    why: dict[str, str] = {}
+    for one in plan.context.pieces:
+        why.setdefault(one.path, _why(one, 2))
+    left_out = [f"{one.file}: {one.reason}" for one in plan.dropped_candidates]
+    if to.mark:
         from vaultmind import tokens
 
         yield f"To read for this task: {head}, {plan.freshness}."
         yield plan_text(planned) or NO_PLAN
-        aside = tokens.clip("\n".join(map(to.text, _plan_asides(plan))), ASIDE_TOKENS)
+        said = [*plan.notes, *(f"{path}: {one}" for path, one in why.items() if one)]
+        said += [f"left out {one}" for one in left_out[:NAMED]]
+        aside = tokens.clip("\n".join(map(to.text, said)), ASIDE_TOKENS)
         yield Recalled(aside, "why, and what was left out")
+    else:
+        yield head
+        yield from _plan_rows(plan)
+        yield from table(("left out",), [(one,) for one in left_out], most=8)
+        yield from (f"! {note}" for note in plan.notes)
+        score = plan.budget_report.efficiency_score
+        yield f"{plan.took_ms:,.0f} ms, cache {plan.cache_status}, efficiency {score:.2f}"
     yield f"Saved as {plan.saved}." if plan.saved else ""
 
 
-def _plan_asides(plan: Plan) -> Iterator[str]:
-    """Yield what is missing, why what is there is, and what was left out: each a short line."""
-    yield from map(Name, plan.notes)
-    for path, pieces in _by_file(plan).items():
-        why = next((_why(one, 2) for one in pieces if one.reasons), "")
-        yield Name(f"{path}: {why}") if why else ""
-    for one in plan.dropped_candidates[:NAMED]:
-        yield Name(f"left out {one.file}: {one.reason}")
-
-
-def _by_file(plan: Plan) -> dict[str, list[Piece]]:
-    pieces: dict[str, list[Piece]] = {path: [] for path in plan.context.files}
-    for one in plan.context.pieces:
-        pieces.setdefault(one.path, []).append(one)
-    return pieces
-
-
 def _plan_rows(plan: Plan) -> Iterator[str]:
-    """Yield each file with its size, its parts and why it is there, then what was left out."""
-    from vaultmind.vault.oneline import one_line
-
-    if not plan.context.files:
-        yield f"\n! {NO_PLAN}"
-    for path, pieces in _by_file(plan).items():
-        layers = "+".join(dict.fromkeys(one.layer for one in pieces))
-        stale = any(one.freshness != "FRESH" for one in pieces)
-        changed = "  changed meanwhile" if stale else ""
-        size = sum(one.tokens for one in pieces)
-        yield f"  {size:>7,}  {one_line(path)}  {layers}{changed}"
-        parts = ", ".join(filter(None, map(_part_words, pieces)))
-        told = [parts, *dict.fromkeys(filter(None, map(_why, pieces)))][:2]
-        yield f"           {' · '.join(filter(None, told))}" if any(told) else ""
-    if plan.earlier:
-        yield "\nEarlier work on tasks like this"
-        for work in plan.earlier:
-            yield f"  – {one_line(work.text.removeprefix('- '))}"
-            yield f"    {work.episode}"
-    dropped = plan.dropped_candidates
-    if dropped:
-        yield "\nLeft out"
-        yield from (f"  – {one_line(f'{one.file}: {one.reason}')}" for one in dropped[:8])
-        yield f"  … and {len(dropped) - 8:,} more: --trace" if len(dropped) > 8 else ""  # noqa: PLR2004
-    yield from (f"! {note}" for note in plan.notes)
-    used = f", reranked by {plan.model}" if plan.rerank == "used" else ""
-    score = plan.budget_report.efficiency_score
-    yield f"\n{plan.took_ms:,.0f} ms, cache {plan.cache_status}, efficiency {score:.2f}{used}"
+    """Yield each part with its size and why it is there, then earlier work on such tasks."""
+    found = []
+    for one in plan.context.pieces:
+        lines = f"{one.first_line}–{one.last_line}" if one.first_line else ""
+        changed = "" if one.freshness == "FRESH" else "changed meanwhile"
+        told = (one.path, one.part.removeprefix("#"), lines, one.layer, changed, _why(one))
+        found.append((one.tokens, *told))
+    yield "" if found else f"! {NO_PLAN}"
+    heads = ("tokens", "file", "part", "lines", "layer", "", "why")
+    yield from table(heads, found, most=len(found))
+    yield "Earlier work on tasks like this" if plan.earlier else ""
+    for work in plan.earlier:
+        yield f"  – {cell_of(work.text.removeprefix('- '))} ({work.episode})"
 
 
-def _part_words(piece: Piece) -> str:
-    """Return which part of a file it is; empty for the whole."""
-    first, last = piece.first_line, piece.last_line
-    lines = f"{first}–{last}" if last > first else f"{first}" if first else ""
-    name = piece.part.removeprefix("#")
-    if name == "outline":
-        return name
-    return f"{name} ({lines})" if name and lines else name or (f"lines {lines}" if lines else "")
-
-
-@words("planner.saving.SavedPlans")
-def _plans_words(found: SavedPlans, to: Reader) -> Iterator[str]:
-    for one in found.plans:
-        made = one.made[:16].replace("T", " ")
-        yield f"{made}  {one.source}  {one.intent}  {one.task}"
-        yield f"{' ' * 18}{one.path} {one.bytes / 1000:,.1f} KB"
-    if not found.plans:
-        yield 'No plan was saved yet: vaultmind plan --task "…" --save'
-        return
-    yield (
-        f"{counted(len(found.plans), 'saved plan')}, {found.bytes / 1000:,.1f} KB in all; one has "
-        f"{found.max_tokens:,} tokens at most. They are yours to delete."
-    )
+tells("planner.types.Understood", "predicted confidence task_fingerprint risk reasons")
+tells("planner.saving.SavedPlans", "plans bytes max_tokens", "plans")
+tells("planner.saving.SavedPlan", "path agent made source task intent bytes",
+      "made source intent task bytes path")  # fmt: skip

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.plural import counted
-from vaultmind.serve.calls.call import Call, known_agent
+from vaultmind.serve.call import Call, known_agent
 from vaultmind.serve.op import MAX_PATH, MAX_TEXT, MAX_WORDS, NOT_MCP, Arg, operation
 from vaultmind.serve.ops.indexing import explain_answer, why_empty
-from vaultmind.serve.show import DATA, PLAIN_ID, Reader, Recalled, dumps, for_person, plain, words
+from vaultmind.serve.show import DATA, FOR_PERSON, PLAIN_ID, Reader, Recalled, dumps, plain, words
 from vaultmind.types import Caller, Hit, Kind, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Passage:
     anchor: str
     kind: str
     agent: str
-    title: str = for_person()
+    title: str = field(metadata=FOR_PERSON)
     text: Recalled
     time: str
     tokens: int
@@ -347,4 +347,5 @@ def _passage_words(passage: Passage, to: Reader) -> Iterator[str]:
     yield DATA if to.mark and passage.text else ""
     yield passage.text or f"{passage.path}{passage.anchor} is there and empty: it holds no text."
     if passage.next_offset is not None:
-        yield f"There is more: call memory_fetch again with offset {passage.next_offset}."
+        how = "call memory_fetch again with offset" if to.mark else "--offset"
+        yield f"There is more: {how} {passage.next_offset}."

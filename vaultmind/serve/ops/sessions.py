@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from vaultmind.errors import BadArgument, NotAllowed, VaultMindError
 from vaultmind.plural import counted
-from vaultmind.serve.calls.call import Call, known_agent
+from vaultmind.serve.call import Call, known_agent
 from vaultmind.serve.op import LOCAL, MAX_ID, MAX_TEXT, MAX_WORDS, Arg, operation
-from vaultmind.serve.show import Reader, Recalled, Verbatim, dumps, local_time, words
+from vaultmind.serve.show import AS_DATA, Reader, Recalled, Verbatim, dumps, plain, show, words
 from vaultmind.types import Caller, Message, Section
 
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.consolidate.reported import Fate
-    from vaultmind.session.records.shelf import Head
+    from vaultmind.session.files import Head
 
 CLOCKS_DIFFER = timedelta(minutes=1)
 SAID: dict[str, str] = {
@@ -98,21 +98,23 @@ class LoggedSession:
     recap: RecapReport | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRow:
     """A session, in numbers."""
 
     id: str
-    path: str
-    state: str
+    path: str = field(metadata=AS_DATA)
     started: str
     ended: str
     messages: int
-    segments: int
+    state: str
+    segments: int = field(metadata=AS_DATA)
+    title: str
+    """What the person asked first."""
     topics: tuple[str, ...]
     source: str
     """The name it had where it was imported from."""
-    conversation: str
+    conversation: str = field(metadata=AS_DATA)
     """The host's own name of it, or that of the client's pipe."""
     fault: str = ""
     """Why it cannot be read."""
@@ -122,10 +124,11 @@ class SessionRow:
 class Sessions:
     """An agent's sessions, oldest first."""
 
-    agent: str
+    agent: str = field(metadata=AS_DATA)
     sessions: tuple[SessionRow, ...]
-    more: int
+    more: int = field(metadata=AS_DATA)
     """Older ones that are not listed."""
+    notes: tuple[str, ...] = ()
 
 
 @operation("Write the conversation down", writes=True)
@@ -197,7 +200,7 @@ def _conversation(
     Only the open session of a conversation can be added to: raises BadArgument for one that is
     over. A person who names none means the running one: of several clients' none.
     """
-    from vaultmind.session.records.store import read_session
+    from vaultmind.session.files import read_session
     from vaultmind.vault.session_meta import PIPE
 
     if not named and caller.kind == "agent":
@@ -217,8 +220,7 @@ def _conversation(
 
 def _message(one: LoggedMessage, number: int, caller: Caller, now: datetime) -> Message:
     """Return a message as it is kept. Of a tool's result that is its beginning."""
-    from vaultmind.session.imports.record import TOOL_CHARS
-    from vaultmind.session.records.keepable import beginning
+    from vaultmind.session.files import TOOL_CHARS, beginning
 
     is_tool = one.role == "tool"
     return Message(
@@ -233,7 +235,7 @@ def _message(one: LoggedMessage, number: int, caller: Caller, now: datetime) -> 
 
 def _time(given: str, number: int, now: datetime) -> str:
     """Return a time that was told; nothing for one in the future, which cannot be."""
-    from vaultmind.session.records.store import parse_time
+    from vaultmind.session.files import parse_time
 
     if not given:
         return ""
@@ -248,20 +250,18 @@ def _said(
     done: LoggedSession, *, wrote: bool, began: bool, ends: bool, is_hosts_end: bool
 ) -> Iterator[str]:
     """Yield what came of a call in words. A host's own conversation is ended by the host."""
+    none = f"{done.agent} has no conversation open"
     if wrote:
         known = f", {done.known} stood there already" if done.known else ""
         where = f"{done.session} of {done.agent}, segment {done.segment}"
         yield f"{counted(done.new, 'message')} written down in {where}{known}."
-    elif began and done.session:
-        yield f"Segment {done.segment} of {done.session} of {done.agent} has begun."
     elif began:
-        yield f"{done.agent} has no conversation open: the next message begins one."
+        begun = f"Segment {done.segment} of {done.session} of {done.agent} has begun."
+        yield begun if done.session else f"{none}: the next message begins one."
     if ends and is_hosts_end:
         yield "The conversation is written down by its host, which ends it."
-    elif ends and done.ended:
-        yield f"{done.session} of {done.agent} has ended."
     elif ends:
-        yield f"{done.agent} has no conversation open."
+        yield f"{done.session} of {done.agent} has ended." if done.ended else f"{none}."
 
 
 def _report(
@@ -299,8 +299,8 @@ def _latest(app: App, agent: str, conversation: str) -> str:
 
     Where it is known in which conversation the agent is, the last one of that.
     """
-    from vaultmind.session.records.opened import last_time
-    from vaultmind.session.records.store import time_or_none
+    from vaultmind.session.active import last_time
+    from vaultmind.session.files import time_or_none
 
     session: str = app.sessions.latest(agent)
     if conversation:
@@ -330,13 +330,17 @@ def sessions(
     heads = app.sessions.heads(whose)
     shown = heads[-limit:] if limit else heads
     rows = tuple(_row(app, whose, head) for head in shown)
-    return Sessions(whose, rows, len(heads) - len(rows))
+    older = len(heads) - len(rows)
+    notes = [] if rows else [f"{whose} has no sessions yet."]
+    notes += [f"{older:,} older ones: vaultmind session list --all"] if older else []
+    return Sessions(whose, rows, older, tuple(notes))
 
 
 def _row(app: App, agent: str, head: Head) -> SessionRow:
+    from vaultmind.session.active import recent_of
     from vaultmind.vault.transcript import Transcript
 
-    fault = ""
+    fault, told = "", recent_of(app.reader, agent, head.id, app.tombstones.hides)
     try:
         transcript = app.sessions.read(agent, head.id)
     except VaultMindError as error:
@@ -350,6 +354,7 @@ def _row(app: App, agent: str, head: Head) -> SessionRow:
         ended=meta.ended,
         messages=sum(not one.message.asked for one in transcript.messages),
         segments=max(meta.segments, transcript.segment),
+        title=told.title if told else "",
         topics=meta.topics or transcript.topics,
         source=meta.source,
         conversation=meta.conversation,
@@ -362,10 +367,9 @@ def _row(app: App, agent: str, head: Head) -> SessionRow:
 
 @dumps(LoggedSession)
 def _logged_json(done: LoggedSession, to: Reader) -> dict[str, Any]:
-    names = ("agent", "session", "segment", "new", "known", "ended")
-    told = {name: getattr(done, name) for name in names}
-    message = "\n".join(filter(None, map(to.text, _logged_words(done, to))))
-    return told | {"message": Verbatim(message), "facts": done.facts, "recap": done.recap}
+    told = plain(done)
+    del told["said"]
+    return told | {"message": Verbatim(show(done, to))}
 
 
 @words(LoggedSession)
@@ -380,25 +384,3 @@ def _logged_words(done: LoggedSession, to: Reader) -> Iterator[str]:
         for one in done.facts
     )
     yield Recalled(f"Facts: {each}." if each else "", "memory")
-
-
-@words(Sessions)
-def _sessions_words(found: Sessions, to: Reader) -> Iterator[str]:
-    if not found.sessions:
-        yield f"{found.agent} has no sessions yet."
-    if found.more:
-        yield f"{found.more:,} older ones: vaultmind session list --all"
-    for one in found.sessions:
-        about = one.fault or " · ".join(one.topics) or one.source
-        lead = f"{one.id}  {_span(one):13}  {counted(one.messages, 'message')}"
-        yield f"{lead}  {one.state}  {about}".rstrip()
-
-
-def _span(one: SessionRow) -> str:
-    """Return when a session began and ended; with dates if on several days."""
-    began, ended = local_time(one.started), local_time(one.ended)
-    if not ended:
-        return began[11:]
-    if began[:10] == ended[:10]:
-        return f"{began[11:]:5}–{ended[11:]:5}"
-    return f"{began} – {ended}"

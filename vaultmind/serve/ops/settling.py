@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from vaultmind.errors import BadArgument, NotAllowed, NotFound
 from vaultmind.plural import counted
-from vaultmind.serve.calls.call import Call, known_agent
+from vaultmind.serve.call import Call, known_agent
 from vaultmind.serve.op import MAX_ID, MAX_TEXT, Arg, operation
 from vaultmind.serve.ops.sessions import FactReport, reported
 from vaultmind.serve.show import Reader, Recalled, words

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from vaultmind.errors import BadArgument, IndexUnavailable
 from vaultmind.planner.types import CacheStatus, Detail, Layer, TaskKind
 from vaultmind.plural import counted
-from vaultmind.serve.calls.call import Call
+from vaultmind.serve.call import Call
 from vaultmind.serve.op import LOCAL, MAX_PATH, MAX_TEXT, NOT_MCP, Arg, operation
-from vaultmind.serve.show import DATA, Name, Reader, Recalled, dumps, for_person, words
-from vaultmind.types import Fault
+from vaultmind.serve.show import AS_DATA, DATA, FOR_PERSON, Reader, Recalled, dumps, plain, words
 
 if TYPE_CHECKING:
     from vaultmind.app import App
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 
 SLICE_SECONDS = 0.5
 """How long to read at a time before telling how far it is."""
-MOST_FAULTS, SHOWN_FAULTS = 100, 10
-"""That are named as data, and in words; the rest is a number."""
+SHOWN_FAULTS = 10
+"""Files that could not be taken whole, named; the rest is a number."""
 
 Where = Annotated[
     str, Arg("The vault (default) or a linked folder, by name or root.", max=MAX_PATH)
@@ -40,6 +39,7 @@ Wait = Annotated[float, Arg("Wait so long for files that are not read yet.", min
 class Refreshed:
     """What a look at the whole of a source came to."""
 
+    message: str
     source: str
     files: int
     read: int
@@ -54,19 +54,15 @@ class SourceStatus:
     """How a source is, in numbers and in words; an agent is told no folder outside the vault."""
 
     name: str
-    root: str = for_person()
+    root: str = field(metadata=FOR_PERSON)
     kind: str
-    there: bool
-    phase: str
+    there: bool = field(metadata=AS_DATA)
+    phase: str = field(metadata=AS_DATA)
     """Of its index; `waiting` before that is opened."""
-    files: int
-    chunks: int = for_person()
-    vectors: int = for_person()
+    files: int = field(metadata=AS_DATA)
     words: str
-    notes: tuple[str, ...] = for_person(default=())
-    faults: tuple[Fault, ...] = for_person(default=())
-    """Which files could not be taken whole, and why: the first of them."""
-    fault_count: int = for_person(default=0)
+    notes: tuple[str, ...] = field(default=(), metadata=FOR_PERSON)
+    """What is amiss, and which files could not be taken whole: the first of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +70,14 @@ class SourceList:
     """The vault and what is linked to it."""
 
     sources: tuple[SourceStatus, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Unlinked:
-    """What was unlinked."""
+class Linked:
+    """What was linked or unlinked."""
 
+    message: str
     name: str
     root: str
 
@@ -138,13 +136,20 @@ def refresh(app: App, call: Call, source: Where = "", wait_seconds: Wait = 60.0)
     progress = structure.progress
     complete = ready and progress.done >= progress.total
     took_ms = (time.monotonic() - began) * 1000
-    return Refreshed(where.name, progress.total, progress.done, status, complete, took_ms)
+    state = "up to date" if complete else "still being read"
+    read = f"{progress.done:,} of {counted(progress.total, 'file')}, {took_ms:,.0f} ms"
+    said = f"{where.name} is {state}: {read}."
+    return Refreshed(
+        said, where.name, progress.total, progress.done, status, complete, round(took_ms, 2)
+    )
 
 
 @operation("What is linked", surfaces=LOCAL, persons=True)
 def links(app: App, call: Call) -> SourceList:
     """List the vault and the folders linked to it, with the state of each index."""
-    return SourceList(source_statuses(app))
+    found = source_statuses(app)
+    how = "No folder is linked. To link one: vaultmind link ~/code/shop --as shop"
+    return SourceList(found, (how,) if len(found) == 1 else ())
 
 
 @operation("Link a folder", writes=True, surfaces=LOCAL, persons=True)
@@ -153,12 +158,14 @@ def link(
     call: Call,
     path: Annotated[str, Arg("Absolute path of the folder.", min=1, max=MAX_PATH)],
     name: Annotated[str, Arg("What to call it; default: after the folder.", max=MAX_TEXT)] = "",
-) -> SourceStatus:
+) -> Linked:
     """Link a folder, read only, to be searched and planned over. The person's alone."""
     if not Path(path).is_absolute():
         raise BadArgument("path", path, "an absolute path: the daemon has its own folder")
-    new = app.sources.link(path, name).name
-    return next(one for one in source_statuses(app) if one.name == new and one.kind == "linked")
+    new = app.sources.link(path, name)
+    said = f"{new.root} is linked as {new.name}. It is being indexed; `vaultmind links` tells how "
+    said += f"far it is.\nNext: vaultmind plan {new.name} --task TEXT"
+    return Linked(said, new.name, str(new.root))
 
 
 @operation("Unlink a folder", writes=True, surfaces=LOCAL, persons=True)
@@ -166,10 +173,11 @@ def unlink(
     app: App,
     call: Call,
     name: Annotated[str, Arg("The linked folder's name or path.", min=1, max=MAX_PATH)],
-) -> Unlinked:
+) -> Linked:
     """Unlink a folder and drop its index; the folder is not touched."""
     found = app.sources.unlink(name)
-    return Unlinked(found.name, str(found.root))
+    said = f"{found.name} is no longer linked; its index is gone. {found.root} is as it was."
+    return Linked(said, found.name, str(found.root))
 
 
 def source_statuses(app: App) -> tuple[SourceStatus, ...]:
@@ -179,29 +187,26 @@ def source_statuses(app: App) -> tuple[SourceStatus, ...]:
 
 def _status(state: SourceState) -> SourceStatus:
     index = state.index
-    about: Any = {"name": state.name, "root": state.root, "kind": state.kind, "there": state.there}
     notes: tuple[str, ...] = (state.note,) if state.note else ()
-    if index is None:
-        gone = "gone" if state.root else "the linked folders cannot be read"
-        said = "waits for the vault's index" if state.there else gone
-        none: Any = {"phase": "waiting", "files": 0, "chunks": 0, "vectors": 0}
-        return SourceStatus(**about, **none, words=said, notes=notes)
-    files = f"{index.indexed:,} of {counted(index.files, 'file')}"
-    meaning = f"{counted(index.vectors, 'vector')}" if index.embedder else "by words only"
-    said = f"{index.phase} · {files} · {counted(index.chunks, 'chunk')} · {meaning}"
-    notes = (*notes, *index.notes)
-    if skipped := len(index.faults):
-        notes = (*notes, f"{counted(skipped, 'file')} could not be taken whole.")
+    said = "waits for the vault's index" if state.there else "gone"
+    if index is not None:
+        files = f"{index.indexed:,} of {counted(index.files, 'file')}"
+        meaning = f"{counted(index.vectors, 'vector')}" if index.embedder else "by words only"
+        told = f"{index.phase} · {files} · {counted(index.chunks, 'chunk')} · {meaning}"
+        said = told if state.there else f"gone · {told}"
+        faults = index.faults if state.kind == "linked" else ()  # `status` tells the vault's
+        notes += (*index.notes, *(f"{one.path}: {one.reason}" for one in faults[:SHOWN_FAULTS]))
+        more = len(faults) - SHOWN_FAULTS
+        notes += (f"{counted(more, 'more file')} could not be taken whole.",) if more > 0 else ()
     return SourceStatus(
-        **about,
-        phase=index.phase,
-        files=index.files,
-        chunks=index.chunks,
-        vectors=index.vectors,
-        words=said if state.there else f"gone · {said}",
+        name=state.name,
+        root=str(state.root),
+        kind=state.kind,
+        there=state.there,
+        phase=index.phase if index else "waiting",
+        files=index.files if index else 0,
+        words=said,
         notes=notes,
-        faults=index.faults[:MOST_FAULTS],
-        fault_count=skipped,
     )
 
 
@@ -235,66 +240,13 @@ def _wait(source: Source, call: Call, seconds: float) -> CacheStatus:
 @dumps("planner.layers.Explored")
 def _explored_json(found: Explored, to: Reader) -> dict[str, Any]:
     """Return the layers; for an agent as fenced text alone: every name in them is a file's."""
-    return {
-        "source": found.source,
-        "query_type": found.query_type,
-        "detail": found.detail,
-        "cache_status": found.cache_status,
-        "freshness": found.freshness,
-        "layers": found.layers,
-        "cached": found.cached,
-        "text": Recalled(found.text, f"{found.source}, structure"),
-        "tokens": found.tokens,
-        "took_ms": round(found.took_ms, 2),
-        "notes": [Name(note) for note in found.notes],
-    }
+    return plain(found) | {"text": Recalled(found.text, f"{found.source}, structure")}
 
 
 @words("planner.layers.Explored")
 def _explored_words(found: Explored, to: Reader) -> Iterator[str]:
     yield DATA if to.mark else ""
     yield Recalled(found.text, f"{found.source}, structure")
-    yield from map(Name, found.notes)
-    parts = [found.source, found.freshness, f"cache {found.cache_status}"]
-    parts += [counted(found.tokens, "token"), f"{found.took_ms:,.1f} ms"]
-    yield f"({' · '.join(parts)})"
-
-
-@words(Refreshed)
-def _refreshed_words(done: Refreshed, to: Reader) -> Iterator[str]:
-    state = "up to date" if done.complete else "still being read"
-    yield (
-        f"{done.source} is {state}: {done.read:,} of {counted(done.files, 'file')}, "
-        f"{done.took_ms:,.0f} ms."
-    )
-
-
-@words(SourceList)
-def _list_words(found: SourceList, to: Reader) -> Iterator[str]:
-    from vaultmind.vault.oneline import one_line
-
-    if len(found.sources) == 1:
-        yield "No folder is linked. To link one: vaultmind link ~/code/shop --as shop"
-        return
-    for one in found.sources:
-        yield f"{one.name}{' (the vault)' if one.kind == 'vault' else ''}  {one.root}"
-        yield f"  {one.words}"
-        if one.kind == "vault":  # `status` tells what is wrong with it
-            continue
-        yield from (f"  ! {note}" for note in one.notes)
-        shown = one.faults[:SHOWN_FAULTS]
-        yield from (f"    {one_line(f'{fault.path}: {fault.reason}')}" for fault in shown)
-        if (more := one.fault_count - SHOWN_FAULTS) > 0:
-            yield f"    … and {more:,} more; --json names {len(one.faults):,}"
-
-
-@words(SourceStatus)
-def _link_words(one: SourceStatus, to: Reader) -> Iterator[str]:
-    yield f"{one.root} is linked as {one.name}."
-    yield "It is being indexed; `vaultmind links` tells how far it is."
-    yield f"Next: vaultmind plan {one.name} --task TEXT"
-
-
-@words(Unlinked)
-def _unlink_words(gone: Unlinked, to: Reader) -> Iterator[str]:
-    yield f"{gone.name} is no longer linked; its index is gone. {gone.root} is as it was."
+    yield from found.notes
+    told = f"{counted(found.tokens, 'token')} · {found.took_ms:,.1f} ms"
+    yield f"({found.source} · {found.freshness} · cache {found.cache_status} · {told})"

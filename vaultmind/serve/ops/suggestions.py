@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated
 
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
 from vaultmind.plural import counted
-from vaultmind.serve.calls.call import Call
+from vaultmind.serve.call import Call
 from vaultmind.serve.op import LOCAL, Arg, operation
-from vaultmind.serve.show import Reader, dumps, local_time, plain, words
+from vaultmind.serve.show import AS_DATA
 from vaultmind.types import Caller, Outcome, OutcomeName
 
 if TYPE_CHECKING:
@@ -37,19 +36,51 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class SuggestionRow:
+    """Who wants to change whose memory, how and why."""
+
+    id: str
+    agent: str = field(metadata=AS_DATA)
+    by: str = field(metadata=AS_DATA)
+    op: str = field(metadata=AS_DATA)
+    text: str = field(metadata=AS_DATA)
+    old: str = field(metadata=AS_DATA)
+    words: str
+    section: str
+    reason: str
+    time: str
+    session: str
+    """The one in which it was said."""
+    state: str
+    """`waiting`; ticked or rejected and about to be settled; or why it could not be applied."""
+
+
+@dataclass(frozen=True, slots=True)
 class Suggestions:
     """What is not settled yet, in the file's order."""
 
-    path: str
-    suggestions: tuple[Listed, ...]
+    path: str = field(metadata=AS_DATA)
+    suggestions: tuple[SuggestionRow, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of one answer."""
+
+    id: str
+    answer: str = field(metadata=AS_DATA)
+    outcome: str
+    agent: str = field(metadata=AS_DATA)
+    path: str = field(metadata=AS_DATA)
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
     """What came of each answer, in the order of the ids."""
 
-    outcomes: tuple[tuple[str, Outcome], ...]
-    accept: bool
+    answers: tuple[Answer, ...]
 
 
 @operation("What waits for approval", surfaces=LOCAL, persons=True)
@@ -61,11 +92,30 @@ def suggestions_list(
     """List the suggestions that wait for the person."""
     from vaultmind.vault.paths import agent_name
 
-    whose = agent_name(agent) if agent else ""
-    found = app.gate.queue.listed()
-    return Suggestions(
-        app.paths.suggestions,
-        tuple(one for one in found if whose in ("", one.suggestion.agent)),
+    whose, path = agent_name(agent) if agent else "", app.paths.suggestions
+    listed = (one for one in app.gate.queue.listed() if whose in ("", one.suggestion.agent))
+    found = tuple(map(_row, listed))
+    how = f"Tick or edit them in {path}, or: vaultmind suggestions accept ID"
+    return Suggestions(path, found, (how if found else f"Nothing waits for you in {path}.",))
+
+
+def _row(one: Listed) -> SuggestionRow:
+    wish, said = one.suggestion, one.suggestion.evidence
+    into = f" in {wish.agent}'s memory" if wish.agent != wish.caller.agent else ""
+    what = f"“{wish.old}” → “{wish.text}”" if wish.op == "replace" else f"“{wish.text}”"
+    return SuggestionRow(
+        wish.id,
+        wish.agent,
+        wish.caller.agent,
+        wish.op,
+        wish.text,
+        wish.old,
+        f"{wish.caller.agent} wants to {_DOES[wish.op]}{into}: {what}",
+        wish.section or "",
+        wish.reason,
+        wish.time,
+        f"{said.agent}/{said.session}" if said else "",
+        one.state,
     )
 
 
@@ -80,7 +130,7 @@ def suggestions_answer(
 
     Each is settled for itself: one that is gone or fails stops no other.
     """
-    outcomes = []
+    answers = []
     for id_ in dict.fromkeys(ids):
         try:
             outcome = app.gate.answer_suggestion(id_, accept, call.caller)
@@ -88,8 +138,10 @@ def suggestions_answer(
             gone = isinstance(error, NotFound | BadArgument)
             name: OutcomeName = "not_found" if gone else "denied"
             outcome = Outcome(name, "", path=app.paths.suggestions, message=str(error))
-        outcomes.append((id_, outcome))
-    return Answered(tuple(outcomes), accept)
+        verb = "accept" if accept else "reject"
+        told = (outcome.outcome, outcome.agent, outcome.path, outcome.message)
+        answers.append(Answer(id_, verb, *told))
+    return Answered(tuple(answers))
 
 
 def waiting_for(app: App, caller: Caller) -> Waiting:
@@ -115,65 +167,3 @@ def waiting_words(found: Waiting) -> str:
             "any: only they can, in that note or with `vaultmind suggestions`."
         )
     return f"{said} you: tick in {found.path}, or see `vaultmind suggestions list`."
-
-
-@dumps("memory.suggestions.Listed")
-def _suggestion_json(one: Listed, to: Reader) -> dict[str, Any]:
-    suggestion = one.suggestion
-    names = ("id", "agent", "op", "text", "old", "reason", "time", "evidence")
-    return {name: getattr(suggestion, name) for name in names} | {
-        "state": _state(one),
-        "by": suggestion.caller.agent,
-        "section": suggestion.section or "",
-        "words": asks(one),
-    }
-
-
-def _state(one: Listed) -> str:
-    return "failed" if one.state == "accepted" and one.tried and not one.is_due else one.state
-
-
-def asks(one: Listed) -> str:
-    """Return in a line who wants to change whose memory, and how."""
-    suggestion = one.suggestion
-    into = suggestion.agent != suggestion.caller.agent
-    whose = f" in {suggestion.agent}'s memory" if into else ""
-    what = f"“{suggestion.text}”"
-    if suggestion.op == "replace":
-        what = f"“{suggestion.old}” → {what}"
-    return f"{suggestion.caller.agent} wants to {_DOES[suggestion.op]}{whose}: {what}"
-
-
-@words(Suggestions)
-def _suggestions_words(found: Suggestions, to: Reader) -> Iterator[str]:
-    states = {
-        "accepted": "ticked, about to be applied",
-        "rejected": "rejected, about to be settled",
-        "failed": "accepted, and could not be applied: the file says why",
-    }
-    for one in found.suggestions:
-        suggestion = one.suggestion
-        yield f"{suggestion.id}  {asks(one)}" + (
-            f" ({suggestion.section})" if suggestion.section else ""
-        )
-        yield f"    why: {suggestion.reason}" if suggestion.reason else ""
-        said = suggestion.evidence
-        session = f", said in {said.agent}/{said.session}" if said else ""
-        yield f"    {local_time(suggestion.time)}{session}"
-        yield f"    {states[_state(one)]}" if _state(one) in states else ""
-    if found.suggestions:
-        yield f"Tick or edit them in {found.path}, or: vaultmind suggestions accept ID"
-    else:
-        yield f"Nothing waits for you in {found.path}."
-
-
-@dumps(Answered)
-def _answered_json(answered: Answered, to: Reader) -> dict[str, Any]:
-    answer = "accept" if answered.accept else "reject"
-    each = [{"id": id_, "answer": answer} | plain(one) for id_, one in answered.outcomes]
-    return {"answers": each}
-
-
-@words(Answered)
-def _answered_words(answered: Answered, to: Reader) -> Iterator[str]:
-    yield from (f"{id_}  {one.message}" for id_, one in answered.outcomes)

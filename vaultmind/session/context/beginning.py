@@ -10,7 +10,7 @@ from vaultmind.session.context.headings import headings
 from vaultmind.session.context.means import Means
 from vaultmind.session.context.parts import NO_ROOM, Part
 from vaultmind.session.context.start import Beginning, PartName, start_context
-from vaultmind.session.records.reading import read_text
+from vaultmind.session.files import read_text
 from vaultmind.tokens import count
 from vaultmind.types import Caller
 from vaultmind.vault.properties import front_matter

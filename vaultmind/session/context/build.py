@@ -22,11 +22,11 @@ from vaultmind.session.context.parts import NO_ROOM, BuildRequest, BuiltContext,
 from vaultmind.session.context.runs import add_runs
 from vaultmind.session.context.talk import Talk, TalkParts
 from vaultmind.session.context.waiting import Waiting, as_shown, waiting
+from vaultmind.session.conversation import View
 from vaultmind.session.recall.autorag import AutoRagSettings
 from vaultmind.session.recall.triggers import language_of
-from vaultmind.session.subagents.history import Kept, history
+from vaultmind.session.subagents import history
 from vaultmind.session.summary import Window
-from vaultmind.session.talk.view import View
 from vaultmind.tokens import count
 from vaultmind.types import Caller
 from vaultmind.vault.paths import agent_name
@@ -88,9 +88,10 @@ class Builder:
     def _for_task(self, draft: Draft) -> BuiltContext:
         """Return a sub-agent's context: who it is, what it knows, its runs, what it is to do."""
         request, means = draft.request, self._means
-        kept = Kept(means.excludes, means.hides_run)
         runs = means.config.context.subagent_history
-        past = history(means.reader.paths, request.task, runs, kept)
+        past = history(
+            means.reader.paths, request.task, runs, excludes=means.excludes, hides=means.hides_run
+        )
         asked = waiting((), request.pending)
         language = language_of(asked.query)
         shown, _ = self._waiting(draft, asked, language)

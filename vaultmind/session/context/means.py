@@ -9,10 +9,10 @@ from typing import Protocol
 from vaultmind.config import Config
 from vaultmind.ports import Embedder, Report, silent
 from vaultmind.session.context.longterm.longterm import Ask, Brought
-from vaultmind.session.records.reading import Hides, Shows
-from vaultmind.session.subagents.run_lines import block_of
+from vaultmind.session.conversation import View
+from vaultmind.session.files import Hides, Shows
+from vaultmind.session.subagents import block_of
 from vaultmind.session.summary import Window
-from vaultmind.session.talk.view import View
 from vaultmind.vault.files import VaultReader
 
 

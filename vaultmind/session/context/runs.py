@@ -10,7 +10,7 @@ from vaultmind.session.context.budget import cut
 from vaultmind.session.context.draft import Draft
 from vaultmind.session.context.headings import headings
 from vaultmind.session.context.parts import NO_ROOM, Part
-from vaultmind.session.subagents.history import History, Run, RunMessage
+from vaultmind.session.subagents import History, Run, RunMessage
 from vaultmind.tokens import count
 
 BETWEEN_RUNS = "---"

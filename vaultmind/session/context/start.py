@@ -21,10 +21,10 @@ from vaultmind.memory.brain import (
     sound_text,
 )
 from vaultmind.memory.dated import OUTDATED, superseded, with_days
+from vaultmind.session.active import Recent, speaks_of, told_beside, without_labels
 from vaultmind.session.context.parts import NO_ROOM, Dropped
-from vaultmind.session.lifecycle.active import told_beside
-from vaultmind.session.lifecycle.lately import Recent, section, without_labels
-from vaultmind.session.records.reading import Hides, Shows, plain_text, read_text
+from vaultmind.session.files import Hides, Shows, plain_text, read_text
+from vaultmind.session.sentences import headings
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller
 from vaultmind.vault.bullets import HEADING
@@ -37,8 +37,8 @@ ACTIVE_TOKENS = 120
 """Where the last conversation stopped has so much room, or half of a budget that is small."""
 MIN_TOKENS = 20
 """A text cut to less says nothing and is left out whole."""
-BESIDE_TOKENS = 90
-"""Room of what goes on in other conversations; over budget it goes with the active context."""
+OTHERS_TOKENS = 120
+"""Room of other conversations' lines; over budget they go with the active context."""
 
 _IMPORTANCE = {"current": 0, None: 1, "decisions": 2, "preferences": 3, "user": 4}
 """Sections whose facts go first; `None` is a heading of the person's own."""
@@ -82,8 +82,8 @@ class Beginning:
     max_tokens: int = 800
     session: str = ""
     """The conversation's own, where it goes on: nothing is told of it."""
-    beside: tuple[Recent, ...] = ()
-    """What goes on beside it."""
+    others: tuple[Recent, ...] = ()
+    """Other conversations of the last days, the newest first."""
 
 
 def start_context(
@@ -105,8 +105,8 @@ def start_context(
     shown = without_hidden(files["active context"], lambda block: hides(agent, record, block))
     if shown != files["active context"]:
         shown = without_labels(shown)
-    running = _running(reader, agent, begins, shows)
-    active = plain_text(told_beside(shown, begins.session, running))
+    others = _others(reader, agent, begins, shows, speaks_of(shown))
+    active = "\n\n".join(filter(None, (plain_text(told_beside(shown, begins.session)), others)))
     facts = _current(files["brain"], left_out)
     brain = _plain_brain(facts)
     needs = (count(identity), count(brain), count(active))
@@ -129,12 +129,27 @@ def start_context(
     return StartContext(agent, parts, sum(part.tokens for part in parts), tuple(left_out))
 
 
-def _running(reader: VaultReader, agent: str, begins: Beginning, shows: Shows) -> str:
-    """Return the section on what goes on beside a conversation; empty where nothing does."""
+def _others(reader: VaultReader, agent: str, begins: Beginning, shows: Shows, told: str) -> str:
+    """Return what goes on in other conversations, and what was before the one that is `told`."""
     paths = reader.paths
-    seen = [one for one in begins.beside if shows(paths.session(agent, one.session), begins.caller)]
-    language = detect("\n".join(line for one in seen for line in one.lines)) if seen else ""
-    return section(seen, BESIDE_TOKENS, language or "en", "beside")[0]
+    seen = [
+        one
+        for one in begins.others
+        if shows(paths.session(agent, one.session), begins.caller)
+        and f"/{one.session}]]" not in told
+    ]
+    titles = headings(detect("\n".join(one.line for one in seen)) or "en")
+    sections, room = list[str](), OTHERS_TOKENS
+    for title, running in (("beside", True), ("before", False)):
+        lines = list[str]()
+        for one in seen:
+            line = f"- {one.line}"
+            if one.running is running and count(line) <= room:
+                lines.append(line)
+                room -= count(line)
+        if lines:
+            sections.append("\n".join([f"## {titles[title]}", *lines]))
+    return "\n\n".join(sections)
 
 
 def _paths(reader: VaultReader, agent: str) -> tuple[tuple[PartName, str], ...]:

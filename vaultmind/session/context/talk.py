@@ -17,14 +17,14 @@ from vaultmind.session.context.headings import headings
 from vaultmind.session.context.parts import NO_ROOM, Part, PartName
 from vaultmind.session.context.waiting import Waiting
 from vaultmind.session.context.window import Picked, Scope, lines, newest_cut, pick
+from vaultmind.session.conversation import View, key_of
 from vaultmind.session.recall import autorag
 from vaultmind.session.recall.autorag import AutoRagSettings, Block, Room, Situation
 from vaultmind.session.recall.segment import Query
 from vaultmind.session.recall.segment import Scope as Searched
 from vaultmind.session.recall.triggers import small_words
+from vaultmind.session.sentences import unmarked
 from vaultmind.session.summary import Rolling, Window, fitting, shown
-from vaultmind.session.summary.sentences import unmarked
-from vaultmind.session.talk.view import View, key_of
 from vaultmind.tokens import count
 
 if TYPE_CHECKING:

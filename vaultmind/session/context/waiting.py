@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from vaultmind.redact import mask
 from vaultmind.session.context.budget import cut
+from vaultmind.session.conversation import key_of
 from vaultmind.session.recall.triggers import phrases
-from vaultmind.session.talk.view import key_of
 from vaultmind.tokens import count
 from vaultmind.types import Message
 

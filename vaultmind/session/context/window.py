@@ -11,9 +11,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from vaultmind.session.context.budget import LONGEST_TOKEN, cut
+from vaultmind.session.conversation import key_of
 from vaultmind.session.recall.dates import dated
 from vaultmind.session.recall.triggers import phrases
-from vaultmind.session.talk.view import key_of
 from vaultmind.tokens import count
 from vaultmind.types import Message, Role
 

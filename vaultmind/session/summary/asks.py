@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from vaultmind.memory.intents import Intent, recogniser
 from vaultmind.memory.words import Word, content, fold
 from vaultmind.redact import mask
+from vaultmind.session.sentences import sentences
 from vaultmind.session.summary import asking
 from vaultmind.session.summary.pointing import (
     counts,
@@ -23,7 +24,6 @@ from vaultmind.session.summary.pointing import (
     several,
     units,
 )
-from vaultmind.session.summary.sentences import sentences
 
 if TYPE_CHECKING:
     from vaultmind.ports import Embedder

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from vaultmind.memory.words import Word, content, fold
 from vaultmind.ports import Embedder
+from vaultmind.session.sentences import sentences
 from vaultmind.session.summary.asking import Eyes
 from vaultmind.session.summary.asks import (
     Asks,
@@ -24,7 +25,6 @@ from vaultmind.session.summary.asks import (
     read_asks,
 )
 from vaultmind.session.summary.pointing import counts, lifts
-from vaultmind.session.summary.sentences import sentences
 from vaultmind.types import Message
 
 __all__ = ["keeping", "keeps_out", "unkept"]

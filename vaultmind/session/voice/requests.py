@@ -15,7 +15,7 @@ from vaultmind.errors import BadArgument
 from vaultmind.index.when import with_dates
 from vaultmind.index.words.clauses import facts_in
 from vaultmind.ports import Clock
-from vaultmind.session.lifecycle.lifecycle import SessionLog
+from vaultmind.session.log import SessionLog
 from vaultmind.types import Caller, How, MemoryWrite, Message, MessageRef, Outcome, Role, Section
 
 

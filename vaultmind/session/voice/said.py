@@ -16,7 +16,7 @@ from vaultmind.errors import NotFound, UnreadableNote
 from vaultmind.memory.audit import parse_line
 from vaultmind.memory.words import fold
 from vaultmind.redact import mask
-from vaultmind.session.records.store import parse_time, session_ids
+from vaultmind.session.files import parse_time, session_ids
 from vaultmind.types import Message, MessageRef
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.nesting import comment, safe

@@ -12,8 +12,7 @@ from vaultmind.memory.audit import REPORTED
 from vaultmind.memory.brain import MEND, WRITING_WAITS, Brain, fault, parse_brain
 from vaultmind.memory.sections import heading
 from vaultmind.redact import mask
-from vaultmind.session.records.reading import Shows, read_text
-from vaultmind.session.records.store import session_ids
+from vaultmind.session.files import Shows, read_text, session_ids
 from vaultmind.types import SECTIONS, Caller, Fact, Section
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.paths import SESSION_ID, VaultPaths, agent_name

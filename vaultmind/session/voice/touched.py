@@ -12,7 +12,7 @@ from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.match import same_fact
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
-from vaultmind.session.records.reading import read_text
+from vaultmind.session.files import read_text
 from vaultmind.types import Fact
 from vaultmind.vault.files import VaultReader
 

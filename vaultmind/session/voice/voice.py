@@ -21,7 +21,7 @@ from vaultmind.memory.match import find
 from vaultmind.memory.replies import FALLBACK, phrase, told
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
-from vaultmind.session.records.reading import Shows, read_text
+from vaultmind.session.files import Shows, read_text
 from vaultmind.session.voice.correcting import Correction, corrected
 from vaultmind.session.voice.nearby import (
     Near,

@@ -1,0 +1,317 @@
+"""A conversation in memory is what its file says now; topics and summary follow it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.session.room import SESSION, WINDOW, Room, SomeVectors, texts
+from tests.session.talks import DECISIONS, folded, message, talk
+from tests.session.test_topics import SUBJECTS
+from tests.waiting import until
+from vaultmind.errors import BadArgument, UnreadableNote
+from vaultmind.session.conversation import Conversation
+from vaultmind.session.recall.segment import Query, Scope
+from vaultmind.session.summary import Rolling, TopicMark, astray, shown
+from vaultmind.session.summary_file import parse_rolling
+from vaultmind.types import Message
+from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.transcript import parse_session, render_message, render_segment
+
+
+def found(room: Room, query: str) -> list[str]:
+    answer = room.view().index.search(Query(query), Scope())
+    return [hit.message.key for hit in answer.hits if hit.relevance > 0]
+
+
+def test_there_is_no_conversation_before_the_first_word(room: Room) -> None:
+    assert room.talks.view("main") is None
+    assert room.talks.view("main", SESSION) is None
+    with pytest.raises(BadArgument):
+        room.talks.view("main", "../secrets")
+
+
+def test_the_newest_session_is_meant_where_none_is_named(room: Room) -> None:
+    room.write(talk(3))
+    assert room.talks.view("main") == room.view()
+    later = room.paths.root / room.paths.session("main", "2026-03-02_001")
+    later.write_bytes(room.file.read_bytes())
+    newest = room.talks.view("Main")
+    assert newest is not None
+    assert newest.session == "2026-03-02_001"
+    later.unlink()
+    assert room.talks.view("main") == room.view()
+
+
+def test_erased_messages_and_words_of_requests_are_no_part_of_it(room: Room) -> None:
+    said = talk(12)
+    said[3] = replace(said[3], erased=True, text="")
+    said[4] = replace(said[4], asked="remember", text="Remember the zebra finch.")
+    room.write(said)
+    view = room.view()
+    assert [one.block for one in view.messages] == [
+        f"m{n}" for n in range(1, 13) if n not in (4, 5)
+    ]
+    assert len(view.index) == 10
+    assert found(room, "zebra finch") == []
+
+
+@pytest.mark.parametrize(("language", "told"), [("en", "en"), ("pl", "pl"), ("ru", "ru")])
+def test_it_tells_the_language(room: Room, language: str, told: str) -> None:
+    room.write(talk(20, language))
+    assert room.view().language == told
+
+
+def test_vectors_come_when_the_index_has_them(paths: VaultPaths) -> None:
+    said = [
+        message(n, f"A long line about matter number {n}, told at night.") for n in range(1, 31)
+    ]
+    vectors = SomeVectors({one.block: one.text for one in said})
+    room = Room(paths, vectors)
+    vectors.late = {"m29"}
+    room.write(said)
+    room.view()
+    assert room.view().index.vector_of("t:2") is not None
+    assert room.view().index.vector_of("t:29") is None
+    asked = len(vectors.asked)
+    room.view()
+    assert len(vectors.asked) == asked
+    vectors.late, vectors.vector_state = set(), 1
+    lacking = vectors.asked[-1]
+    assert room.view().index.vector_of("t:29") is not None
+    assert "m2" in vectors.asked[0]
+    assert "m2" not in vectors.asked[-1]
+    assert vectors.asked[-1] <= lacking
+    room.talks.close()
+
+
+def test_a_file_that_is_gone_is_no_conversation_and_one_that_comes_back_is(room: Room) -> None:
+    said = talk(5)
+    room.write(said)
+    room.view()
+    room.file.unlink()
+    assert room.talks.view("main", SESSION) is None
+    room.write(said[:3])
+    assert texts(room.view()) == [one.text for one in said[:3]]
+
+
+def test_a_file_that_cannot_be_read_says_so(room: Room) -> None:
+    room.write(talk(3))
+    room.file.write_bytes(room.file.read_bytes() + b"\xff\xff\xff not text")
+    with pytest.raises(UnreadableNote):
+        room.talks.view("main", SESSION)
+
+
+def state(one: Conversation) -> tuple[list[Message], list[int], int, list[int]]:
+    one._stamp = None
+    one.view()
+    return one.messages, list(one._segments), one.segment, list(one._starts)
+
+
+PIECES = st.sampled_from(
+    [
+        '## Segment 2 %%{"segment":2}%%\n\n',
+        "## dough, flour\n\n",
+        "A person's own line.\n",
+        "> [!note] Not a message\n> of theirs\n\n",
+        "> [!user] Typed by hand\n> Hello.\n\n",
+        "> a quotation\n",
+        "^m3\n\n",
+        "\n",
+        "%% a comment",
+        "<private>",
+        "ć🎉",
+    ]
+)
+
+
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    changes=st.lists(
+        st.tuples(st.sampled_from(["add", "put", "cut", "tail"]), st.integers(0, 10_000), PIECES),
+        max_size=8,
+    ),
+    seed=st.integers(0, 5),
+)
+def test_reading_on_gives_what_reading_anew_gives(
+    paths: VaultPaths, changes: list[tuple[str, int, str]], seed: int
+) -> None:
+    rng = random.Random(seed)
+    said = talk(40, seed=seed)
+    room, number = Room(paths), 6
+    room.write(said[:6])
+    text = room.file.read_text("utf-8")
+    reading = room.talk()
+    state(reading)
+    for kind, where, piece in changes:
+        at = len(text) - where % min(len(text), 700) if where % 3 else where % len(text)
+        if kind == "add":
+            text += "".join(render_message(one) for one in said[number : number + where % 4])
+            number = min(39, number + where % 4)
+        elif kind == "put":
+            at = text.find("\n", at) + 1
+            text = text[:at] + piece + text[at:]
+        elif kind == "cut":
+            text = text[:at] + text[at + rng.randrange(60) :]
+        else:
+            text += piece
+        room.file.write_text(text, "utf-8", newline="")
+        assert state(reading) == state(Conversation("main", SESSION, room.talks._place))
+
+
+def in_file(room: Room, segment: int = 1) -> Rolling:
+    return parse_rolling(room.rolling(segment).read_text("utf-8"))
+
+
+def at_once(room: Room, said: list[Message]) -> Rolling:
+    """Return the summary of a conversation that is folded when all of it was said."""
+    room.rolling().unlink(missing_ok=True)
+    room.write(said)
+    return room.fold(room.again()).rolling
+
+
+def test_nothing_is_due_within_the_window(room: Room) -> None:
+    room.write(talk(25))
+    view = room.view()
+    assert room.talks.fold(view, WINDOW) is view
+    assert not room.rolling().exists()
+
+
+def test_a_full_disk_costs_no_answer_and_the_summary_is_saved_later(room: Room) -> None:
+    said = talk(100)
+    room.write(said[:60])
+    room.gate.full = True
+    assert room.fold().rolling.messages == 36
+    assert room.view().rolling.messages == 36
+    assert not room.rolling().exists()
+    room.gate.full = False
+    room.add(*said[60:])
+    assert room.fold().rolling.messages == 78
+    assert in_file(room).messages == 78
+    assert in_file(room) == at_once(room, said)
+
+
+SECRET = "We decided that the clinic gets 4000 euros for Zofia on Friday."
+
+
+def told(length: int = 60) -> list[Message]:
+    """Return a conversation whose third message is to be taken out."""
+    said = talk(length)
+    said[2] = message(3, SECRET)
+    return said
+
+
+def by_hand(room: Room, how: str) -> None:
+    """Take the third message out of the file as a person may."""
+    whole = render_message(message(3, SECRET))
+    if how == "deleted":
+        room.edit(whole, "")
+    elif how == "private":
+        room.edit(SECRET, f"<private>{SECRET}</private>")
+    else:
+        room.edit("4000 euros for Zofia", "a cake")
+
+
+def test_the_background_takes_it_out_of_the_file_that_a_search_reads(room: Room) -> None:
+    room.write(told())
+    room.fold()
+    by_hand(room, "deleted")
+    room.talks.heard("main", "2026-03-01_001")
+    until(lambda: "4000" not in room.rolling().read_text("utf-8"))
+    room.write([])
+    room.talks.heard("main", "2026-03-01_001")
+    until(lambda: "larch" not in room.rolling().read_text("utf-8"))
+
+
+def test_the_summary_of_an_earlier_segment_loses_it_too(room: Room) -> None:
+    said = told()
+    room.write(said)
+    room.fold()
+    room.gate.append(
+        room.paths.session("main", "2026-03-01_001"), render_segment(2, "2026-03-02T00:00:00Z")
+    )
+    later = [replace(one, id=f"u:{one.id}", block=f"m{n}") for n, one in enumerate(said, 61)]
+    room.add(*later[3:])
+    room.fold()
+    assert "4000" in room.rolling().read_text("utf-8")
+    by_hand(room, "private")
+    room.fold()
+    assert "4000" not in room.rolling().read_text("utf-8")
+    assert "larch" in room.rolling().read_text("utf-8")
+
+
+def test_an_agent_for_which_nothing_is_written_forgets_it_too(room: Room) -> None:
+    room.gate.readonly.add("main")
+    room.write(told())
+    assert "4000" in shown(room.fold().rolling)
+    by_hand(room, "deleted")
+    assert "4000" not in shown(room.fold().rolling)
+
+
+@pytest.mark.parametrize("language", DECISIONS)
+def test_every_line_of_a_summary_is_found_in_what_was_said(language: str) -> None:
+    said = [
+        replace(one, text=f"- *{one.text}*  \n\n1. [ ] {one.text} ((({number * 7} … 30%%\u200b")
+        for number, one in enumerate(talk(200, language))
+    ]
+    said[100] = replace(said[100], text="We decided " + "that it costs 5 euros, and " * 60)
+    rolling = folded(said, language)
+    assert rolling.lines
+    assert not astray(rolling, said)
+    assert len(astray(rolling, ())) == len({one.block for one in rolling.lines})
+
+
+def test_a_topic_goes_with_the_last_message_that_says_its_words() -> None:
+    said = [message(1, "The CLINIC wants euros."), message(2, "The clinic again.")]
+    rolling = Rolling(topics=(TopicMark("clinic, euros", "m1", 1), TopicMark("clinic", "m2", 2)))
+    assert not astray(rolling, said)
+    assert astray(rolling, said[1:]) == {"t-m1"}
+
+
+BREAD, BOATS = SUBJECTS["en"]
+
+
+def about(words: Sequence[str], length: int, first: int = 1, seed: int = 3) -> list[Message]:
+    rng = random.Random(seed)
+    return [message(first + n, " ".join(rng.sample(words, 5)) + ".") for n in range(length)]
+
+
+def heads(room: Room) -> list[tuple[str, str]]:
+    """Return each heading with the block id of the message that follows it."""
+    text = room.file.read_text("utf-8")
+    messages = parse_session(text).messages
+    found = []
+    for one in messages:
+        above = text[: one.start].rstrip().rpartition("\n")[2]
+        if above.startswith("## "):
+            found.append((above[3:], one.message.block))
+    return found
+
+
+@pytest.fixture
+def turned(room: Room) -> list[Message]:
+    """Write a conversation that turns to boats with its message 15; return it."""
+    said = [*about(BREAD, 14), *about(BOATS, 6, 15)]
+    room.write(said)
+    return said
+
+
+def test_the_background_follows_what_is_heard_of(room: Room, turned: list[Message]) -> None:
+    room.talks.heard("main", SESSION)
+    until(lambda: heads(room))
+    room.talks.heard("main", "2020-01-01_001")  # of none it knows
+    room.add(*about(BOATS, 6, 21), *about(BREAD, 20, 27))
+    room.talks.heard("main", SESSION)
+    until(lambda: room.rolling().exists())
+    until(lambda: len(heads(room)) == 2)
+    room.talks.close()
+    room.talks.heard("main", SESSION)

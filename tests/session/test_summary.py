@@ -1,0 +1,181 @@
+"""The sliding summary: nothing invented, nothing lost that matters; what a person wrote stays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.session.talks import DECISIONS, folded, message, talk
+from vaultmind.session.closing import active_context
+from vaultmind.session.files import plain_text
+from vaultmind.session.sentences import unmarked
+from vaultmind.session.summary import (
+    KINDS,
+    Line,
+    Rolling,
+    TopicMark,
+    fold,
+    ordered,
+    shown,
+    tokens_of,
+    visible,
+)
+from vaultmind.session.summary_file import parse_rolling, rewritten
+from vaultmind.tokens import count
+from vaultmind.vault.bullets import bullets
+from vaultmind.vault.oneline import one_line
+from vaultmind.vault.parts import parts
+
+LANGUAGES = ("en", "pl", "ru")
+
+
+def texts(rolling: Rolling, kind: str = "") -> list[str]:
+    return [line.text for line in rolling.lines if kind in ("", line.kind)]
+
+
+def test_hidden_messages_are_not_shown() -> None:
+    rolling = folded(talk(12))
+    assert DECISIONS["en"][0] not in shown(visible(rolling, {"m2"}.__contains__))
+    assert DECISIONS["en"][1] in shown(visible(rolling, {"m2"}.__contains__))
+
+
+def test_less_room_shows_the_most_important_lines() -> None:
+    rolling = folded(talk(200))
+    small = shown(rolling, 90)
+    assert all(one in small for one in DECISIONS["en"])
+    assert shown(rolling, 1) == ""
+
+
+def test_the_topic_history_keeps_the_newest_within_its_share() -> None:
+    topics = [TopicMark(f"roof, tiles, nail{n}", f"m{n}", n) for n in range(40)]
+    rolling = fold(Rolling(), talk(30), topics=topics)
+    assert rolling.topics[-1].label == "roof, tiles, nail39"
+    assert len(rolling.topics) <= 8
+    assert tokens_of(rolling) <= 500
+
+
+def test_a_language_without_cues_is_summarised_by_its_words() -> None:
+    said = [
+        "El molino viejo del río tiene una rueda de piedra.",
+        "Mañana viene Lucía con 14 sacos de harina.",
+    ]
+    rolling = fold(Rolling(), [message(n, text) for n, text in enumerate(said, 1)], language="es")
+    assert texts(rolling, "fact") == [said[1]]
+    assert texts(rolling, "other") == [said[0]]
+
+
+@pytest.mark.parametrize(
+    "paste",
+    ["a,b," * 60_000, "Word. " * 40_000, "- item 7\n" * 40_000, "x" * 200_000, "`" * 90_000],
+)
+def test_a_huge_paste_is_cut_not_read_forever(paste: str) -> None:
+    rolling = fold(Rolling(), [message(1, paste), message(2, "We decided to sell 3 goats.")])
+    assert texts(rolling, "decision") == ["We decided to sell 3 goats."]
+    assert tokens_of(rolling) <= 500
+
+
+WORDS = st.text(max_size=80).map(one_line).filter(bool)
+
+
+@st.composite
+def rollings(draw: st.DrawFn) -> Rolling:
+    said = draw(st.lists(st.tuples(WORDS, st.sampled_from(KINDS)), max_size=8))
+    lines = tuple(
+        Line(text, kind, f"m{at}-1", f"m{at}", at, round(at / 7, 3), draw(st.text(max_size=5)))
+        for at, (text, kind) in enumerate(said, 1)
+    )
+    labels = draw(st.lists(WORDS, max_size=3))
+    topics = tuple(TopicMark(label, f"m{at}", at) for at, label in enumerate(labels, 1))
+    return Rolling(
+        "2026-03-01_001",
+        "main",
+        "pl",
+        "2026-03-01T10:00:00+01:00",
+        "t:9",
+        9,
+        ordered(lines),
+        topics,
+    )
+
+
+@settings(max_examples=120, deadline=None)
+@given(rollings())
+def test_what_was_written_is_read_back(rolling: Rolling) -> None:
+    read = parse_rolling(rewritten("", rolling))
+    lines = tuple(replace(one, speaker=one.speaker.strip()) for one in rolling.lines)
+    assert (read.lines, read.topics, read.notes) == (lines, rolling.topics, ())
+    assert (read.session, read.agent, read.language) == ("2026-03-01_001", "main", "pl")
+    assert (read.updated, read.upto, read.messages) == (rolling.updated, "t:9", 9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=400))
+def test_whatever_stands_in_the_file_is_read_and_kept(text: str) -> None:
+    rolling = parse_rolling(text)
+    assert isinstance(shown(rolling), str)
+
+
+def test_a_line_that_a_person_changed_stays_as_they_left_it() -> None:
+    text = rewritten("", fold(Rolling(), [message(1, "The budget is 5,000 euros.")]))
+    text = text.replace("5,000 euros", "7,000 euros")
+    (line,) = parse_rolling(text).lines
+    assert (line.text, line.own, line.source) == ("The budget is 7,000 euros.", True, "m1")
+    for start in range(0, 120, 6):
+        text = rewritten(text, fold(parse_rolling(text), talk(120)[start : start + 6], 80))
+    assert "- The budget is 7,000 euros. %%" in text
+
+
+def test_broken_front_matter_is_left_alone_and_the_lines_are_written() -> None:
+    text = "---\nsession: [\nagent: x\n---\n\nmine\n"
+    new = rewritten(text, fold(Rolling(), talk(6)))
+    assert new.startswith(text)
+    assert DECISIONS["en"][0] in new
+
+
+TALK = [
+    message(1, "The garden shed leaks again and we should rebuild it before winter."),
+    message(2, "We decided to rebuild the shed from larch, for 4,200 euros at most."),
+    message(3, "It is still open who digs the drain behind the shed."),
+    message(4, "I will order the larch boards on Friday."),
+    message(5, "Which colour should the door have?"),
+    message(6, "I'm not sure, I'll ask Marta."),
+]
+
+
+def test_it_says_what_it_was_about_what_was_decided_what_is_open_and_what_is_next() -> None:
+    text = plain_text(active_context(TALK, Rolling()))
+    for heading in ("What it was about", "Decisions", "Open questions", "Next steps"):
+        assert f"## {heading}\n" in text
+    for said in (TALK[1], TALK[2], TALK[3], TALK[4]):
+        assert f"- {said.text}" in text
+    assert text.splitlines()[1] == "- shed, larch, rebuild"
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.text(max_size=160), min_size=1, max_size=10), st.integers(20, 300))
+def test_it_is_within_budget_and_made_of_what_was_said(said: list[str], budget: int) -> None:
+    messages = [message(n, text) for n, text in enumerate(said, 1)]
+    text = active_context(messages, Rolling(), budget)
+    assert count(plain_text(text)) <= budget
+    words = " ".join(one_line(one.text) for one in messages)
+    for bullet in bullets(text):
+        if bullet.block:
+            assert unmarked(bullet.text) in words
+
+
+def test_what_is_said_to_be_open_is_told_with_what_was_asked() -> None:
+    said = [
+        *TALK[:2],
+        message(7, "Who will sign the contract with Helvetia? That is still open."),
+        message(8, "Understood, I keep that in mind."),
+    ]
+    text = plain_text(active_context(said, Rolling()))
+    assert "- Who will sign the contract with Helvetia? That is still open.\n" in f"{text}\n"
+
+
+def test_every_sentence_has_an_id_by_which_it_is_hidden() -> None:
+    blocks = {part.block for part in parts(active_context(TALK, Rolling()))}
+    assert {"m2-1", "m3-1", "m4-1", "m5-1"} <= blocks

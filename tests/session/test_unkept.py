@@ -1,0 +1,131 @@
+"""What a person asked not to keep stands in no summary and in nothing that a session leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pytest
+
+from vaultmind.session.closing import active_context
+from vaultmind.session.summary import Rolling, fold, unkept
+from vaultmind.types import Message
+
+if TYPE_CHECKING:
+    from vaultmind.ports import Matrix
+
+TRIP = ("We are planning the summer trip to Norway.", "A: Great, which month?")
+
+
+def said(*texts: str) -> list[Message]:
+    return [
+        Message(
+            "assistant" if text.startswith("A: ") else "user",
+            text.removeprefix("A: "),
+            f"2026-02-20T10:{n:02}:00+01:00",
+            block=f"m{n}",
+        )
+        for n, text in enumerate(texts, 1)
+    ]
+
+
+def test_what_is_asked_about_a_matter_means_where_that_was_said() -> None:
+    talk = said("Laura is pregnant.", "A: How nice for Laura!", *TRIP,
+                "Don't remember what I said about Laura.")  # fmt: skip
+    assert set(unkept(talk)) == {0, 1, 4}
+
+
+def test_no_summary_and_no_active_context_says_what_was_asked_not_to_be_kept() -> None:
+    talk = said(*TRIP, "Off the record: my salary is 9417 zlotys.", "A: 9417 zlotys is good.",
+                "We decided to leave on 4 July 2027.")  # fmt: skip
+    folded = fold(Rolling(), talk, language="en")
+    assert "9417" not in str(folded.lines) and "July" in str(folded.lines)
+    text = active_context(talk, Rolling(), 300, "en")
+    assert "9417" not in text and "July" in text
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        "I'd rather you didn't hold on to what I told you about my brother.",
+        "Kindly don't let any of that sink into what you keep about me.",
+        "Wolałbym, żebyś nie zachowywał nic z tego, co napisałem o bracie.",
+        "Proszę tego u siebie nie przechowywać.",
+        "Прошу вас ничего из этого у себя не хранить.",
+    ],
+)
+def test_it_is_heard_in_words_that_nobody_wrote_a_rule_for(asks: str) -> None:
+    assert 0 in unkept(said("My brother owes the bank 40 thousand.", asks))
+
+
+@pytest.mark.parametrize(
+    ("asks", "told"),
+    [
+        ("What I'm going to say about my husband goes nowhere, don't keep it.", "Vadim drinks."),
+        ("To, co teraz powiem, nie jest do zapisu, nie zapisuj tego.", "Mąż pije od roku."),
+        ("То, что я сейчас скажу, никуда не записывай.", "Вадим пьёт и грозится уйти."),
+    ],
+)
+def test_what_is_announced_is_meant_and_no_more_than_that(asks: str, told: str) -> None:
+    gone = unkept(said(*TRIP, asks, "A: I'm listening.", told, "A: Oh.", "I design typefaces."))
+    assert {2, 4} <= set(gone) and not {0, 6} & set(gone)
+
+
+def test_what_is_announced_and_told_in_one_breath_means_itself_alone() -> None:
+    asks = "This next bit isn't for your notes: I have a second interview at Harrow on the 9th."
+    assert set(unkept(said(*TRIP, asks, "A: Good luck.", "I hate the word passionate."))) == {2}
+
+
+def test_a_matter_that_was_told_in_other_words_takes_all_with_it_but_what_may_stay() -> None:
+    talk = said(
+        "Low salt please, my lupus is flaring and I'm on 10mg pred.",
+        "Remember that Deji never eats fish.",
+        "We have had our own hens since spring.",
+        "That stuff about my illness and the tablets, don't save it. The hens you can keep.",
+        "And shorter lists, always.",
+    )
+    assert set(unkept(talk)) == {0, 3}
+
+
+def test_all_that_comes_is_meant_where_that_is_said_but_what_is_to_be_remembered() -> None:
+    talk = said(*TRIP, "From here on don't save anything I say.", "I was fired.", "I drink.",
+                "Remember that my flight is at 6:40.")  # fmt: skip
+    assert set(unkept(talk)) == {2, 3, 4}
+
+
+@pytest.mark.parametrize(
+    ("debt", "asks"),
+    [
+        ("I owe my brother 9311 euros.",
+         "Please don't save that. Anyway, which flour is best for a rye bread?"),
+        ("I owe my brother 9312 euros.",
+         "Don't keep that. But do remember that I bought a red bike."),
+        ("Jestem winien bratu 9313 euro.", "Nie zapisuj tego. Jaka mąka jest dobra na chleb?"),
+        ("Jestem winien bratu 9314 euro.", "Nie zapisuj tego, ale zapamiętaj, że mam nowy rower."),
+        ("Я должен брату 9315 евро.", "Не записывай это. Какая мука лучше для ржаного хлеба?"),
+        ("Я должен брату 9316 евро.", "Не запоминай это. Но запомни, что я купил велосипед."),
+    ],
+)  # fmt: skip
+def test_what_only_points_means_what_was_before_whatever_else_is_said(debt: str, asks: str) -> None:
+    assert set(unkept(said(*TRIP, debt, asks))) == {2}
+
+
+def test_it_means_what_the_same_message_said_before_it() -> None:
+    text = "I owe my brother 9311 euros. Strike that from the record. Which flour is best?"
+    assert set(unkept(said(*TRIP, text))) == {2}
+
+
+class _Meaning:
+    """An embedder of another family: the models know nothing of its vectors."""
+
+    id, dim = "other-1", 4
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        raise AssertionError(texts)
+
+    def embed_query(self, text: str) -> Matrix:
+        raise AssertionError(text)
+
+
+def test_an_embedder_that_the_models_do_not_know_is_not_asked() -> None:
+    assert not unkept(said(*TRIP, "My sister moved to Bergen."), embedder=_Meaning())

@@ -1,0 +1,104 @@
+"""Who calls, whose memory is meant, and errors as data and in words.
+
+Half letters are surrogates without their other half, which JSON can spell and UTF-8 cannot hold: a
+JavaScript client that cuts an emoji in two sends one. On the way in each becomes `\ufffd`, before
+anything reads the message, and on the way out it does too, since a file may hold one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from vaultmind import fence
+from vaultmind.errors import BadArgument, NotFound, VaultMindError
+from vaultmind.ports import Report, silent
+from vaultmind.types import Caller
+
+if TYPE_CHECKING:
+    from vaultmind.app import App
+
+DEFAULT_AGENT = "main"
+REPLACEMENT = "\ufffd"
+_SUSPECT = re.compile(rb"\\u[dD][89a-fA-F]")
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a whole letter
+    rb"|(u[dD][89a-fA-F][0-9a-fA-F]{2})"
+    rb"|.)",
+    re.DOTALL,
+)
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Who calls, and whom to tell how far it is."""
+
+    caller: Caller
+    report: Report = silent
+
+
+def known_agent(app: App, caller: Caller, agent: str) -> str:
+    """Return whose memory is meant; raise NotFound for an agent that has no folder.
+
+    Whoever calls may be new: an agent's memory begins with its first word, a person's default
+    agent with the first fact. Any other new name is a slip of the pen. An agent that keeps its
+    memory from the caller is, to the caller, not there.
+    """
+    target, names = app.target(caller, agent), app.index.outlet.readable_agents(caller)
+    own = caller.agent if caller.kind == "agent" else DEFAULT_AGENT
+    if not agent or target == own or target in names:
+        return target
+    known = f"there are {', '.join(names)}" if names else "there is none yet"
+    hint = f"To make one: vaultmind agents new {target}" if caller.kind == "person" else ""
+    raise NotFound(f"There is no agent {target!r}; {known}.", hint=hint)
+
+
+def own_session(app: App, caller: Caller, agent: str) -> str:
+    """Return the open session of the conversation that a caller is in; empty where none tells."""
+    if not caller.conversation or agent != caller.agent:
+        return ""
+    session: str = app.sessions.open_session(agent, caller.conversation)
+    return session
+
+
+def mark_for(caller: Caller) -> str:
+    """Return a fresh mark for what an agent recalls; none for a person."""
+    return fence.new_mark() if caller.kind == "agent" else ""
+
+
+def whole_json(raw: bytes) -> bytes:
+    """Return JSON with `\\ufffd` for each escape that is half a letter; of the same length."""
+    if _SUSPECT.search(raw) is None:
+        return raw
+    return _ESCAPE.sub(lambda match: rb"\ufffd" if match[1] else match[0], raw)
+
+
+def whole_text(text: str) -> str:
+    """Return a text with `\ufffd` for each half letter."""
+    return text if text.isascii() else _HALF.sub(REPLACEMENT, text)
+
+
+def problem(error: Exception, what: str) -> dict[str, Any]:
+    """Return an error as JSON: type, message, hint, and for a bad argument which and why.
+
+    `what` names the operation. An error that is not meant for readers goes to the log.
+    """
+    if not isinstance(error, VaultMindError):
+        import logging
+
+        logging.getLogger(__name__).error("%s failed", what, exc_info=error)
+        told = f"{what} failed: {type(error).__name__}."
+        hint = "The daemon's log says more; `vaultmind doctor` may find the cause."
+        return {"type": "InternalError", "message": told, "hint": hint}
+    body = {"type": type(error).__name__, "message": whole_text(error.message)}
+    body |= {"hint": whole_text(error.hint)}
+    if isinstance(error, BadArgument):
+        body |= {"field": error.field, "allowed": error.allowed}
+    return body
+
+
+def problem_words(body: dict[str, Any]) -> str:
+    """Return an error's message and hint as one text."""
+    return f"{body['message']} {body['hint']}".strip()

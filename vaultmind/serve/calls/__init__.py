@@ -1,1 +1,0 @@
-"""What every call is made of: who calls, arguments, schemas, fences, lines, errors."""

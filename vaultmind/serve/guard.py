@@ -1,0 +1,170 @@
+"""What stands before every HTTP route: Host, Origin, bearer token, size of the body.
+
+The tokens, one an agent, are in a file that only its owner can read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import re
+import secrets
+from pathlib import Path
+from typing import Any
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from vaultmind.errors import ConfigError
+from vaultmind.serve.call import whole_json
+from vaultmind.types import Caller
+from vaultmind.vault.paths import AGENT_NAME, THE_PERSON, agent_name
+from vaultmind.vault.session_meta import PIPE
+
+CALLER = "vaultmind.caller"
+"""Where a request's scope holds who calls."""
+MAX_BODY_BYTES = 1_000_000
+SESSION_HEADER = "mcp-session-id"
+TOKENS = "http-tokens.json"
+TOKEN_BYTES = 32
+SHORTEST = 20
+"""A shorter token, typed by hand, is refused."""
+_OTHERS = 0o077
+_LOOPBACK = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?", re.IGNORECASE)
+_ORIGIN = re.compile(r"https?://(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?", re.IGNORECASE)
+Refusal = tuple[int, str, str]
+TOO_LARGE: Refusal = 413, "TooLarge", f"The body has more than {MAX_BODY_BYTES} bytes."
+
+
+def token_of(state_dir: Path, agent: str) -> str:
+    """Return an agent's token, made and stored at the first use."""
+    agent, path = agent_name(agent), state_dir / TOKENS
+    tokens = _tokens(path)
+    if agent not in tokens:
+        tokens[agent] = secrets.token_urlsafe(TOKEN_BYTES)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fresh = path.with_suffix(".new")
+        fresh.touch(mode=0o600)
+        fresh.write_text(json.dumps(tokens, indent=2), "utf-8")
+        fresh.replace(path)
+    return tokens[agent]
+
+
+def agent_of(state_dir: Path, token: str) -> str:
+    """Return whose token this is, empty when nobody's; compared in constant time."""
+    found = ""
+    for agent, known in _tokens(state_dir / TOKENS).items():
+        if hmac.compare_digest(known.encode(), token.encode("utf-8", "replace")):
+            found = agent
+    return found
+
+
+def _tokens(path: Path) -> dict[str, str]:
+    """Return the tokens by agent. Raises ConfigError for a file that others may read."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            if os.fstat(file.fileno()).st_mode & _OTHERS:
+                raise ConfigError(f"{path} can be read by others.", hint=f"Run: chmod 600 {path}")
+            found = json.load(file)
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise ConfigError(f"{path} cannot be used: {error}.", hint="Remove it.") from error
+    tokens = found if isinstance(found, dict) else {"": ""}
+    for agent, token in tokens.items():
+        if not AGENT_NAME.fullmatch(agent) or not isinstance(token, str) or len(token) < SHORTEST:
+            raise ConfigError(f"{path} holds no tokens by agent.", hint="Remove it.")
+    return {agent: token for agent, token in tokens.items() if agent not in THE_PERSON}
+
+
+class Guard:
+    """Lets a request through to `app` only with a loopback Host and Origin, and a known token.
+
+    The body is read before the app sees the request.
+    """
+
+    def __init__(self, app: ASGIApp, state_dir: Path) -> None:
+        self.app = app
+        self.state_dir = state_dir
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer the request, or refuse it in words."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        headers = Headers(scope=scope)
+        refusal = _refusal(headers) or self._admit(scope, headers)
+        body = None if refusal else await _read_body(receive)
+        if body is None:
+            await _refuse(send, refusal or TOO_LARGE)
+            return
+        whole: list[Message] = [
+            {"type": "http.request", "body": whole_json(body), "more_body": False}
+        ]
+
+        async def again() -> Message:
+            return whole.pop() if whole else await receive()
+
+        await self.app(scope, again, send)
+
+    def _admit(self, scope: Scope, headers: Headers) -> Refusal | None:
+        """Put the caller into the scope, or return why not.
+
+        A conversation is told apart by a digest of the MCP session that the client names: who knows
+        a session's id may be taken for its client.
+        """
+        kind, _, token = headers.get("authorization", "").partition(" ")
+        is_bearer = kind.lower() == "bearer" and bool(token)
+        try:
+            agent = agent_of(self.state_dir, token.strip()) if is_bearer else ""
+        except (ConfigError, OSError) as error:
+            return 503, type(error).__name__, str(error)
+        if not agent:
+            return 401, "Unauthorized", "A known bearer token is needed; see http-tokens.json."
+        session = headers.get(SESSION_HEADER, "").strip()
+        digest = hashlib.sha256(session.encode("utf-8", "replace")).hexdigest()[:16]
+        conversation = f"{PIPE}{digest}" if session else ""
+        scope[CALLER] = Caller("agent", agent, "http", conversation=conversation)
+        return None
+
+
+async def _refuse(send: Send, refusal: Refusal) -> None:
+    """Answer with an error as JSON."""
+    status, kind, message = refusal
+    body = json.dumps({"error": {"type": kind, "message": message, "hint": ""}}).encode()
+    headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
+    headers += [(b"www-authenticate", b"Bearer")] if kind == "Unauthorized" else []
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _refusal(headers: Headers) -> Refusal | None:
+    hosts, origins = headers.getlist("host"), headers.getlist("origin")
+    if len(hosts) != 1 or not _LOOPBACK.fullmatch(hosts[0]):
+        return 421, "BadHost", "Only requests to this machine's loopback name are answered."
+    from_a_page = headers.getlist("sec-fetch-site") not in ([], ["same-origin"], ["none"])
+    if from_a_page or any(not _ORIGIN.fullmatch(origin) for origin in origins):
+        return 403, "BadOrigin", "Requests from web pages of other hosts are refused."
+    length = headers.get("content-length", "0")
+    if not length.isascii() or not length.isdigit():
+        return 400, "BadLength", "Content-Length is no number."
+    if int(length) > MAX_BODY_BYTES:
+        return TOO_LARGE
+    return None
+
+
+async def _read_body(receive: Receive) -> bytes | None:
+    """Return the whole body; None once it is over the limit."""
+    body, more = bytearray(), True
+    while more:
+        message: dict[str, Any] = dict(await receive())
+        body += message.get("body", b"")
+        more = message["type"] == "http.request" and message.get("more_body", False)
+        if len(body) > MAX_BODY_BYTES:
+            return None
+    return bytes(body)

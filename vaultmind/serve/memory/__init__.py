@@ -1,1 +1,0 @@
-"""Notes and facts: search, remember, approve, undo, erase, and the words for it."""

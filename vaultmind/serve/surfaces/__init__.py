@@ -1,1 +1,0 @@
-"""MCP and HTTP, made from the table of operations, and who may come in."""

@@ -1,0 +1,333 @@
+"""Conversations that a host writes down itself, taken into sessions as they grow.
+
+How far a transcript was read is held in memory alone: after a restart it is read from its start,
+and what is known by its id is not written again. One call reads only so much; the rest follows
+in the background, so that whoever waits for an answer never waits for a long file.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+from vaultmind.errors import BadArgument, NotFound, VaultMindError
+from vaultmind.ports import Clock
+from vaultmind.session.files import Pipe, time_or_none
+from vaultmind.session.log import SessionLog
+from vaultmind.session.transcripts import Place, check_transcript, parse_line, read_on
+from vaultmind.types import Caller, Message
+from vaultmind.vault.files import VaultReader
+from vaultmind.vault.paths import agent_name, named_like
+from vaultmind.vault.session_meta import PIPE
+
+HOST = "claude-code"
+WAITING_BYTES = 16 * 1024
+"""Bytes that are read of a transcript while somebody waits for an answer."""
+AT_A_TIME_BYTES = 256 * 1024
+"""Bytes that are read at a time where nobody waits."""
+MAX_SHOWN = 50
+"""Texts that are remembered as given; the host of more has most likely let go of the first."""
+NEWEST = 12
+"""Sessions, the newest first, in which copies of a transcript's beginning are looked for."""
+CATCH_UP_SECONDS = 3.0
+"""Seconds that whoever wants something forgotten waits for what was not taken down yet."""
+OUT_OF_ORDER = timedelta(minutes=2)
+"""A host may write a line this much later than the time that it bears."""
+_SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What one look at a transcript came to."""
+
+    new: int = 0
+    """Messages that were written down."""
+    more: bool = False
+    """Whether there is more, which follows in the background."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a host was answered with. It counts as given once the host is known to have it."""
+
+    start: str = ""
+    """Why there is a start context in it; empty where there is none."""
+    messages: frozenset[str] = frozenset()
+    texts: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class HostTalk:
+    """What is known of a host's running conversation besides its messages."""
+
+    agent: str
+    conversation: str
+    """As the session's front matter names it: `claude-code:<the host's id>`."""
+    path: Path
+    caller: Caller
+    session: str = ""
+    """Where its last messages stand; empty while none is known to be written down."""
+    place: Place = Place()  # noqa: RUF009 - frozen
+    tools: dict[str, str] = field(default_factory=dict)
+    skips: Callable[[Message], bool] | None = None
+    """Tells which messages are not written: copied from another conversation, or deleted."""
+    held: set[str] = field(default_factory=set)
+    """Ids of the messages that the host still has before it, word for word."""
+    compacted: bool = False
+    """Whether the host has let go of something."""
+    shown: list[str] = field(default_factory=list)
+    """Texts that the host was given and still has before it."""
+    owed: str = ""
+    """Why a start context is due that the host is not known to have; empty where none is."""
+    offers: int = 0
+    offered: Given = Given()
+    """The last answer, while the host is not known to have it."""
+    ends: bool = False
+    """Whether the conversation is over once all of it was read."""
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def offer(self, given: Given) -> str:
+        """Keep what the host is answered with now; return the name to confirm it by."""
+        self.offers, self.offered = self.offers + 1, given
+        return str(self.offers)
+
+    def delivered(self, name: str) -> None:
+        """Count the last answer as given: the host has it."""
+        if name != str(self.offers):
+            return
+        given, self.offered = self.offered, Given()
+        self.held.update(given.messages)
+        self.shown = [*self.shown, *given.texts][-MAX_SHOWN:]
+        if given.start == self.owed:
+            self.owed = ""
+
+    def let_go(self) -> None:
+        """Keep that the host has nothing of what was said or given before it any more."""
+        self.held, self.shown, self.compacted, self.offered = set(), [], True, Given()
+
+
+def project_of(folder: str) -> str:
+    """Return what people call the folder that they work in; empty for their home."""
+    names = [one for one in re.split(r"[\\/]", folder) if one]
+    return names[-1] if names and folder != str(Path.home()) else ""
+
+
+def host_key(agent: str, session_id: str) -> tuple[str, str]:
+    """Return an agent's name and its conversation's, as a front matter has it, checked."""
+    if not _SESSION.fullmatch(session_id):
+        raise BadArgument("session_id", session_id, "letters, digits, '-' and '_', up to 100")
+    return agent_name(agent), f"{HOST}:{session_id}"
+
+
+class Capture:
+    """Takes transcripts down. Any thread; one look at a conversation at a time."""
+
+    def __init__(
+        self,
+        sessions: SessionLog,
+        reader: VaultReader,
+        keeps_records: Callable[[str], bool],
+        clock: Clock,
+        heard: Callable[[str, Sequence[Message]], None] = lambda agent, messages: None,
+    ) -> None:
+        """`heard` is told what was written down of an agent."""
+        self._sessions = sessions
+        self._reader = reader
+        self._keeps_records = keeps_records
+        self._clock = clock
+        self._heard = heard
+        self._talks: dict[tuple[str, str], HostTalk] = {}
+        self._lock = threading.Lock()
+        self._background = ThreadPoolExecutor(1, thread_name_prefix="capture")
+
+    def talk(self, agent: str, session_id: str, path: str) -> HostTalk:
+        """Return what is known of a conversation; a new one where nothing is.
+
+        `session_id` is what the host calls it. Raises BadArgument.
+        """
+        key, file = host_key(agent, session_id), check_transcript(path)
+        with self._lock:
+            talk = self._talks.get(key)
+            if talk is None or talk.path != file:
+                talk = self._talks[key] = HostTalk(*key, file, Caller("agent", key[0], HOST))
+            return talk
+
+    def joined(self, caller: Caller, pipe: Pipe) -> Caller:
+        """Return who calls by a pipe, with the conversation that they are in.
+
+        That is the host's, where its hooks tell of it, else the pipe's own.
+        """
+        own = f"{PIPE}{pipe.name}"
+        hosts = f"{named_like(caller.client)}:{pipe.host_id}" if pipe.host_id else ""
+        talk = self._talks.get((caller.agent, hosts))
+        running = (talk and not talk.ends) or self._sessions.open_session(caller.agent, hosts)
+        project = talk.caller.project if talk else caller.project
+        return replace(caller, conversation=hosts if hosts and running else own, project=project)
+
+    def take(self, talk: HostTalk, max_bytes: int = AT_A_TIME_BYTES, *, wait: bool = True) -> Taken:
+        """Write down what a transcript says that was not read yet, of a long one the beginning.
+
+        Without `wait` it is left to whoever reads the same transcript just now. Nothing is
+        written for an agent whose conversations are not kept. A host may name a file that it has
+        not made yet. Raises BadArgument for a file that is none of this user's.
+        """
+        if not talk.lock.acquire(blocking=wait):
+            return Taken(more=True)
+        try:
+            taken = self._piece(talk, max_bytes)
+        finally:
+            talk.lock.release()
+        if taken.more:
+            self.later(partial(self.finish, talk))
+        return taken
+
+    def finish(self, talk: HostTalk) -> None:
+        """Write down all that a transcript says."""
+        while self._piece(talk, AT_A_TIME_BYTES).more:
+            pass
+
+    def catch_up(self, seconds: float = CATCH_UP_SECONDS) -> bool:
+        """Write down what running conversations have grown by.
+
+        What is to be forgotten is known by where it stands: what is taken down later would bring
+        it back. Returns whether all was read in that time; the rest follows in the background.
+        """
+        with self._lock:
+            rest = list(self._talks.values())
+        until = time.monotonic() + seconds
+        while rest and time.monotonic() < until:
+            talk = rest.pop(0)
+            try:
+                if self.take(talk).more:
+                    rest.append(talk)
+            except (VaultMindError, OSError) as error:
+                log.warning("a transcript could not be taken down: %s", error)
+        return not rest
+
+    def end(self, talk: HostTalk) -> Taken:
+        """Take down what is left of a conversation, then end its session."""
+        talk.ends = True
+        return self.take(talk)
+
+    def begins(self, talk: HostTalk, source: str) -> None:
+        """Make ready for what the host begins: anew, after a pause, emptied or compacted."""
+        talk.ends, talk.owed = False, source
+        if source in ("clear", "compact"):
+            with talk.lock:
+                talk.let_go()
+
+    def later(self, work: Callable[[], object]) -> None:
+        """Do something in the background, after all that was left to it before."""
+
+        def guarded() -> None:
+            try:
+                work()
+            except Exception:  # one conversation's fault must not keep the others from being read
+                log.exception("a transcript could not be taken down")
+
+        with self._lock:
+            try:
+                self._background.submit(guarded)
+            except RuntimeError:  # it was closed: what was not read is read the next time
+                log.debug("a transcript is left to the next start")
+
+    def close(self) -> None:
+        """Stop reading in the background; what was not read is read the next time."""
+        self._background.shutdown(cancel_futures=True)
+
+    # --- reading ----------------------------------------------------------------------------
+
+    def _piece(self, talk: HostTalk, max_bytes: int) -> Taken:
+        """Write down a piece of a transcript; after the last one a conversation may end."""
+        with talk.lock:
+            new, more = self._read(talk, max_bytes)
+            if talk.ends and not more:
+                with self._lock:
+                    self._talks.pop((talk.agent, talk.conversation), None)
+                if self._keeps_records(talk.agent):
+                    name, caller = talk.conversation, talk.caller
+                    self._sessions.end(talk.agent, conversation=name, caller=caller)
+        return Taken(new, more)
+
+    def _read(self, talk: HostTalk, max_bytes: int) -> tuple[int, bool]:
+        try:
+            read = read_on(talk.path, talk.place, max_bytes)
+        except NotFound:
+            return 0, False
+        if read.anew:
+            talk.held, talk.tools, talk.compacted, talk.skips = set(), {}, False, None
+        messages: list[Message] = []
+        for raw in read.lines:
+            line = parse_line(raw, talk.tools, self._clock())
+            if line.compacted:
+                talk.let_go()
+            messages += line.messages
+            if not talk.caller.project:  # the first: it may go to others in the course of it
+                talk.caller = replace(talk.caller, project=project_of(line.folder))
+            talk.held.update(message.id for message in line.messages)
+        new = self._write(talk, messages)
+        talk.place = read.place
+        return new, read.more
+
+    def _write(self, talk: HostTalk, messages: list[Message]) -> int:
+        """Write messages down; their place counts as read only once they are written."""
+        if not messages or not self._keeps_records(talk.agent):
+            return 0
+        if talk.skips is None:
+            talk.skips = self._skipping(talk, messages[0].id)
+        own = [message for message in messages if not talk.skips(message)]
+        if not own:
+            return 0
+        logged = self._sessions.log_many(
+            talk.agent, own, caller=talk.caller, conversation=talk.conversation
+        )
+        self._heard(talk.agent, own)
+        talk.session = logged.session or talk.session
+        return logged.new
+
+    def _skipping(self, talk: HostTalk, first: str) -> Callable[[Message], bool]:
+        """Return what tells which messages of a transcript, read from its start, are not written.
+
+        Those that stand in another conversation, whose copy it begins with: a host may copy one
+        that it resumes or forks. And those that were captured once and that the person has deleted
+        since: they are older than something captured that comes after them.
+        """
+        heads = self._sessions.heads(talk.agent)
+        others: set[str] = set()
+        captured: dict[str, str] = {}
+        for head in reversed(heads):
+            own = head.is_of(talk.conversation)
+            if not own and head not in heads[-NEWEST:]:
+                continue
+            try:
+                said = self._sessions.read(talk.agent, head.id).messages
+            except VaultMindError:
+                continue
+            ids = {placed.message.id for placed in said}
+            if own:
+                captured |= {one.message.id: one.message.time for one in said
+                             if one.message.how == "captured"}  # fmt: skip
+            elif first in ids:
+                others |= ids
+        times = [time for one in captured.values() if (time := time_or_none(one))]
+        since = max(times) - OUT_OF_ORDER if times else None
+        coming = set(captured)
+
+        def skips(message: Message) -> bool:
+            coming.discard(message.id)
+            if message.id in others:
+                return True
+            time = time_or_none(message.time)
+            is_old = bool(coming and since and time and time < since)
+            return is_old and message.id not in captured
+
+        return skips

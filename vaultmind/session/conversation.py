@@ -1,0 +1,600 @@
+"""One conversation in memory, kept as its files are: messages, topics, sliding summary.
+
+The file is the truth: a look at its stamp tells whether it changed, and what was appended is read
+alone.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+import time
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol
+
+from vaultmind.config import Config
+from vaultmind.errors import NotFound, PathRefused, UnreadableNote, VaultMindError
+from vaultmind.index.words.language import detect
+from vaultmind.ports import Embedder, MessageVectors, Report, silent
+from vaultmind.redact import blank_private, mask
+from vaultmind.session import topics
+from vaultmind.session.files import read_text
+from vaultmind.session.recall.segment import SegmentIndex, SegmentMessage, is_embedded
+from vaultmind.session.summary import (
+    ModelLines,
+    Rolling,
+    TopicMark,
+    Window,
+    astray,
+    due,
+    fold,
+    shown,
+    visible,
+    with_model_lines,
+    without,
+)
+from vaultmind.session.summary_file import parse_rolling, rewritten
+from vaultmind.tokens import count
+from vaultmind.types import Caller, Message, Progress
+from vaultmind.vault.files import Change, FileStat, FileText, VaultReader, decode, read_bytes
+from vaultmind.vault.parts import without_hidden
+from vaultmind.vault.session_meta import SessionMeta
+from vaultmind.vault.transcript import parse_session
+
+if TYPE_CHECKING:
+    pass
+
+UNSETTLED_NS = 50_000_000
+"""A file changed so shortly before it was read may change again within the same stamp."""
+FOLDED_AT_ONCE = 120
+"""Messages that are folded and saved together."""
+LOOKED_BACK = 1000
+"""The last messages that are heard of a conversation that was not followed."""
+NEW = 3
+"""A conversation, or a topic in it, of fewer messages that say something has just begun."""
+SAMPLE_MESSAGES, SAMPLE_CHARACTERS = 8, 1200
+"""By which the conversation's language is told: of its newest messages."""
+ASKED_AT_ONCE, TOLD_BACK, EARLIER_TOKENS = 24, 240, 200
+"""Messages that a model is asked about at once, and at all; tokens of the summary it is shown."""
+_HEADING = re.compile(r"^#{1,6} (?![ \t]*Segment[ \t]+\d)([^\r\n]*\S)", re.MULTILINE)
+
+log = logging.getLogger(__name__)
+Hidden = Callable[[str], frozenset[tuple[str, str]]]
+"""Returns (record, part) of all that is hidden of an agent: the same object while it is the same.
+
+A message of a session by block or own id; a part of a summary (path without `.md`), by block."""
+
+
+class RecordGate(Protocol):
+    """The part of the gate that stores what is written about a conversation."""
+
+    def save(self, relative: str, change: Change, caller: Caller, reason: str) -> object:
+        """Change a file by compare-and-swap: `change` may be called again on new text."""
+        ...
+
+    def keeps_records(self, agent: str) -> bool:
+        """Tell whether anything is written about an agent's conversations."""
+        ...
+
+
+class SummaryModel(Protocol):
+    """Says in few words what was said: a language model. Slow; asked in the background."""
+
+    def ready(self) -> bool:
+        """Tell whether it may be asked now: there is a model, it is not paused, and has time."""
+        ...
+
+    def lines(self, messages: Sequence[Message], earlier: str, language: str) -> ModelLines | None:
+        """Return what some messages come to, which follow those that `earlier` sums up.
+
+        Each line is said by the messages it names. None where it failed, and may try again.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationSettings:
+    """What of the configuration rules a conversation in memory."""
+
+    window: Window = Window()  # noqa: RUF009
+    """How much stays whole where nobody says more exactly: what the background folds by."""
+    summary_tokens: int = 500
+    min_message_tokens: int = 10
+    """Shorter messages have no vector."""
+
+    @classmethod
+    def of(cls, config: Config) -> ConversationSettings:
+        """Return what a configuration says."""
+        window = Window(
+            messages=config.context.sliding_window,
+            every=config.summary.every,
+            full_at=config.session.summarize_at,
+        )
+        return cls(window, config.summary.max_tokens, config.auto_rag.min_message_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One conversation at one moment. Forgotten, erased and asked messages are not in it."""
+
+    agent: str
+    session: str
+    segment: int
+    """The number of the running segment, which the next message will be of."""
+    path: str
+    """The session's file, vault-relative."""
+    messages: tuple[Message, ...]
+    """Of the running segment, oldest first, all roles."""
+    rolling: Rolling
+    """The summary of the running segment, as it may be shown: each segment has its own."""
+    index: SegmentIndex
+    """The whole session, all segments. It grows with the conversation."""
+    language: str
+    """Of the conversation: `en` where it cannot be told."""
+    topic_is_new: bool
+    """Whether the conversation has just begun or turned to something else."""
+    refused: str = ""
+    """Why the summary's file cannot be read; empty where it can, or there is none."""
+    ended: bool = False
+    """Whether it is one of our own that is over. An imported one was never other, and is not."""
+    imported: bool = False
+    """Whether it took place elsewhere: an agent may go on with it, a person is told it is over."""
+    behind: int = 0
+    """Messages that are still being folded into the summary."""
+
+
+def key_of(message: Message) -> str:
+    """Return what names a message in a context: its own id, else its block id."""
+    return message.id or message.block
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Where conversations are read and written."""
+
+    reader: VaultReader
+    gate: RecordGate
+    hidden: Hidden
+    vectors: MessageVectors
+    settings: ConversationSettings
+    stopping: threading.Event = field(default_factory=threading.Event)
+    writing: threading.Lock = field(default_factory=threading.Lock)
+    """Held while a model's answer is written: none is once `stopping` is set."""
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """Return what hears more ways to ask that something be not kept; None while it loads."""
+        found: Embedder | None = getattr(self.vectors, "embedder", None)  # the index's has it
+        return found
+
+
+class Conversation:
+    """A session as it stands. `lock` is held for moments, `work` while it is heard or folded."""
+
+    def __init__(self, agent: str, session: str, place: Surroundings) -> None:
+        self.agent, self.session, self._place = agent, session, place
+        self._paths = place.reader.paths
+        self.path = self._paths.session(agent, session)
+        self.lock, self.work = threading.RLock(), threading.RLock()
+        self.meta = SessionMeta("", "")
+        self.messages: list[Message] = []
+        """All of the file, secrets and private passages taken out."""
+        self.segment = 1
+        self.rolling = Rolling(session, agent)
+        """The running segment's summary, with what is hidden today."""
+        self.edited = True
+        """Whether the file may have changed other than at its end since summaries were tidied."""
+        self._text, self._starts, self._segments = "", list[int](), list[int]()
+        self._stamp: FileStat | None = None
+        self._visible: list[Message] = []
+        self._hidden: frozenset[tuple[str, str]] = frozenset()
+        self._names: frozenset[str] = frozenset()
+        self._language = "en"
+        self._index = SegmentIndex()
+        self._indexed = 0
+        self._lacking: dict[str, str] = {}
+        """Keys of messages whose vector is still to come, by block id (or own id without)."""
+        self._vector_state: object = None
+        self._embedder = ""
+        self._summary: tuple[object, int, str] = (None, 0, "")
+        """Stamp, segment and text of the summary's file as it was read."""
+        self._refused = ""
+        self._shown: Rolling | None = None
+        self._view: View | None = None
+        self._heard_segment, self._heard = 0, 0
+        self._running = topics.Running()
+        self._ended: list[TopicMark] = []
+        self._begun: list[TopicMark] = []
+
+    def view(self) -> View | None:
+        """Return the conversation as it stands now; None where its file is gone.
+
+        Raises UnreadableNote.
+        """
+        with self.lock:
+            stamp = self._place.reader.stat(self.path)
+            try:
+                if stamp is None:
+                    return None
+                changed = self._read(stamp)
+            except NotFound:  # it went between the look at its stamp and the reading
+                return None
+            changed |= self._hide()
+            if changed:
+                self._gather()
+            changed |= self._take_summary()
+            self._index_new()
+            self._take_vectors()
+            if self._view is None or changed:
+                self._view = self._seen()
+            return self._view
+
+    # --- the file -------------------------------------------------------------------------
+
+    def _read(self, stamp: FileStat) -> bool:
+        """Read what was added to the file, if anything was; return whether anything changed."""
+        if stamp == self._stamp:
+            return False
+        reader = self._place.reader
+        raw, stamp = read_bytes(self._paths.absolute(self.path), reader, self.path)
+        text = blank_private(decode(self.path, raw, stamp).text)
+        self._stamp = None if 0 <= time.time_ns() - stamp.ctime_ns < UNSETTLED_NS else stamp
+        if text == self._text and self._starts:
+            return False
+        keep = max(0, len(self.messages) - 1) if text.startswith(self._text) else 0
+        begin, segment = (self._starts[keep], self._segments[keep]) if keep else (0, 1)
+        found = parse_session(text, begin=begin, segment=segment)
+        blocks = {one.block for one in self.messages[:keep]}
+        if keep and (found.faults or any(o.message.block in blocks for o in found.messages)):
+            keep, found = 0, parse_session(text)  # an id that stands twice is told from the whole
+        before = self.messages[keep:]
+        now = [_clean(one.message) for one in found.messages]
+        if now[: len(before)] != before:
+            self.edited, self._indexed, self._heard_segment = True, -1, 0
+            self._shown = None
+        self._text, self.meta = text, found.meta
+        self._starts[keep:] = [one.start for one in found.messages]
+        self._segments[keep:] = [one.segment for one in found.messages]
+        self.messages[keep:] = now
+        self.segment = found.segment
+        return True
+
+    def _hide(self) -> bool:
+        """Look at what is hidden, if that changed; return whether it changes anything here."""
+        hidden = self._place.hidden(self.agent)
+        if hidden is self._hidden:
+            return False
+        records = ("", self.session, self._record)
+        before = {one for one in self._hidden if one[0] in records}
+        after = {one for one in hidden if one[0] in records}
+        self._hidden = hidden
+        if before == after:
+            return False
+        self._names = frozenset(part for record, part in after if record != self._record)
+        self._indexed, self._shown = -1, None
+        return True
+
+    @property
+    def _record(self) -> str:
+        return self._paths.rolling(self.agent, self.session, self.segment).removesuffix(".md")
+
+    def _is_recallable(self, message: Message) -> bool:
+        hidden = message.block in self._names or message.id in self._names
+        return not (message.asked or message.erased or hidden)
+
+    def _gather(self) -> None:
+        """Bring what may be recalled of the running segment, and its language, up to date."""
+        first = bisect_left(self._segments, self.segment)
+        self._visible = [one for one in self.messages[first:] if self._is_recallable(one)]
+        newest = [one for one in self._visible[-2 * SAMPLE_MESSAGES :] if one.text]
+        users = [one.text for one in newest if one.role == "user"]
+        said = users or [one.text for one in newest if one.role == "assistant"]
+        sample = "\n".join(one[:SAMPLE_CHARACTERS] for one in said[-SAMPLE_MESSAGES:])
+        if sample:
+            self._language = detect(sample[-SAMPLE_CHARACTERS:], self._language)
+
+    def _index_new(self) -> None:
+        """Give the index the messages that it lacks; make it anew where others changed."""
+        vectors, least = self._place.vectors, self._place.settings.min_message_tokens
+        if vectors.embedder_id != self._embedder:
+            if self._embedder:  # vectors of two embedders cannot be compared
+                self._indexed = -1
+            self._embedder = vectors.embedder_id
+            self._index.measure_by(self._embedder)
+        if self._indexed < 0:
+            self._index, self._indexed = SegmentIndex(self._embedder, least), 0
+            self._lacking, self._view = {}, None
+        for number in range(self._indexed, len(self.messages)):
+            one = self.messages[number]
+            if not self._is_recallable(one):
+                continue
+            key, tokens = key_of(one) or f"n{number + 1}", count(one.text)
+            link = f"[[#^{one.block}]]" if one.block else ""
+            self._index.add(
+                SegmentMessage(
+                    key=key,
+                    role=one.role,
+                    text=one.text,
+                    tokens=tokens,
+                    speaker=one.speaker,
+                    segment=self._segments[number],
+                    link=link,
+                    day=one.time[:10],
+                )
+            )
+            if is_embedded(one.role, tokens, least=least) and (one.block or one.id):
+                self._lacking[one.block or one.id] = key
+                self._vector_state = None
+        self._indexed = len(self.messages)
+
+    def _take_vectors(self) -> None:
+        """Take vectors that are there by now."""
+        state = self._place.vectors.vector_state
+        if self._lacking and state != self._vector_state:
+            self._vector_state = state
+            found = self._place.vectors.message_vectors(self.path, self._lacking.keys())
+            for name, vector in found.items():
+                self._index.give(self._lacking.pop(name), vector)
+
+    def lacks_vectors(self) -> bool:
+        """Tell whether a message that is still to be heard lacks its vector."""
+        with self.lock:
+            at = self._heard if self._heard_segment == self.segment else -LOOKED_BACK
+            return any((one.block or one.id) in self._lacking for one in self._visible[at:])
+
+    # --- the summary ----------------------------------------------------------------------
+
+    def _take_summary(self) -> bool:
+        """Read the summary of the running segment, if its file changed.
+
+        One that is refused, as a link is, counts as none: the messages are there without it.
+        """
+        path, why, text = f"{self._record}.md", "", ""
+        stamp: object = None
+        try:
+            stamp = self._place.reader.stat(path)
+            if (stamp, self.segment) == self._summary[:2]:
+                return False
+            text, why = read_text(self._place.reader, path)
+        except (PathRefused, UnreadableNote) as error:
+            stamp = why = error.reason
+            if (stamp, self.segment) == self._summary[:2]:
+                return False
+        self.rolling = parse_rolling(text) if text.strip() else Rolling(self.session, self.agent)
+        self._summary, self._refused, self._shown = (stamp, self.segment, text), why, None
+        return True
+
+    def _seen(self) -> View:
+        """Return the view; the summary without what is hidden or no longer said, and secrets."""
+        if self._shown is None:
+            hidden = {part for record, part in self._hidden if record == self._record}
+            text = self._summary[2]
+            masked = mask(without_hidden(text, hidden.__contains__) if hidden else text).text
+            rolling = self.rolling if masked == text else parse_rolling(masked)
+            self._shown = without(rolling, self._astray(self.rolling))
+        first = bisect_left(self._segments, self.segment)
+        gone = {o.block for o in self.messages[first:] if not self._is_recallable(o)} | self._names
+        running = self._running
+        fresh = running.heard and (running.topic.said < NEW or running.doubt is not None)
+        return View(
+            agent=self.agent,
+            session=self.session,
+            segment=self.segment,
+            path=self.path,
+            messages=tuple(self._visible),
+            rolling=visible(self._shown, gone.__contains__) if gone else self._shown,
+            index=self._index,
+            language=self._language,
+            topic_is_new=len(self._visible) < NEW
+            or bool(fresh and self._heard_segment == self.segment),
+            refused=self._refused,
+            ended=not self.meta.source and (self.meta.state != "open" or bool(self.meta.ended)),
+            imported=bool(self.meta.source),
+        )
+
+    def _astray(self, rolling: Rolling) -> frozenset[str]:
+        return astray(rolling, self.messages, self._place.embedder)
+
+    def fold(self, window: Window, most: int = FOLDED_AT_ONCE, report: Report = silent) -> int:
+        """Fold what is due into the summary and save it, at most about so many messages.
+
+        Return how many are still due. What cannot be saved is kept in memory, and saved with the
+        next fold that can.
+        """
+        if not (waiting := len(self._due(self.rolling, window))):
+            self.tidy()
+            return 0
+        with self.work:
+            self.tidy()
+            self.hear()
+            done = 0
+            while done < min(most, waiting) and not self._place.stopping.is_set():
+                self._write(lambda base: self._folded(base, window), "a conversation is summarised")
+                done += FOLDED_AT_ONCE
+                report(Progress(min(done, waiting), waiting, "summarising the conversation"))
+            return len(self._due(self.rolling, window))
+
+    def _due(self, rolling: Rolling, window: Window) -> Sequence[Message]:
+        with self.lock:
+            return due(self._unfolded(rolling), "", window) if self.view() else ()
+
+    def _unfolded(self, rolling: Rolling) -> list[Message]:
+        """Return what may be recalled of the running segment and is not in its summary.
+
+        The last message in the summary may be hidden or deleted by now: it is looked for among
+        all, and then by its time.
+        """
+        first = bisect_left(self._segments, self.segment)
+        for number in range(len(self.messages) - 1, first - 1, -1):
+            one = self.messages[number]
+            if rolling.upto and rolling.upto in (one.id, one.block):
+                return [one for one in self.messages[number + 1 :] if self._is_recallable(one)]
+        until = rolling.updated if rolling.upto else ""
+        return [one for one in self._visible if not until or one.time > until]
+
+    def _folded(self, base: Rolling, window: Window) -> Rolling:
+        """Return a summary with what is due in it, a few messages at a time as it grows."""
+        leaving = self._due(base, window)[:FOLDED_AT_ONCE]
+        for at in range(0, len(leaving), window.every):
+            batch = leaving[at : at + window.every]
+            known = max((one.at for one in base.topics), default=0)
+            upto = base.messages + len(batch)
+            ended = [one for one in self._ended if known < one.at <= upto]
+            language = "" if base.messages else self._language
+            tokens, eyes = self._place.settings.summary_tokens, self._place.embedder
+            base = fold(base, batch, tokens, language, ended, embedder=eyes)
+            if self._place.stopping.is_set():
+                break
+        return without(base, self._astray(base))
+
+    def tidy(self) -> None:
+        """Take out of all summaries what a person took out of the conversation's file by hand."""
+        with self.work:
+            with self.lock:
+                if self.view() is None or not self.edited:
+                    return
+                self.edited = False
+            for segment in range(1, self.segment + 1):
+                reason = "a person took out what it says"
+                self._write(lambda base: without(base, self._astray(base)), reason, segment)
+
+    def _write(self, update: Callable[[Rolling], Rolling], reason: str, segment: int = 0) -> None:
+        """Change a segment's summary in its file; in memory alone where that cannot be."""
+        segment = segment or self.segment
+        gate, running = self._place.gate, segment == self.segment
+        path, text, stamp = self._paths.rolling(self.agent, self.session, segment), "", None
+        new = self.rolling
+
+        def change(file: FileText | None) -> str | None:
+            nonlocal new
+            text = file.text if file else ""
+            base = parse_rolling(text) if text.strip() else Rolling(self.session, self.agent)
+            new = update(base)
+            return rewritten(text, new) if new != base else None
+
+        if gate.keeps_records(self.agent):
+            try:
+                written = gate.save(path, change, Caller("agent", self.agent), reason)
+            except VaultMindError as error:
+                log.warning("the summary of %s was not saved: %s", self.path, error)
+                new = update(self.rolling) if running else new
+                text, stamp = self._summary[2], self._summary[0]
+                self.edited = self.edited or not running
+            else:
+                if not isinstance(written, FileText):
+                    return
+                text, stamp = written.text, written.stat
+                kept = parse_rolling(text)
+                new = kept if kept.upto == new.upto else new  # its front matter may be broken
+        elif running:
+            new = update(self.rolling)
+        with self.lock:
+            if running:
+                self.rolling, self._summary = new, (stamp, segment, text)
+                self._view = self._shown = None
+
+    def ask(self, model: SummaryModel) -> bool:
+        """Have a model say what was folded; return whether it said anything of some messages."""
+        gate, tokens = self._place.gate, self._place.settings.summary_tokens
+        with self.lock:
+            view = self.view()
+            if not view or view.ended or view.imported or not gate.keeps_records(self.agent):
+                return False
+            segment, language, rolling = self.segment, self._language, self.rolling
+            places = {name: at for at, o in enumerate(self._visible, 1) for name in (o.block, o.id)}
+            upto = places.get(rolling.upto, 0)
+            first = max(places.get(rolling.told, 0) if rolling.told else 0, upto - TOLD_BACK)
+            folded = list(enumerate(self._visible, 1))[first:upto]
+        spoken = [(at, o) for at, o in folded if o.role in ("user", "assistant") and o.text.strip()]
+        asked = dict(spoken[:ASKED_AT_ONCE])
+        if not asked or not model.ready():
+            return False
+        earlier = shown(view.rolling, EARLIER_TOKENS, speakers=True)
+        answer = model.lines(list(asked.values()), earlier, language)
+        with self._place.writing, self.work:
+            if answer is None or self._place.stopping.is_set():
+                return False
+            self._write(
+                lambda base: with_model_lines(base, answer, asked, tokens, self._changed(asked)),
+                "a model says what was said",
+                segment,
+            )
+        return bool(self.rolling.told != rolling.told)
+
+    def _changed(self, asked: Mapping[int, Message]) -> set[str]:
+        """Return the messages that may not be recalled any more, or say something else by now."""
+        with self.lock:
+            self.view()
+            now = {one.block: one.text for one in self.messages if self._is_recallable(one)}
+            return {one.block for one in asked.values() if now.get(one.block) != one.text}
+
+    # --- topics ---------------------------------------------------------------------------
+
+    def hear(self) -> None:
+        """Hear what was not heard yet, and note which topics ended and began."""
+        with self.work:
+            with self.lock:
+                if self.view() is None:
+                    return
+                if self._heard_segment != self.segment:
+                    self._begin_hearing()
+                self._heard = min(self._heard, len(self._visible))
+                waiting = self._visible[self._heard :]
+                vectors = [self._index.vector_of(key_of(one)) for one in waiting]
+                language = self._language
+            for message, vector in zip(waiting, vectors, strict=True):
+                step = topics.hear(self._running, message, language, vector)
+                self._running = step.running
+                if step.ended and step.ended.label:
+                    self._ended.append(step.ended)
+                if step.began and step.began.source:
+                    self._begun.append(topics.mark_of(step.began, step.running.before))
+            with self.lock:
+                self._heard += len(waiting)
+                self._view = None if waiting else self._view
+
+    def _begin_hearing(self) -> None:
+        """Begin with the last topic that has a heading in the file, whatever the words say.
+
+        So a process that starts anew writes none twice, nor one beside the old one.
+        """
+        self._heard_segment, self._ended, self._begun = self.segment, [], []
+        self._heard = max(0, len(self._visible) - LOOKED_BACK)
+        first = bisect_left(self._segments, self.segment)
+        found = [
+            (match[1], bisect_left(self._starts, match.start()))
+            for match in _HEADING.finditer(self._text, self._starts[first - 1] if first else 0)
+        ]
+        headed = [(title, at) for title, at in found if first <= at < len(self.messages)]
+        self._running = topics.Running(messages=self._heard)
+        for title, at in headed:
+            heard = sum(map(self._is_recallable, self.messages[first:at]))
+            self._ended.append(TopicMark(title, self.messages[at].block, heard + 1))
+            started = topics.Running(messages=heard)
+            self._running = topics.turn(started, self.messages[at].block, heard + 1).running
+            self._heard = heard
+        self._ended = self._ended[:-1]  # the last one goes on
+
+    def write_headings(self) -> None:
+        """Give each topic that began a heading; in a running conversation of our own alone."""
+        gate, agent = self._place.gate, self.agent
+        with self.work:
+            begun, self._begun = self._begun, []
+            ours = not self.meta.source and self.meta.state == "open"
+            if not begun or not ours or not gate.keeps_records(agent):
+                return
+            try:
+                change = topics.with_headings(begun)
+                gate.save(self.path, change, Caller("agent", agent), "a topic begins")
+            except VaultMindError as error:
+                log.warning("topics of %s have no heading yet: %s", self.path, error)
+                self._begun = begun
+
+
+def _clean(message: Message) -> Message:
+    """Return a message without secrets, which a person may have typed into the file."""
+    text = mask(message.text).text
+    return message if text == message.text else replace(message, text=text)

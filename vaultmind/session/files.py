@@ -1,0 +1,368 @@
+"""Session files: where they stand, what their heads say, and how a memory file is read."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, tzinfo
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from vaultmind.errors import NotFound, PathRefused, UnreadableNote, VaultMindError
+from vaultmind.ports import Embedder
+from vaultmind.redact import blank_private, mask
+from vaultmind.session.summary.unkept import unkept
+from vaultmind.types import Caller, Message
+from vaultmind.vault.files import OPEN_FLAGS, Change, FileStat, FileText, VaultReader, stat_of
+from vaultmind.vault.nesting import safe
+from vaultmind.vault.paths import SESSION_ID, VaultPaths
+from vaultmind.vault.properties import front_matter
+from vaultmind.vault.session_meta import BOM, SessionMeta, parse_meta, runs
+from vaultmind.vault.transcript import Transcript, count_messages, parse_session
+
+Shows = Callable[[str, Caller], bool]
+"""Tells whether a caller may see a vault-relative path."""
+Hides = Callable[[str, str, str], bool]
+"""Tells whether a part of a record (agent, record, block) said what was forgotten."""
+
+HEAD_BYTES = 16_384
+"""A session's front matter is looked for in its first bytes, then in all of it."""
+SAVING_TRIES, SAVING_SECONDS = 20, 0.01
+SECRET_CHARS = 20_000
+"""No secret is longer: text is searched this far past a cut, so that none is cut in two."""
+ISO_TIME = "ISO 8601, e.g. 2026-02-20T10:00:03+01:00"
+TOOL_CHARS = 200
+"""Characters of a tool's result that are kept."""
+_CLOSED = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
+_ENDED = re.compile(r"^state[ \t]*:[ \t]*ended[ \t]*\r?$", re.MULTILINE)
+_PLAIN = re.compile(r"[\w:./-]+", re.ASCII)
+_COMMENT = re.compile(
+    r"^%%.*?%%[ \t]*\n?"  # a block: any later %% closes it
+    r"|(?:(?<![ \t])[ \t]+)?%%(?:(?!\n[ \t]*(?:\n|[-*+>] |\d+[.)] |#)).)*?%%",  # inline
+    re.DOTALL | re.MULTILINE,
+)
+_UNTIL = re.compile(r"%%[^%\n]*\buntil (\d{4}-\d{2}-\d{2})%%")
+_BLOCK_ID = re.compile(r"(?:^|(?<=[ \t]))\^[A-Za-z0-9-]+$")
+_HEADING = re.compile(r"(#{1,6})(?: |$)")
+_NUMBER = r"(\d{4}-\d\d-\d\d)_(\d{3,5})(?!\d)"
+_OWN_TOMBSTONE = re.compile(rf'"session": ?"{_NUMBER}'.encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Pipe:
+    """A client's connection, as it says of itself: one conversation, unless its host has hooks."""
+
+    name: str
+    host_id: str = ""
+    """What the client called the conversation when it started the connection."""
+
+
+class Records(Protocol):
+    """The part of the gate that stores records."""
+
+    def save(self, relative: str, change: Change, caller: Caller, reason: str) -> object:
+        """Change a file by compare-and-swap: `change` may be called again on new text."""
+        ...
+
+    def append(self, relative: str, text: str) -> object:
+        """Append to a file and flush."""
+        ...
+
+    def keeps_records(self, agent: str) -> bool:
+        """Tell whether an agent's conversations are written down."""
+        ...
+
+
+class Creation:
+    """A change that writes a new file, and tells whether the name was free."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.done = False
+
+    def change(self, file: FileText | None) -> str | None:
+        """Return the text for a file that does not exist."""
+        self.done = file is None
+        return self._text if file is None else None
+
+
+# --- ids and times ------------------------------------------------------------------------
+
+
+def session_ids(paths: VaultPaths, agent: str) -> tuple[str, ...]:
+    """Return the ids of an agent's sessions, oldest first."""
+    names = (name[:-3] for name in _names(paths.root / paths.sessions(agent)) if name[-3:] == ".md")
+    return tuple(sorted(filter(SESSION_ID.fullmatch, names), key=order))
+
+
+def order(session: str) -> tuple[str, int]:
+    """Return what sorts session ids by time: the day, then the number."""
+    day, _, number = session.partition("_")
+    return day, int(number)
+
+
+def session_of(path: str) -> str:
+    """Return the id of the session that a path is the file of."""
+    return path.rpartition("/")[2].removesuffix(".md")
+
+
+def numbers_used(paths: VaultPaths, agent: str) -> Counter[str]:
+    """Return the highest number of each day that a session of an agent has, or ever had.
+
+    A tombstone, a fact's source and an audit line name a session by its number: used again, it
+    would hide new words, or vouch for words that nobody said. So numbers are looked for in the
+    names of sessions and summaries, and in every agent's notes and logs that name a session.
+    """
+    used: Counter[str] = Counter()
+    rolling = _names(paths.root / paths.summaries(agent) / "rolling")
+    found = [(match[1], match[2]) for name in rolling if (match := re.match(_NUMBER, name))]
+    found += [(day, str(number)) for day, number in map(order, session_ids(paths, agent))]
+    folders = r"(?:memory/(?:sessions|summaries/rolling)/)?"
+    named = re.compile(rf"(?<![a-z0-9_-]){re.escape(agent)}/{folders}{_NUMBER}".encode())
+    for other in {agent, *paths.agent_names()}:
+        folder = paths.root / paths.memory(other)
+        for name in _names(folder):
+            path = folder / name
+            if not name.endswith((".md", ".jsonl")) or path.is_symlink() or not path.is_file():
+                continue
+            with suppress(OSError):
+                raw = path.read_bytes()
+                texts = named.findall(raw) + (_OWN_TOMBSTONE.findall(raw) if other == agent else [])
+                found += [(day.decode(), number) for day, number in set(texts)]
+    for day, number in found:
+        used[day] = max(used[day], int(number))
+    return used
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
+    except OSError:
+        return []
+
+
+def parse_time(value: str, zone: tzinfo | None = None) -> datetime:
+    """Return an ISO 8601 time as an aware datetime; without an offset it is local time.
+
+    Local means `zone`, or the system's zone. Raises ValueError.
+    """
+    moment = datetime.fromisoformat(value.strip())
+    if moment.tzinfo is not None:
+        return moment
+    return moment.replace(tzinfo=zone) if zone is not None else moment.astimezone()
+
+
+def time_or_none(value: str) -> datetime | None:
+    """Return a time, or None for what is none: a person may have edited it."""
+    try:
+        return parse_time(value)
+    except ValueError:
+        return None
+
+
+def iso(moment: datetime) -> str:
+    """Return a time as sessions store it: ISO 8601 to the second, with its offset."""
+    return moment.isoformat(timespec="seconds")
+
+
+# --- heads --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Head:
+    """A session by the beginning of its file; valid while the file's stamp is `stat`."""
+
+    id: str
+    stat: FileStat
+    raw: str
+    """The front matter's text."""
+    said: bool = True
+    """Whether something was said in it besides requests to the memory."""
+
+    @cached_property
+    def meta(self) -> SessionMeta:
+        """Return what the front matter says."""
+        return parse_meta(self.raw)
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether it is a session of our own that has not ended."""
+        return not _ENDED.search(self.raw) and runs(self.meta)  # most have; YAML is slow
+
+    def is_of(self, conversation: str) -> bool:
+        """Tell whether it is a session of our own of a conversation."""
+        if _PLAIN.fullmatch(conversation) and conversation not in self.raw:
+            return False
+        return self.meta.conversation == conversation and not self.meta.source
+
+
+class Shelf:
+    """The sessions of a vault's agents. A file is read again when its stamp changes. Any thread."""
+
+    def __init__(self, reader: VaultReader) -> None:
+        self._paths = reader.paths
+        self._lock = threading.Lock()
+        self._heads: dict[str, dict[str, Head]] = {}
+
+    def heads(self, agent: str) -> tuple[Head, ...]:
+        """Return an agent's sessions that can be looked at, oldest first."""
+        with self._lock:
+            known = self._heads.get(agent, {})
+            found = {one.id: one for one in self._look(agent, known)}
+            self._heads[agent] = found
+        return tuple(sorted(found.values(), key=lambda head: order(head.id)))
+
+    def latest(self, agent: str) -> str:
+        """Return the newest session in which something was said, imported ones too; else ''."""
+        return next((head.id for head in reversed(self.heads(agent)) if head.said), "")
+
+    def _look(self, agent: str, known: dict[str, Head]) -> Iterator[Head]:
+        folder = self._paths.root / self._paths.sessions(agent)
+        for name in _names(folder):
+            session = name.removesuffix(".md")
+            if session == name or not SESSION_ID.fullmatch(session):
+                continue
+            with suppress(OSError):
+                head = known.get(session)
+                same = head is not None and head.stat == stat_of((folder / name).lstat())
+                yield head if head and same else _read_head(session, folder / name)
+
+
+def _read_head(session: str, path: Path) -> Head:
+    descriptor = os.open(path, OPEN_FLAGS)
+    with os.fdopen(descriptor, "rb") as file:
+        stat = stat_of(os.fstat(descriptor))
+        text = file.read(HEAD_BYTES).decode("utf-8", "replace").removeprefix(BOM)
+        if not _CLOSED.search(text, 1) or not count_messages(text):
+            text += file.read().decode("utf-8", "replace")
+    closed = _CLOSED.search(text, 1)
+    return Head(session, stat, text[: closed.end() + 1] if closed else "", count_messages(text) > 0)
+
+
+# --- reading ------------------------------------------------------------------------------
+
+
+def read_session(
+    reader: VaultReader, paths: VaultPaths, agent: str, session: str
+) -> tuple[FileText, Transcript]:
+    """Return a session's file and what it says. Raises NotFound, UnreadableNote."""
+    await_saved(reader, paths.session(agent, session))
+    file = reader.read(paths.session(agent, session))
+    return file, parse_session(file.text)
+
+
+def await_saved(reader: VaultReader, path: str) -> None:
+    """Wait a moment for an editor that has emptied a file and is about to write it."""
+    for _ in range(SAVING_TRIES):
+        with suppress(VaultMindError):
+            found = reader.stat(path)
+            if found is None or found.size:
+                return
+        time.sleep(SAVING_SECONDS)
+
+
+def recallable(
+    agent: str,
+    path: str,
+    text: str,
+    hides: Hides,
+    embedder: Embedder | None = None,
+    *,
+    transcript: Transcript | None = None,
+) -> list[tuple[Message, int]]:
+    """Return the messages of a session's file that may be recalled, each with its segment.
+
+    Left out are requests to the memory, what was erased and what was forgotten. Of a message
+    that stands in a private passage only what is outside it is left, maybe nothing. What was
+    asked not to be kept is among them as long as the one that asks is: it says so itself; with an
+    embedder more ways to ask are heard.
+    """
+    placed = (transcript or parse_session(text)).messages
+    session, blanked = session_of(path), blank_private(text)
+
+    def hidden(one: Message) -> bool:
+        names = filter(None, (one.id, one.block))
+        return bool(one.asked) or one.erased or any(hides(agent, session, it) for it in names)
+
+    gone = unkept([one.message for one in placed], embedder=embedder)
+    shown = []
+    for at, one in enumerate(placed):
+        message, there = one.message, slice(one.text_start, one.text_end)
+        if hidden(message) or hidden(placed[gone.get(at, at)].message):
+            continue
+        if blanked[there] != text[there]:
+            kept = mask(message.text).text
+            message = replace(message, text=kept if kept != message.text else "")
+        shown.append((message, one.segment))
+    return shown
+
+
+def beginning(text: str, most: int) -> str:
+    """Return the first characters of a text; what is secret is taken out before it is cut."""
+    head = text.strip()[: most + SECRET_CHARS]
+    return mask(head).text[:most].strip() if len(head) > most else head
+
+
+def keepable_id(given: str) -> str:
+    """Return a message's id as it may stand in a file; one that holds a secret becomes a hash."""
+    own = safe(given)
+    if mask(own).text == own:
+        return own
+    return f"h{hashlib.sha256(given.encode('utf-8', 'replace')).hexdigest()[:12]}"
+
+
+def plain_text(text: str) -> str:
+    """Return a memory file's text as a model should read it.
+
+    Without front matter, comments, block ids and empty headings; and without secrets and private
+    passages, which a person may have typed there.
+    """
+    found = front_matter(text)
+    body = text[found.body_start :] if found else text
+    body = _COMMENT.sub("", _UNTIL.sub(r"(until \1)", body.replace("\r\n", "\n")))
+    lines = [_BLOCK_ID.sub("", line.rstrip()).rstrip() for line in body.split("\n")]
+    plain = re.sub(r"\n{3,}", "\n\n", "\n".join(_without_empty_headings(lines))).strip()
+    return mask(plain).text
+
+
+def read_text(reader: VaultReader, path: str) -> tuple[str, str]:
+    """Return (a file's sound lines, why it could not be read whole); a missing file is empty."""
+    try:
+        return reader.read(path).text, ""
+    except NotFound:
+        return "", ""
+    except PathRefused as error:
+        return "", error.reason
+    except UnreadableNote as error:
+        with suppress(VaultMindError):
+            lines = reader.read_broken(path).split("\n")
+            return "\n".join("" if "\0" in line else line for line in lines), error.reason
+        return "", error.reason
+
+
+def _without_empty_headings(lines: Iterable[str]) -> list[str]:
+    """Drop each heading with nothing under it before the next of its level or above."""
+    kept: list[str] = []
+    open_headings: list[tuple[int, int]] = []
+    """The level and place of the headings under which nothing stands yet."""
+    for line in lines:
+        match = _HEADING.match(line)
+        if match:
+            while open_headings and open_headings[-1][0] >= len(match[1]):
+                del kept[open_headings.pop()[1] :]
+            open_headings.append((len(match[1]), len(kept)))
+        elif line.strip():
+            open_headings.clear()
+        kept.append(line)
+    if open_headings:
+        del kept[open_headings[0][1] :]
+    return kept

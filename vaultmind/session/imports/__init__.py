@@ -1,1 +1,0 @@
-"""The histories of other programs, taken in: each conversation becomes a session."""

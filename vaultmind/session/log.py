@@ -1,0 +1,557 @@
+"""Conversations written down, a session a file: it begins with a message, grows, and ends.
+
+No timer runs: whether a session is over is seen when the next message comes, or when somebody
+asks for what the last one left. Messages are appended to the file as they come, so a crash loses
+at most those in flight. An agent has one open session for each conversation that its host or its
+pipe names, and one for all that is said in none.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from vaultmind.errors import (
+    BadArgument,
+    NotAllowed,
+    NotFound,
+    PathRefused,
+    UnreadableNote,
+    VaultMindError,
+    WriteConflict,
+)
+from vaultmind.ports import Clock, Embedder
+from vaultmind.redact import mask
+from vaultmind.session.active import ActiveContextFile, Recent, ending, last_time, recent_of
+from vaultmind.session.files import (
+    ISO_TIME,
+    Creation,
+    Head,
+    Hides,
+    Records,
+    Shelf,
+    await_saved,
+    iso,
+    keepable_id,
+    numbers_used,
+    parse_time,
+    read_session,
+    session_ids,
+    session_of,
+)
+from vaultmind.session.running import OpenSession, RunningConversation, cut, mending
+from vaultmind.types import Caller, Message, MessageRef
+from vaultmind.vault.files import FileStat, VaultReader
+from vaultmind.vault.paths import agent_name
+from vaultmind.vault.session_meta import is_hosts, parse_meta, runs
+from vaultmind.vault.transcript import (
+    SessionMeta,
+    Transcript,
+    completion,
+    next_block,
+    render_header,
+    render_message,
+    render_segment,
+)
+
+DEFAULT_SESSION_BYTES = 8_000_000
+FREE_SHARE = 0.02
+"""Share of a session's size that is kept free for what is added later: headings, its end."""
+FREE_BYTES = 2000
+"""Kept free for front matter and titles where a message is cut to fit."""
+NEW_SESSION_TRIES = 20
+RECENT, RECENT_DAYS = 4, timedelta(days=7)
+"""Other conversations that the start of one is told of, and how old they may be."""
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """What the log tells others, and what it needs to know from them."""
+
+    hides: Hides = lambda agent, record, part: False
+    """What was forgotten: no active context repeats it."""
+    device: str = ""
+    """Which device writes: the sessions are its own."""
+    ended: Callable[[str, str], None] = lambda agent, session: None
+    """Hears of each session that has ended."""
+    embedder: Callable[[], Embedder | None] = lambda: None
+    logged: Callable[[str, str, Sequence[Message]], None] = lambda agent, session, messages: None
+    """Hears of what was logged: the agent, the session, the messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """Where messages were written down."""
+
+    agent: str
+    session: str
+    """The session that the last of them stands in; empty where there is none."""
+    segment: int = 1
+    """The segment that the session has come to."""
+    refs: tuple[MessageRef, ...] = ()
+    """Where each message stands, new or known."""
+    new: int = 0
+    """How many were not there before."""
+
+
+class SessionLog:
+    """Writes conversations down. One per vault; safe to use from threads."""
+
+    def __init__(
+        self,
+        gate: Records,
+        reader: VaultReader,
+        clock: Clock,
+        idle_minutes: float,
+        listeners: Listeners | None = None,
+    ) -> None:
+        self._gate = gate
+        self._reader = reader
+        self._paths = reader.paths
+        self._clock = clock
+        self._idle = timedelta(minutes=idle_minutes)
+        self._listeners = listeners = listeners or Listeners()
+        self._active = ActiveContextFile(reader, listeners.hides, listeners.embedder)
+        self._shelf = Shelf(reader)
+        self._limit = int((reader.max_bytes or DEFAULT_SESSION_BYTES) * (1 - FREE_SHARE))
+        self._conversations: dict[tuple[str, str], RunningConversation] = {}
+        self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
+        self._over: defaultdict[str, dict[str, datetime]] = defaultdict(dict)
+        """By agent and path: sessions to be ended once the agent's lock is free, and when."""
+
+    # --- what is said --------------------------------------------------------------------
+
+    def log(
+        self,
+        agent: str,
+        message: Message,
+        *,
+        caller: Caller | None = None,
+        now: datetime | None = None,
+        conversation: str = "",
+    ) -> MessageRef:
+        """Append a message to the agent's session, a new one after a silence.
+
+        A message whose id is known is not written again. Without a time it is of `now`; secrets
+        are masked. Returns where it stands. Raises NotAllowed for an agent that keeps no records,
+        BadArgument for a time that is none.
+        """
+        many = self.log_many(agent, [message], caller=caller, now=now, conversation=conversation)
+        return many.refs[0]
+
+    def log_many(
+        self,
+        agent: str,
+        messages: Sequence[Message],
+        *,
+        caller: Caller | None = None,
+        now: datetime | None = None,
+        conversation: str = "",
+        new_segment: bool = False,
+    ) -> Logged:
+        """Append messages to the agent's session of a conversation, as `log` does with one.
+
+        With `new_segment` a segment begins before them; not where one of them is known, since
+        then the call is repeated.
+        """
+        if not messages and new_segment:
+            return self.new_segment(agent, caller=caller, now=now, conversation=conversation)
+        agent = self._writable(agent)
+        said = [self._prepared(message, now) for message in messages]
+        name = " ".join(conversation.split())
+        try:
+            with self._locks[agent]:
+                talk = self._find(agent, name, caller, said[0][1] if said else self._clock())
+                logged = self._log(talk, said, new_segment=new_segment)
+        finally:
+            self._end_over(agent)
+        for session in dict.fromkeys(ref.session for ref in logged.refs):
+            self._listeners.logged(agent, session, [message for message, _ in said])
+        return logged
+
+    def new_segment(
+        self,
+        agent: str,
+        *,
+        caller: Caller | None = None,
+        now: datetime | None = None,
+        conversation: str = "",
+    ) -> Logged:
+        """Begin a segment in the open session; twice in a row makes one.
+
+        Where no session is open there is nothing to part: the next message begins one.
+        """
+        agent, moment = self._writable(agent), now or self._clock()
+        try:
+            with self._locks[agent]:
+                talk = self._find(agent, " ".join(conversation.split()), caller, moment)
+                session = self._current(talk, moment)
+                if session is None:
+                    return Logged(agent, "")
+                if not session.fresh:
+                    session = self._mend(talk, session, ())
+                    self._append(session, self._heading(session, moment))
+                return Logged(agent, session.id, session.segment)
+        finally:
+            self._end_over(agent)
+
+    # --- how it ends ---------------------------------------------------------------------
+
+    def end(
+        self,
+        agent: str,
+        *,
+        session: str = "",
+        conversation: str = "",
+        caller: Caller | None = None,
+        now: datetime | None = None,
+    ) -> str:
+        """End a session: the one named, else the conversation's open one; return its id.
+
+        Empty where none is open. What it was about is written for the next one first. Raises
+        NotFound for a session that is not there, and what a write raises.
+        """
+        agent, moment = self._writable(agent), now or self._clock()
+        with self._locks[agent]:
+            if session:
+                self.read(agent, session)
+                current = self._open(agent, session, moment)
+            else:
+                current = self._find(agent, " ".join(conversation.split()), caller, moment).session
+        if current is None:
+            return ""
+        over = moment - current.last >= self._idle
+        when = current.last if over else moment
+        self._end(agent, current.path, when, caller or Caller("agent", agent))
+        return current.id
+
+    def end_idle(self, agent: str = "", *, now: datetime | None = None) -> tuple[str, ...]:
+        """End the sessions that have been silent for too long; return their paths.
+
+        Of all agents where none is named. What cannot be ended is logged and left open. One whose
+        last word lies as far ahead was written by a clock that was wrong.
+        """
+        moment, ended = now or self._clock(), list[str]()
+        for name in (agent_name(agent),) if agent else self._paths.agent_names():
+            heads = [head for head in self._shelf.heads(name) if head.is_open]
+            if not heads or not self._gate.keeps_records(name):
+                continue
+            with self._locks[name]:
+                kept = {one.session.id: one.session for one in self._conversations.values()
+                        if one.agent == name and one.session}  # fmt: skip
+                for head in heads:
+                    current = kept.get(head.id)
+                    if current is None or current.stat != head.stat:
+                        current = self._open(name, head.id, moment)
+                    if current and abs(moment - current.last) >= self._idle:
+                        self._over[name][current.path] = current.last
+            ended += self._end_over(name)
+        return tuple(ended)
+
+    # --- what there is -------------------------------------------------------------------
+
+    def sessions(self, agent: str) -> tuple[str, ...]:
+        """Return the ids of an agent's sessions, oldest first."""
+        return session_ids(self._paths, agent_name(agent))
+
+    def heads(self, agent: str) -> tuple[Head, ...]:
+        """Return what the front matters of an agent's sessions say, oldest first."""
+        return self._shelf.heads(agent_name(agent))
+
+    def latest(self, agent: str) -> str:
+        """Return the newest session in which something was said, imported ones too."""
+        return self._shelf.latest(agent_name(agent))
+
+    def recent(self, agent: str, session: str = "") -> tuple[Recent, ...]:
+        """End what fell silent; return the newest other conversations of the last days.
+
+        The one that the active context speaks of is among them.
+        """
+        self.end_idle(agent)
+        agent, since = agent_name(agent), (self._clock() - RECENT_DAYS).date().isoformat()
+        found: list[Recent] = []
+        for head in reversed(self._shelf.heads(agent)):
+            if head.id[:10] < since or len(found) == RECENT:
+                break
+            if head.said and head.id != session and not head.meta.source:
+                one = recent_of(self._reader, agent, head.id, self._listeners.hides)
+                found += [one] if one else []
+        return tuple(found)
+
+    def open_session(
+        self, agent: str, conversation: str = "", *, now: datetime | None = None
+    ) -> str:
+        """Return the id of a conversation's open session; empty for none, or one gone silent."""
+        agent, moment = agent_name(agent), now or self._clock()
+        with self._locks[agent]:
+            current = self._find(agent, conversation.strip(), None, moment).session
+        return current.id if current and moment - current.last < self._idle else ""
+
+    def read(self, agent: str, session: str) -> Transcript:
+        """Return a session. Raises NotFound, UnreadableNote."""
+        return read_session(self._reader, self._paths, agent_name(agent), session)[1]
+
+    # --- within an agent's lock ----------------------------------------------------------
+
+    def _writable(self, agent: str) -> str:
+        agent = agent_name(agent)
+        if not self._gate.keeps_records(agent):
+            raise NotAllowed(
+                f"Nothing was written down: {agent} may only read (autonomy 0 in its identity.md)."
+            )
+        return agent
+
+    def _prepared(self, message: Message, now: datetime | None) -> tuple[Message, datetime]:
+        """Return a message without secrets, as a file can hold it, and its moment."""
+        try:
+            moment = now or (parse_time(message.time) if message.time else self._clock())
+        except (ValueError, OverflowError) as error:
+            raise BadArgument("time", message.time, ISO_TIME) from error
+        kept = replace(
+            message,
+            text=mask(message.text).text,
+            time=message.time or iso(moment),
+            id=keepable_id(message.id),
+            speaker=mask(message.speaker).text,
+        )
+        return kept, moment
+
+    def _find(
+        self, agent: str, name: str, caller: Caller | None, moment: datetime
+    ) -> RunningConversation:
+        """Return a conversation as its files stand; of several open sessions the newest."""
+        key = agent, name
+        talk = self._conversations.get(key)
+        if talk and talk.session and talk.session.stat == self._stat(talk.session.path):
+            talk.caller = caller or talk.caller
+            return talk
+        if talk and talk.session:
+            await_saved(self._reader, talk.session.path)
+        talk = RunningConversation(agent, name, caller or Caller("agent", agent))
+        heads = [head for head in self._shelf.heads(agent) if head.is_of(name)]
+        for head in reversed(heads):
+            over = self._paths.session(agent, head.id) in self._over[agent]
+            if head.is_open and not over and not talk.session:
+                talk.session = self._open(agent, head.id, moment, talk)
+        ended = [head.id for head in heads if not head.is_open]
+        for session in ended if is_hosts(name) else ended[-1:]:
+            try:
+                placed = read_session(self._reader, self._paths, agent, session)[1].messages
+            except (NotFound, UnreadableNote):
+                continue
+            for one in placed:
+                if one.message.id not in talk.known:
+                    talk.learn(session, one.message)
+        self._conversations[key] = talk
+        return talk
+
+    def _open(
+        self, agent: str, session: str, moment: datetime, talk: RunningConversation | None = None
+    ) -> OpenSession | None:
+        """Return a session if it is open; its messages become known to `talk`."""
+        try:
+            file, transcript = read_session(self._reader, self._paths, agent, session)
+        except (NotFound, UnreadableNote) as error:
+            log.warning("a session was passed over: %s", error)
+            return None
+        if not runs(transcript.meta):
+            return None
+        messages = transcript.messages
+        for placed in messages if talk else ():
+            if talk and placed.message.block:
+                talk.learn(session, placed.message)
+        return OpenSession(
+            id=session,
+            path=file.path,
+            next=int(next_block(messages)[1:]),
+            segment=transcript.segment,
+            fresh=not messages or messages[-1].segment != transcript.segment,
+            last=last_time(transcript, max(self._clock(), moment)),
+            stat=file.stat,
+            newline=file.newline,
+            whole=not completion(file.text, transcript, file.newline),
+        )
+
+    def _stat(self, path: str) -> FileStat | None:
+        try:
+            return self._reader.stat(path)
+        except VaultMindError:
+            return None
+
+    def _log(
+        self,
+        talk: RunningConversation,
+        said: Sequence[tuple[Message, datetime]],
+        *,
+        new_segment: bool,
+    ) -> Logged:
+        if talk.session and said:
+            self._mend(talk, talk.session, [message for message, _ in said])
+        fresh: list[tuple[Message, datetime]] = []
+        others: dict[str, Message] = {}
+        places: list[Message | MessageRef] = []
+        for message, moment in said:
+            place = talk.place(message, others)
+            places.append(place)
+            if isinstance(place, Message) and (not place.id or place.id not in others):
+                others[place.id] = place
+                fresh.append((place, moment))
+        known = any(isinstance(place, MessageRef) for place in places)
+        written = self._write(talk, fresh, begins=new_segment and not known)
+        by_message = {id(one): ref for (one, _), ref in zip(fresh, written, strict=True)}
+        refs = tuple(
+            place
+            if isinstance(place, MessageRef)
+            else by_message.get(id(place)) or talk.known[place.id].ref
+            for place in places
+        )
+        session = talk.session
+        last = refs[-1].session if refs else session.id if session else ""
+        segment = session.segment if session and session.id == last else 1
+        return Logged(talk.agent, last, segment, refs, len(written))
+
+    def _write(
+        self, talk: RunningConversation, fresh: Sequence[tuple[Message, datetime]], *, begins: bool
+    ) -> list[MessageRef]:
+        """Write messages down, in a session of their own wherever there was a silence."""
+        written: list[MessageRef] = []
+        while rest := fresh[len(written) :]:
+            session = self._current(talk, rest[0][1])
+            if session is None:
+                written.append(self._begin(talk, *rest[0]))
+                begins = False
+                continue
+            begins = begins and not session.fresh
+            text = self._heading(session, rest[0][1]) if begins else ""
+            taken: list[Message] = []
+            room = self._limit - (session.stat.size if session.stat else 0)
+            before = last = rest[0][1]
+            for message, moment in rest:
+                placed = replace(message, block=f"m{session.next + len(taken)}")
+                one = render_message(placed, session.newline)
+                room -= len(one.encode("utf-8", "replace"))
+                if room < 0 or (taken and moment - before >= self._idle):
+                    break
+                text, before = text + one, moment
+                last = max(last, moment)
+                taken.append(placed)
+            if not taken:  # there is no room in it
+                self._put_aside(talk, session)
+                continue
+            begins = False
+            self._append(session, text)
+            session.next += len(taken)
+            session.fresh, session.last = False, last
+            written += [talk.learn(session.id, placed) for placed in taken]
+        return written
+
+    def _heading(self, session: OpenSession, moment: datetime) -> str:
+        session.segment, session.fresh = session.segment + 1, True
+        return render_segment(session.segment, iso(moment), session.newline)
+
+    def _append(self, session: OpenSession, text: str) -> None:
+        """Append; what is known of the file is trusted only if it grew by just that."""
+        before = session.stat
+        self._gate.append(session.path, text)
+        after = self._stat(session.path)
+        grown = before and after and after.size == before.size + len(text.encode())
+        session.stat = after if grown else None
+
+    def _begin(self, talk: RunningConversation, message: Message, moment: datetime) -> MessageRef:
+        """Write a new session with a message, which is cut where it alone is too large."""
+        message = cut(replace(message, block="m1"), self._limit - FREE_BYTES)
+        agent, caller, day = talk.agent, talk.caller, moment.date().isoformat()
+        for number in range(1, NEW_SESSION_TRIES):
+            session = f"{day}_{numbers_used(self._paths, agent)[day] + number:03d}"
+            meta = SessionMeta(
+                session,
+                agent,
+                iso(moment),
+                conversation=talk.name,
+                device=self._listeners.device,
+                client=mask(caller.client).text if caller.kind == "agent" else "",
+                project=mask(caller.project).text,
+            )
+            creation = Creation(render_header(meta) + render_message(message))
+            path = self._paths.session(agent, session)
+            self._gate.save(path, creation.change, caller, "a session begins")
+            if creation.done:
+                talk.session = self._open(agent, session, moment)
+                return talk.learn(session, message)
+        raise WriteConflict(f"No free session id for {agent!r} on {day}.")
+
+    def _mend(
+        self, talk: RunningConversation, session: OpenSession, messages: Sequence[Message]
+    ) -> OpenSession:
+        """Complete the end of a session's file that a crash tore or a person left otherwise.
+
+        A message that is there only in part, and is logged now, goes.
+        """
+        if session.whole:
+            return session
+        self._gate.save(session.path, mending(messages), talk.caller, "a torn session is mended")
+        talk.session = self._open(talk.agent, session.id, session.last, talk)
+        return talk.session or session
+
+    def _current(self, talk: RunningConversation, moment: datetime) -> OpenSession | None:
+        """Return the session that a message of this moment belongs to, if there is one."""
+        session = talk.session
+        if session and session.stat != self._stat(session.path):
+            session = talk.session = self._open(talk.agent, session.id, moment, talk)
+        if session and moment - session.last >= self._idle:
+            self._put_aside(talk, session)
+        return talk.session
+
+    def _put_aside(self, talk: RunningConversation, session: OpenSession) -> None:
+        """Have a session ended once the lock is free: until then nothing is added to it."""
+        self._over[talk.agent][session.path] = session.last
+        talk.session = None
+
+    # --- without the lock: what takes long -----------------------------------------------
+
+    def _end_over(self, agent: str) -> list[str]:
+        """End what was put aside; return what could be ended. Whatever fails is logged."""
+        with self._locks[agent]:
+            over = dict(self._over[agent])
+        ended = []
+        for path, last in over.items():
+            try:
+                if self._end(agent, path, last, Caller("agent", agent)):
+                    ended.append(path)
+            except Exception as error:  # what is said next counts more than what was
+                known = isinstance(error, VaultMindError | OSError)
+                log.warning("%s was left open: %s", path, error, exc_info=not known)
+            finally:
+                self._over[agent].pop(path, None)
+        return ended
+
+    def _end(self, agent: str, path: str, when: datetime, caller: Caller) -> bool:
+        """Write an agent's active context and mark a session as ended; tell whether it is.
+
+        A kill between the two leaves a session that is open and is ended again by the same rule.
+        """
+        leaves = self._active.read(agent, path, self._clock())
+        with self._locks[agent]:
+            for key, talk in list(self._conversations.items()):
+                if talk.session and talk.session.path == path:
+                    del self._conversations[key]
+            if self._stat(path) != leaves.stat:
+                leaves = self._active.read(agent, path, self._clock())
+            change = self._active.change(leaves, self._clock())
+            active = self._paths.active_context(agent)
+            if leaves.body:
+                try:
+                    self._gate.save(active, change, caller, "what a session leaves for the next")
+                except (PathRefused, UnreadableNote) as error:  # it will be the same next time
+                    log.warning("the active context was not written: %s", error)
+            done = ending(leaves, when, self._listeners.device)
+            self._gate.save(path, done, caller, "a session ends")
+            ended = not runs(parse_meta(self._reader.read(path).text))
+        if ended:
+            self._listeners.ended(agent, session_of(path))
+        return ended

@@ -1,1 +1,0 @@
-"""The runs of scheduled sub-agents, which their host writes: read, and parts of them hidden."""

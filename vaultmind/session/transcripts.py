@@ -1,0 +1,259 @@
+"""Claude Code's transcripts: read as they grow, each line as messages.
+
+The format is not documented by its maker; this follows what is written to
+`~/.claude/projects/<project>/<session>.jsonl`. A line is an object with `type`, `uuid`,
+`timestamp` and `message`; `content` is a text or a list of blocks. What nobody said is left out:
+sub-agents' lines, summaries of a compaction, reminders and the output of local commands. A line
+of an unknown kind says nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Iterator, MutableMapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from vaultmind.errors import BadArgument, NotFound
+from vaultmind.session.files import TOOL_CHARS, beginning, iso, parse_time
+from vaultmind.types import Message
+
+MAX_CHARS = 100_000
+"""Maximum length of one message; of a longer paste it is said how much was left out."""
+TELLING = (b'"user"', b'"assistant"', b'"compact_boundary"', b'"queued_command"')
+"""A line without any of these says nothing to us, and is not parsed."""
+END_BYTES = 1024 * 1024
+"""Bytes of a transcript's end in which its last prompt is looked for."""
+SYNTHETIC = "<synthetic>"
+CALLED = "(called)"
+"""The text of a tool's call; its name stands where a speaker's does."""
+NOT_SAID = ("isSidechain", "isMeta", "isVisibleInTranscriptOnly", "isApiErrorMessage")
+"""A line with one of these was said by nobody, or not in this conversation."""
+_ASIDE = (
+    "system-reminder|ide_opened_file|ide_selection|local-command-caveat|user-prompt-submit-hook"
+)
+_ASIDES = re.compile(rf"<({_ASIDE})>.*?</\1>", re.DOTALL)
+_LOCAL = re.compile(
+    r"\s*<(local-command-std(out|err)|bash-(input|std(out|err))|task-notification|tick)\b"
+)
+_COMMAND = re.compile(r"<command-name>\s*(/?[^<]*?)\s*</command-name>")
+_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+_EMPTY = frozenset({"", "(no content)", "No response requested."})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which file was read, and how far; another file at the same path is read from its start."""
+
+    file: tuple[int, int] = (0, 0)
+    """Device and inode."""
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Whole lines that were read, and where to go on."""
+
+    lines: tuple[bytes, ...]
+    place: Place
+    more: bool = False
+    """Whether there was more than might be read at once."""
+    anew: bool = False
+    """Whether it was read from its start: the first time, or since it is another file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What a line says."""
+
+    messages: tuple[Message, ...] = ()
+    compacted: bool = False
+    """Whether the host let go of what stands above the line, but for a summary."""
+    folder: str = ""
+    """The path of the folder that it was said in; empty where the line does not say."""
+
+
+def check_transcript(path: str) -> Path:
+    """Return a transcript's path; raise BadArgument for one that can be none."""
+    found = Path(path)
+    if not path.isprintable() or not found.is_absolute() or found.suffix != ".jsonl":
+        raise BadArgument("transcript_path", path, "the absolute path of a .jsonl file")
+    return found
+
+
+def read_on(path: Path, place: Place, max_bytes: int) -> Read:
+    """Return the whole lines that follow a place, as many as fit, but one at least.
+
+    Raises NotFound where there is no file yet, BadArgument for anything but a regular file of
+    this user.
+    """
+    with _opened(path) as file:
+        found = os.fstat(file.fileno())
+        here = (found.st_dev, found.st_ino)
+        anew = place.file != here or not place.offset or found.st_size < place.offset
+        start = end = 0 if anew else place.offset
+        file.seek(start)
+        lines: list[bytes] = []
+        for line in file:
+            if not line.endswith(b"\n") or (lines and end - start >= max_bytes):
+                break
+            lines.append(line)
+            end += len(line)
+        more = end - start >= max_bytes and end < found.st_size
+        return Read(tuple(lines), Place(here, end), more, anew)
+
+
+def last_prompt(path: str) -> Message | None:
+    """Return what the person said last, by the end of a transcript; None where it does not say.
+
+    A message without a time counts as said in 1970.
+    """
+    try:
+        with _opened(check_transcript(path)) as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - END_BYTES))
+            lines = file.read().splitlines()
+    except (BadArgument, NotFound, OSError):
+        return None
+    for raw in reversed(lines):
+        for message in reversed(parse_line(raw, {}, datetime.fromtimestamp(0, UTC)).messages):
+            if message.role == "user":
+                return message
+    return None
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Return a transcript opened for reading; no link is followed, no pipe waited for."""
+    refused = BadArgument("transcript_path", str(path), "a regular file of your own")
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        descriptor = os.open(path, flags)
+    except FileNotFoundError:
+        raise NotFound(f"There is no transcript {str(path)!r} yet.") from None
+    except OSError as error:
+        raise refused from error
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
+        os.close(descriptor)
+        raise refused
+    return os.fdopen(descriptor, "rb")
+
+
+def parse_line(
+    raw: bytes, tools: MutableMapping[str, str], now: datetime, zone: tzinfo | None = None
+) -> Line:
+    """Return what a line says; nothing for one that is broken or of an unknown kind.
+
+    `tools` holds the names of the tools that were called, by call: a result does not repeat
+    its tool's name. `now` is the time of a line without one.
+    """
+    if not any(word in raw for word in TELLING):
+        return Line()
+    try:
+        record = json.loads(raw)
+    except (ValueError, RecursionError):
+        return Line()
+    if not isinstance(record, dict):
+        return Line()
+    if record.get("isCompactSummary") or record.get("subtype") == "compact_boundary":
+        return Line(compacted=not record.get("isSidechain"))
+    if any(record.get(name) for name in NOT_SAID) or not _is_human(record):
+        return Line()
+    time = local_time(record.get("timestamp"), zone) or iso(now)
+    origin = record.get("forkedFrom")  # a forked conversation begins with another's lines
+    copied = origin.get("messageUuid") if isinstance(origin, dict) else None
+    own = str(copied or record.get("uuid") or f"h{hashlib.sha256(raw).hexdigest()[:12]}")
+    messages = tuple(
+        replace(message, time=time, id=own if number == 1 else f"{own}/{number}")
+        for number, message in enumerate(_messages(record, tools), 1)
+    )
+    folder = record.get("cwd")
+    return Line(messages, folder=folder if isinstance(folder, str) else "")
+
+
+def local_time(value: object, zone: tzinfo | None) -> str:
+    """Return a time (ISO 8601 or seconds since 1970) as local time; empty if it is none."""
+    try:
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            moment = datetime.fromtimestamp(value, UTC)
+        elif isinstance(value, str):
+            moment = parse_time(value, zone)
+        else:
+            return ""
+        return iso(moment.astimezone(zone))
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+def _messages(record: dict[str, Any], tools: MutableMapping[str, str]) -> Iterator[Message]:
+    """Yield what a record says, without time and id."""
+    kind, message, queued = record.get("type"), record.get("message"), record.get("attachment")
+    content = message.get("content") if isinstance(message, dict) else None
+    if kind == "attachment" and isinstance(queued, dict) and queued.get("type") == "queued_command":
+        # what the person typed while the assistant was at work
+        if queued.get("commandMode", "prompt") == "prompt" and _is_human(queued):
+            yield from _typed(queued.get("prompt"))
+    elif kind == "user":
+        yield from _typed(content)
+        for block in _blocks(content, "tool_result"):
+            words = beginning("\n".join(_texts(block.get("content"))), TOOL_CHARS)
+            name = tools.get(str(block.get("tool_use_id")), "tool")
+            yield Message("tool", words or "(no text)", "", speaker=name)
+    elif kind == "assistant":
+        words = "\n\n".join(text.strip("\n") for text in _texts(content)).strip()
+        if words not in _EMPTY and isinstance(message, dict) and message.get("model") != SYNTHETIC:
+            yield Message("assistant", _capped(words), "")
+        for block in _blocks(content, "tool_use"):
+            name = str(block.get("name") or "tool")
+            tools[str(block.get("id"))] = name
+            yield Message("tool", CALLED, "", speaker=name)
+
+
+def _typed(content: object) -> Iterator[Message]:
+    """Yield what a person typed, without what the host put beside it."""
+    kept = [text for text in map(_own_words, _texts(content)) if text]
+    kept += ["[attached: image]" for _ in _blocks(content, "image")]
+    kept += ["[attached: document]" for _ in _blocks(content, "document")]
+    if kept:
+        yield Message("user", _capped("\n\n".join(kept)), "")
+
+
+def _own_words(text: str) -> str:
+    if _LOCAL.match(text) or text.startswith("[Request interrupted by user"):
+        return ""
+    if command := _COMMAND.search(text):
+        arguments = _ARGUMENTS.search(text)
+        words = arguments[1].strip() if arguments else ""
+        return f"{command[1]} {words}" if words else ""
+    words = _ASIDES.sub("", text).strip()
+    return "" if words in _EMPTY else words
+
+
+def _is_human(record: dict[str, Any]) -> bool:
+    """Tell whether no machine is named as the one who speaks in the person's place."""
+    origin = record.get("origin")
+    return not isinstance(origin, dict) or origin.get("kind") in (None, "human")
+
+
+def _texts(content: object) -> list[str]:
+    if isinstance(content, str):
+        return [content]
+    texts = (block.get("text") for block in _blocks(content, "text"))
+    return [text for text in texts if isinstance(text, str)]
+
+
+def _blocks(content: object, kind: str) -> list[dict[str, Any]]:
+    blocks = content if isinstance(content, list) else []
+    return [one for one in blocks if isinstance(one, dict) and one.get("type") == kind]
+
+
+def _capped(text: str) -> str:
+    left_out = len(text) - MAX_CHARS
+    if left_out <= 0:
+        return text
+    return f"{beginning(text, MAX_CHARS)} […{left_out:,} characters left out]"
