@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from functools import cache, lru_cache
-from pathlib import Path
+from functools import lru_cache
 
+from vaultmind.consolidate.names import groups, letters_shared, same_name, sound
+from vaultmind.consolidate.numbers import month_of, numbers, plain, value_of, weekday
 from vaultmind.consolidate.types import Reason
 from vaultmind.index.when import mentioned
 from vaultmind.index.words.language import detect
@@ -50,10 +51,6 @@ FRAME = frozenset(_FRAME.split())
 _WORD = re.compile(r"[^\W_]+")
 _LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LEFT_OUT = re.compile(r"\.{3}|…")
-_GROUPED = re.compile(r"(?<=\d)[ \u00a0\u202f.,'](?=\d{3}(?!\d))")
-_HALF_OF = re.compile(r"\bпол-?(?=\w{3})(?!тор|ови|уч|ез|ож|ит|ь|н|а|я)")
-"""Russian `полдевятого`, `полкило`."""
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)?|[^\W\d_]+")
 _TIME = re.compile(
     r"(?<![\d.,:])(\d{1,2})(?:[:.]([0-5]\d)(?![\d:]|[.,]\d)(?: ?[ap]\.?m\b)?| ?[ap]\.?m\b)"
 )
@@ -206,7 +203,7 @@ def _said(text: str, day: str) -> _Said:
     loose = {(int(m[1]), int(m[2] or m[3] or m[4])) for m in _DAY_MONTH.finditer(rest)}
     days = {(one.month, one.day) for one in dates}
     months = {month for month, _ in days}
-    months |= {int(one) for word in _WORD.findall(text) if (one := _month(word))}
+    months |= {int(one) for word in _WORD.findall(text) if (one := month_of(word))}
     hours = [(int(m[1]) % HALF_DAY, int(m[2] or 0), m[0]) for m in _TIME.finditer(text)]
     clocks = {one[:2] for one in hours if "." not in one[2] or one[2].endswith(("m", "m."))}
     words = frozenset(_WORD.findall(f"{fold(text)} {fold(text.replace('ё', 'йо'))}"))
@@ -219,7 +216,7 @@ def _said(text: str, day: str) -> _Said:
         own | frozenset(_YEAR.findall(text)),
         frozenset(days | loose | {pair[::-1] for pair in loose}),
         frozenset(months),
-        frozenset(one for word in _WORD.findall(text) if (one := _weekday(word)) is not None),
+        frozenset(one for word in _WORD.findall(text) if (one := weekday(word)) is not None),
         frozenset(one.weekday() for one in dates),
         frozenset(clocks),
         frozenset(one[:2] for one in hours),
@@ -237,7 +234,7 @@ def _dates(text: str, day: str) -> tuple[set[date], str]:
     for span in spans:
         words = _WORD.findall(span.text)
         counted = bool(numbers(span.text, parts=True)) or not any(
-            _weekday(word) is not None for word in words
+            weekday(word) is not None for word in words
         )
         if span.start and span.end and span.end - span.start <= timedelta(days=1) and counted:
             found.add(span.start.date())
@@ -250,103 +247,6 @@ def _day(day: str) -> date | None:
         return date.fromisoformat(day)
     except ValueError:
         return None
-
-
-def _month(word: str) -> float | None:
-    """Return which month a word names; `may` and `march` in small letters are none."""
-    return None if word in ("may", "march", "mar", "sep") else _value(word.casefold(), kind="mo")
-
-
-def _weekday(word: str) -> int | None:
-    """Return which day of the week a word names, Monday being 0."""
-    found = _value(word.casefold(), kind="wd")
-    return None if found is None else int(found)
-
-
-# --- numbers ------------------------------------------------------------------------------
-
-
-@cache
-def _table(kind: str) -> tuple[dict[str, float], list[tuple[str, float]]]:
-    """Return the words of a kind of number, and the stems of others, each with its value.
-
-    Kinds are "" for numbers, "th" for ranks, "mo" for months, "wd" for days of the week.
-    """
-    whole: dict[str, float] = {}
-    stems: list[tuple[str, float]] = []
-    for line in Path(__file__).with_name("numbers.txt").read_text("utf-8").splitlines():
-        number, *words = line.split()
-        if number.rstrip("0123456789.") != kind:
-            continue
-        value = float(number.removeprefix(kind))
-        for word in words:
-            for form in {word, fold(word)}:
-                if form.endswith("*"):
-                    stems.append((form[:-1], value))
-                else:
-                    whole.setdefault(form, value)
-    return whole, sorted(stems, key=lambda one: -len(one[0]))
-
-
-@lru_cache(maxsize=20_000)
-def _value(token: str, *, kind: str = "", loose: bool = False) -> float | None:
-    """Return what number of a kind a word is; `loose`: or begins with (`dwunastoletni`)."""
-    whole, stems = _table(kind)
-    if token in whole:
-        return whole[token]
-    if (
-        found := next((value for stem, value in stems if token.startswith(stem)), None)
-    ) is not None:
-        return found
-    begun = [one for one in whole if loose and len(one) > SHORT and token.startswith(one)]
-    half = 0.5 if loose and token.startswith(("пол", "pół")) else None
-    return whole[max(begun, key=len)] if begun else half
-
-
-def numbers(text: str, *, parts: bool) -> frozenset[str]:
-    """Return the numbers of a text as plain digits: `1,200`, `twenty-five`, `5k`, `piąty`.
-
-    `parts`: also those that others are made of, or that stand for much else (`one`, `second`).
-    """
-    found: set[str] = set()
-    run: list[float] = []
-    """What was read of a number: whole thousands, and what stands below them."""
-    text = _HALF_OF.sub("пол ", _GROUPED.sub("", text.casefold()))
-    for token in (*_NUMBER.findall(text), ""):
-        ranks = None if _weekday(token) is not None else _value(token, kind="th")
-        value = ranks if ranks is not None else _value(token, loose=parts)
-        if token[:1].isdigit():
-            value = float(token.replace(",", "."))
-            found.update(re.findall(r"\d+", token) if parts else ())
-        if _weekday(token) is not None:
-            value = None
-        if run and value in _SCALES and run[-1] < value:
-            run[-1] *= value
-        elif run and value is not None and not token[0].isdigit() and _goes_on(run[-1], value):
-            run[-1:] = [run[-1] + value] if run[-1] < _SCALES[1] else [run[-1], value]
-        elif token not in _AND or not run:
-            found.update({plain(sum(run))} if run and (parts or sum(run) not in (1, 2)) else ())
-            run = [value] if value is not None else []
-        if value is not None and parts and value not in _SCALES[1:]:
-            found.add(plain(value))
-    return frozenset(found)
-
-
-_SCALES = (100.0, 1000.0, 1_000_000.0)
-_AND = frozenset({"and", "i", "с", "z"})
-
-
-def _goes_on(read: float, number: float) -> bool:
-    """Tell whether a number in words goes on: `twenty five`, `sto pięć`, `трое с половиной`."""
-    if number < 1:
-        return True
-    place = 10 ** len(str(int(number)))
-    return read >= place and read % place == 0 and (number > 9 or read % 100 != 10)  # noqa: PLR2004
-
-
-def plain(value: float) -> str:
-    """Return a number without needless digits: `1.5`, `7`."""
-    return f"{value:f}".rstrip("0").rstrip(".")
 
 
 def _lost_number(mine: _Said, said: Sequence[_Said], names: int, sources: Sequence[Message]) -> str:
@@ -445,7 +345,7 @@ def _names(claim: str, said: frozenset[str], spoken: str) -> Iterator[str]:
             if language and spoken and language != spoken and not follows[:1].isupper():
                 continue
             whose = claim[match.end() : match.end() + 2].startswith(("'s", "’s", ","))
-            known = sound(fold(word)) in _groups()
+            known = sound(fold(word)) in groups()
             if (
                 not whose
                 and not known
@@ -472,7 +372,7 @@ def _is_ordinary(folded: str) -> bool:
     if any(framed) or {folded, folded.removesuffix("s")} & (SMALL | FRAME):
         return True
     stop = any(folded in one for one in BY_LANGUAGE.values())
-    return stop or _weekday(folded) is not None or _value(folded, kind="mo") is not None
+    return stop or weekday(folded) is not None or value_of(folded, kind="mo") is not None
 
 
 def _is_among(name: str, spoken: frozenset[str], proper: frozenset[str]) -> bool:
@@ -482,109 +382,9 @@ def _is_among(name: str, spoken: frozenset[str], proper: frozenset[str]) -> bool
     """
     parts = (name,) if fold(name) in spoken else name.split("-")
     return all(
-        any(_same_name(fold(part), other, loosely=other in proper) for other in spoken)
+        any(same_name(fold(part), other, loosely=other in proper) for other in spoken)
         for part in parts
     )
-
-
-@cache
-def _groups() -> dict[str, frozenset[int]]:
-    found: dict[str, set[int]] = {}
-    lines = Path(__file__).with_name("names.txt").read_text("utf-8").splitlines()
-    for number, line in enumerate(lines):
-        for word in line.split():
-            found.setdefault(sound(fold(word)), set()).add(number)
-    return {word: frozenset(numbers) for word, numbers in found.items()}
-
-
-@lru_cache(maxsize=4096)
-def _group(heard: str) -> frozenset[int]:
-    """Return which names a word may be a form of, by its sound."""
-    own = (
-        own
-        for one, own in _groups().items()
-        if one == heard or (len(one) >= SHORT <= len(heard) and _inflected(one, heard))
-    )
-    return frozenset().union(*own)
-
-
-@lru_cache(maxsize=50_000)
-def _same_name(one: str, other: str, *, loosely: bool = True) -> bool:
-    """Tell whether two folded words are one name, in whatever cases and alphabets."""
-    if one == other:
-        return True
-    pairs = [(a, b) for a in _sounds(one) for b in _sounds(other)]
-    if any(a == b or _inflected(a, b) or _group(a) & _group(b) for a, b in pairs):
-        return True
-    for a, b in pairs:
-        short, long = sorted((a, b), key=len)
-        shared = _shared(a, b)
-        if shared > SHORT and shared >= min(0.7 * len(long), len(short) - 2):
-            return True
-        within = len(short) >= SHORT and (short in long or long.startswith(short[:-1]))
-        if loosely and (within or (shared >= SHORT and shared >= 0.6 * len(long))):
-            return True
-    return False
-
-
-def _sounds(folded: str) -> set[str]:
-    """Return how a folded word may sound; `ch` is two sounds, `c` two as well."""
-    ways = {sound(folded), sound(folded.replace("ch", "cz"))}
-    return ways | {re.sub(r"c(?![ei])k?", "k", heard) for heard in ways}
-
-
-def _shared(one: str, other: str) -> int:
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
-
-
-_ENDINGS = (
-    """a i u e o em om am ov ovi evi ou oi ei ego ogo emu omu ie ii im ih imi ah ami eh ski s"""
-)
-_CASES = frozenset(_ENDINGS.split()) | {""}
-"""Endings of a name's cases by their sound."""
-_SOFT = (("ce", "t"), ("ce", "k"), ("cie", "t"), ("ze", "d"), ("ze", "g"), ("se", "h"), ("ci", "t"))
-"""Ends of Polish locatives by their sound, and what other cases have there."""
-
-
-def _inflected(one: str, other: str) -> bool:
-    """Tell whether the endings alone of two names differ, by their sound."""
-    for a, b in ((one, other), (other, one)):
-        shared = _shared(a, b)
-        if shared >= 2 and len(a) > 2 and len(b) > 2 and {a[shared:], b[shared:]} <= _CASES:  # noqa: PLR2004
-            return True
-        for soft, hard in _SOFT:
-            base = a.removesuffix(soft) + hard
-            if (
-                a.endswith(soft)
-                and len(base) >= SHORT - 1
-                and b.startswith(base)
-                and b[len(base) :] in _CASES
-            ):
-                return True
-    fleeting = [re.sub(r"(?<=[^aeiou])[eo](?=[rklncsv]$)", "", one) for one in (one, other)]
-    return fleeting != [one, other] and len(min(fleeting, key=len)) > 2 and _inflected(*fleeting)  # noqa: PLR2004
-
-
-_CYRILLIC = str.maketrans(
-    dict(zip("абвгдезийклмнопрстуфхцыэ", "abvgdeziiklmnoprstufhcie", strict=True))
-    | {"ж": "z", "ч": "C", "ш": "s", "щ": "s", "ъ": "", "ь": "", "ю": "iu", "я": "ia", "ё": "io"}
-)
-_SOUNDS = (
-    ("szcz", "s"), ("shch", "s"), ("cz", "C"), ("zh", "z"), ("ph", "f"), ("sch", "s"), ("ts", "c"),
-    ("sh", "s"), ("sz", "s"), ("ch", "h"), ("kh", "h"), ("th", "t"), ("dz", "z"),
-    ("rz", "r"), ("x", "ks"), ("q", "k"), ("w", "v"), ("j", "i"), ("y", "i"),
-)  # fmt: skip
-
-
-@lru_cache(maxsize=20_000)
-def sound(folded: str) -> str:
-    """Return a folded word by its sound, alike for Latin and Cyrillic letters."""
-    heard = folded.translate(_CYRILLIC)
-    for letters, said in _SOUNDS:
-        heard = heard.replace(letters, said)
-    heard = re.sub(r"i(?=[aeou])", "", heard)
-    return re.sub(r"(.)\1+", r"\1", heard)
 
 
 # --- words and negations ------------------------------------------------------------------
@@ -621,7 +421,9 @@ def _is_said(word: Word, among: Iterable[Word]) -> bool:
     for other in among:
         long = max(len(word.folded), len(other.folded))
         ending = 3 if long > 2 * SHORT - 2 else 2
-        if word.same(other) or _shared(word.folded, other.folded) >= max(SHORT - 1, long - ending):
+        if word.same(other) or letters_shared(word.folded, other.folded) >= max(
+            SHORT - 1, long - ending
+        ):
             return True
     return False
 

@@ -9,11 +9,32 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 from vaultmind import tokens
+from vaultmind.consolidate.ask import (
+    ENOUGH,
+    FROM,
+    HIDDEN,
+    INTEGER,
+    MOST_SENTENCES,
+    NOTHING,
+    PARAGRAPHS,
+    UNSAID_CONTEXT,
+    Line,
+    Note,
+    Sound,
+    ask_all,
+    believed,
+    list_of,
+    notes_of,
+    object_of,
+    sound,
+    spoken_in,
+    summed_up,
+    text_of,
+    transcript,
+)
 from vaultmind.consolidate.extract import WEIGHT, Vectors, extract, once, settle, sorts
 from vaultmind.consolidate.ground import share_of, supported
 from vaultmind.consolidate.summarise import (
@@ -24,11 +45,9 @@ from vaultmind.consolidate.summarise import (
     Summary,
 )
 from vaultmind.consolidate.talk import (
-    GAP,
     Talk,
     Understand,
     key_of,
-    own_words,
     read_talk,
     statement,
 )
@@ -44,42 +63,20 @@ from vaultmind.consolidate.types import (
     Understood,
 )
 from vaultmind.errors import MinionFailed
-from vaultmind.index.words.language import detect
-from vaultmind.memory.match import same_fact
-from vaultmind.minion import prompts
 from vaultmind.minion.choice import EXTRACTIVE, Done, Minion
-from vaultmind.minion.structured import ask_json
-from vaultmind.minion.window import windows
-from vaultmind.plural import counted
 from vaultmind.ports import Embedder, Generator
 from vaultmind.session.sentences import KINDS, sentences
 from vaultmind.session.summary import ModelLine, ModelLines
-from vaultmind.types import Fact, Message, Prompt, Role, Turn
+from vaultmind.types import Fact, Message
 from vaultmind.vault.oneline import one_line
 
-UNSAID_CONTEXT = 4096
-"""Tokens of a window of which nobody says how large it is."""
-ANSWER_SHARE, MOST_ANSWER = 4, 1024
-"""An answer may have a quarter of the window, and at most so many tokens."""
-MARGIN, LEAST_ROOM = 48, 120
-"""Tokens of the marks around the turns; with less room a model sees only scraps."""
-MOST_WINDOWS = 32
-"""What would need more is left to the built-in engine: hours of work for one conversation."""
-OVERLAP = 2
-"""Lines that end a window and stand at the beginning of the next one too."""
-SECONDS = 3600.0
-"""What the configuration allows a job is less."""
 KNOWN_TOKENS, KNOWN_SHARE = 600, 8
 """Of the facts that are known, as a model is shown them, and their part of a window."""
-SENSE, ENOUGH = 0.3, 0.5
-"""Share of a model's facts, and of its sentences, that must be said for any to be believed."""
-MOST_SENTENCES, MOST_CHARACTERS, FACT_CHARACTERS = 5, 400, 200
-FEWEST, LONG = 2, 6
-"""Sentences that a conversation of so many lines is summed up in, at least."""
+SENSE = 0.3
+"""Share of a model's statements that must have been said for any to be believed."""
+FACT_CHARACTERS = 200
 MOST_MARKS = 6
 """Sources that a paragraph names: those that say most of it."""
-PARAGRAPHS: dict[Level, tuple[int, int]] = {"L1": (3, 5), "L2": (2, 3)}
-"""Fewest and most."""
 WORDS_A_TOKEN = 0.6
 """A limit in tokens, said in words, as models count them; on the safe side."""
 PASSING = 0.9
@@ -88,8 +85,6 @@ LINES = 8
 """Lines on a window of a running conversation."""
 TRIES, MOST_FAILING = 3, 64
 """A question on which the models failed so often is not asked again."""
-LEFT_OUT = "[…]"
-NOTHING = {"en": "(nothing)", "pl": "(nic)", "ru": "(ничего)"}
 _MADE_UP: frozenset[Reason] = frozenset(
     (
         "no evidence",
@@ -101,7 +96,6 @@ _MADE_UP: frozenset[Reason] = frozenset(
         "polarity",
     )
 )
-_HIDDEN: frozenset[Reason | None] = frozenset({"private", "secret", "orders the memory"})
 _ABOUT = re.compile(
     r"\s{0,20}(?:(?:the )?user|użytkowni(?:k|czka)|пользовател(?:ь|ьница))\b[,:]?(?!['’])\s+",
     re.IGNORECASE,
@@ -109,210 +103,6 @@ _ABOUT = re.compile(
 """Whom every fact is about need not be said in each."""
 _SHOWN_AS = re.compile(r"^\s*(?:[-*]\s+)?(?:[^\s:][^:]{0,40}:\s+)?")
 _SPEAKER = re.compile(r"^(?:\[\d+\]\s*)?(?:(?:user|assistant)\s*:\s*)?", re.IGNORECASE)
-_NUMBERED = re.compile(r"\[(\d+)\](?=\s)")
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A message as a model is shown it."""
-
-    number: int
-    """From 1: what the model calls it."""
-    key: str
-    role: Role | Literal[""]
-    """Empty where nobody speaks: a note."""
-    text: str
-
-    @property
-    def shown(self) -> str:
-        """Return the line."""
-        return f"[{self.number}] {f'{self.role}: ' if self.role else ''}{self.text}"
-
-
-def transcript(messages: Sequence[Message], talk: Talk) -> tuple[Line, ...]:
-    """Return the lines of a conversation that a model may see; `talk` is what was read of it.
-
-    No tool output, pastes, code, private or secret words, nothing that was asked not to be kept
-    and no orders to a memory: what is not shown cannot be repeated.
-    """
-    withheld = {one.key for one in talk.said if one.fault == "asked not to keep"}
-    hidden = {(one.key, one.text) for one in talk.said if one.fault in _HIDDEN}
-    found: list[Line] = []
-    for message in messages:
-        key = key_of(message)
-        if message.role not in ("user", "assistant") or message.asked or message.erased:
-            continue
-        own, _ = own_words(message.text)
-        kept = [LEFT_OUT if (key, one) in hidden else one for one in sentences(own)]
-        text = _NUMBERED.sub(r"(\1)", one_line(" ".join(kept).replace(GAP, LEFT_OUT)))
-        if key not in withheld and any(map(str.isalnum, text)):
-            found.append(Line(len(found) + 1, key, message.role, text))
-    return tuple(found)
-
-
-# --- asking --------------------------------------------------------------------------------
-
-
-def _object(**properties: Any) -> dict[str, Any]:  # noqa: ANN401
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def _list(items: dict[str, Any], most: int, fewest: int = 0) -> dict[str, Any]:
-    return {"type": "array", "items": items, "maxItems": most, "minItems": fewest}
-
-
-def _text(most: int) -> dict[str, Any]:
-    return {"type": "string", "maxLength": most}
-
-
-_INTEGER = {"type": "integer"}
-_FROM = _list(_INTEGER, 12)
-
-
-def ask_all(
-    generator: Generator,
-    name: str,
-    lines: Sequence[Line],
-    schema: Mapping[str, Any],
-    language: str,
-    fixed: Mapping[str, str] = MappingProxyType({}),
-) -> list[dict[str, Any]]:
-    """Return a model's answers about some lines, one for each window that they fill.
-
-    `name` is the prompt's, `schema` what an answer holds, `fixed` what else the prompt
-    says. Raises MinionFailed.
-    """
-    words = prompts.load(name, language)
-    place = "notes" if name == "level" else "transcript"
-    window = generator.context_tokens or UNSAID_CONTEXT
-    answer = min(MOST_ANSWER, window // ANSWER_SHARE)
-    free = window - generator.count(words.filled(**{place: ""}, **fixed)) - answer - MARGIN
-    room = free - answer if free - answer >= window // 2 else free
-    if room < LEAST_ROOM:
-        raise MinionFailed("too_long", f"The window of {generator.id} ({window}) has no room.")
-    parts = windows([line.shown for line in lines], room, generator.count, overlap=OVERLAP)
-    if len(parts) > MOST_WINDOWS:
-        why = f"It would take {generator.id} {len(parts)} windows; {MOST_WINDOWS} are the most."
-        raise MinionFailed("too_long", why)
-    found = []
-    for part in parts:
-        text = words.filled(**{place: "\n".join(one.text for one in part.pieces)}, **fixed)
-        allowed = frozenset(lines[one.source].number for one in part.pieces)
-        prompt = Prompt(
-            (Turn("user", text),), _object(**schema), max_tokens=answer, seconds=SECONDS
-        )
-        check = partial(_numbers_fault, allowed)
-        found.append(ask_json(generator, prompt, check, language=words.language).value)
-    return found
-
-
-def _numbers_fault(allowed: frozenset[int], value: Mapping[str, Any]) -> Sequence[str]:
-    """Return that most of an answer's items name no line that there is; a few are left out."""
-    for items in (one for one in value.values() if isinstance(one, list)):
-        field_ = next((f for f in ("evidence", "from") for i in items if f in i), "")
-        named = [one[field_] for one in items] if field_ else []
-        lists = [one if isinstance(one, list) else [one] for one in named]
-        wrong = [one for one in lists if one and allowed.isdisjoint(one)]
-        if wrong and 2 * len(wrong) > len(lists):
-            return (f'"{field_}" must hold numbers from {min(allowed)} to {max(allowed)}',)
-    return ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Note:
-    """A sentence of a model, and the keys of the lines that it names."""
-
-    text: str
-    keys: tuple[str, ...]
-
-
-def _notes(
-    generator: Generator, name: str, lines: Sequence[Line], language: str, **fixed: str
-) -> list[_Note]:
-    """Return a model's sentences about some lines, or its paragraphs for the prompt `level`."""
-    item = "paragraphs" if name == "level" else "sentences"
-    most = PARAGRAPHS["L1"][1] if name == "level" else MOST_SENTENCES
-    size = 900 if name == "level" else 300
-    schema = {item: _list(_object(**{"text": _text(size), "from": _FROM}), most)}
-    keys = {line.number: line.key for line in lines}
-    return [
-        _Note(one["text"], tuple(dict.fromkeys(keys[n] for n in one["from"] if n in keys)))
-        for value in ask_all(generator, name, lines, schema, language, fixed)
-        for one in value[item]
-    ]
-
-
-def _summed_up(generator: Generator, lines: Sequence[Line], language: str) -> list[_Note]:
-    """Return a few sentences about some lines; many are summed up again while that helps."""
-    current = _notes(generator, "summary", lines, language)
-    while len(current) > MOST_SENTENCES:
-        again = [Line(at, str(at - 1), "", one.text) for at, one in enumerate(current, 1)]
-        shorter = _notes(generator, "summary", again, language)
-        if len(shorter) >= len(current):
-            break
-        from_ = [[key for at in one.keys for key in current[int(at)].keys] for one in shorter]
-        current = [
-            _Note(one.text, tuple(dict.fromkeys(keys)))
-            for one, keys in zip(shorter, from_, strict=True)
-        ]
-    return current
-
-
-# --- what holds ----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Sound:
-    """The sentences of a model that hold, and what each of the others says that nobody said."""
-
-    kept: tuple[str, ...] = ()
-    dropped: tuple[str, ...] = ()
-
-    def enough(self, lines: int = 1) -> bool:
-        """Tell whether enough is left to sum up so many lines."""
-        fewest = FEWEST if lines >= LONG else 1
-        return len(self.kept) >= max(fewest, ENOUGH * (len(self.kept) + len(self.dropped)))
-
-    def note(self) -> tuple[str, ...]:
-        """Return in words what was left out, if anything."""
-        if not self.dropped:
-            return ()
-        number = f"{counted(len(self.dropped), 'sentence')} of the model"
-        return (f"{number} left out: nobody said {'; '.join(dict.fromkeys(self.dropped[:3]))}.",)
-
-
-def sound(texts: Iterable[str], sources: Sequence[str], also: str = "") -> Sound:
-    """Return the sentences of some texts that their sources say, each once, in order."""
-    kept: list[str] = []
-    dropped: list[str] = []
-    said = [Message("user", one, "") for one in sources]
-    for one in (one for text in texts for one in sentences(one_line(text))):
-        if any(same_fact(one, other) for other in kept) or not any(map(str.isalnum, one)):
-            continue
-        fault = supported(one, said, also=also)
-        if fault is not None or len(one) > MOST_CHARACTERS:
-            dropped.append((fault.detail or fault.reason) if fault else "so long a sentence")
-        else:
-            kept.append(one if one[-1] in '.!?…。！？"»”)' else f"{one}.")
-    return Sound(tuple(kept), tuple(dropped))
-
-
-def _believed(generator: Generator, found: Sound, lines: int = 1) -> Sound:
-    if not found.enough(lines):
-        said = f"{len(found.kept)} of {len(found.kept) + len(found.dropped)} of its sentences"
-        why = f"The model {generator.id} did not understand: {said} were said."
-        raise MinionFailed("nonsense", why)
-    return found
-
-
-def _spoken(lines: Iterable[Line], fallback: str) -> str:
-    """Return the language that is spoken, which is the one to answer in."""
-    return detect(" ".join(one.text for one in lines), fallback) or fallback
 
 
 # --- facts ---------------------------------------------------------------------------------
@@ -374,7 +164,7 @@ class Thinker:
         lines = transcript(messages, talk)
         if not any(line.role == "user" for line in lines):
             return _understood(built_in, plain.session(messages, language))
-        spoken = _spoken(lines, language)
+        spoken = spoken_in(lines, language)
         job = _Job(talk, lines, messages, brain, built_in, spoken, max_facts, embedder)
         done = self._minion.run("extraction", lambda generator: _think(generator, job))
         if done.value is None:
@@ -403,15 +193,15 @@ def _think(generator: Generator, job: _Job) -> tuple[Extraction, Sound]:
     """Return what holds of a model's facts and of its summary; raises MinionFailed."""
     window = generator.context_tokens or UNSAID_CONTEXT
     known = shown_facts(job.brain, job.lines, min(KNOWN_TOKENS, window // KNOWN_SHARE))
-    fact = _object(
+    fact = object_of(
         category={"enum": list(CATEGORIES)},
-        fact=_text(FACT_CHARACTERS),
-        evidence=_list(_INTEGER, 4, 1),
-        replaces=_INTEGER,
+        fact=text_of(FACT_CHARACTERS),
+        evidence=list_of(INTEGER, 4, 1),
+        replaces=INTEGER,
     )
     schema = {
-        "facts": _list(fact, max(1, job.max_facts)),
-        "summary": _list(_text(300), MOST_SENTENCES),
+        "facts": list_of(fact, max(1, job.max_facts)),
+        "summary": list_of(text_of(300), MOST_SENTENCES),
     }
     shown = "\n".join(f"{at}. {one.text}" for at, one in enumerate(known, 1))
     nothing = NOTHING.get(job.language, NOTHING["en"])
@@ -420,7 +210,7 @@ def _think(generator: Generator, job: _Job) -> tuple[Extraction, Sound]:
     said = list(dict.fromkeys(one for answer in answers for one in answer["summary"]))
     if len(answers) > 1 and len(said) > MOST_SENTENCES:
         again = [Line(at, "", "", one) for at, one in enumerate(said, 1)]
-        said = [one.text for one in _summed_up(generator, again, job.language)]
+        said = [one.text for one in summed_up(generator, again, job.language)]
     summary = sound(said, [line.text for line in job.lines])
     judged = [_judged(one, known, job) for answer in answers for one in answer["facts"]]
     wrong = [one for one in judged if isinstance(one, Dropped)]
@@ -446,7 +236,7 @@ def _judged(one: Mapping[str, Any], known: Sequence[Fact], job: _Job) -> Candida
     keys = {line.number: line.key for line in job.lines}
     evidence = tuple(dict.fromkeys(keys[n] for n in one["evidence"] if n in keys))
     category: Category = one["category"]
-    said = [each for each in job.talk.said if each.key in evidence and each.fault not in _HIDDEN]
+    said = [each for each in job.talk.said if each.key in evidence and each.fault not in HIDDEN]
     mine = [each for each in said if each.role == "user"]
     if not mine or not text:
         reason: Reason = "not the user's words" if said and text else "no evidence"
@@ -511,9 +301,9 @@ class ModelWriter:
             return self.plain.session(messages, language)
 
         def write(generator: Generator) -> Summary:
-            said = _summed_up(generator, lines, _spoken(lines, language))
+            said = summed_up(generator, lines, spoken_in(lines, language))
             found = sound((one.text for one in said), [line.text for line in lines])
-            _believed(generator, found, len(lines))
+            believed(generator, found, len(lines))
             keys = dict.fromkeys(key for one in said for key in one.keys)
             sources = tuple(keys) or tuple(line.key for line in lines)
             return Summary((Paragraph(" ".join(found.kept), sources),), notes=found.note())
@@ -528,7 +318,7 @@ class ModelWriter:
         lines = [line for _, own in said for line in own]
         if not lines:
             return self.plain.level(level, sources, language, max_tokens)
-        spoken = _spoken(lines, language)
+        spoken = spoken_in(lines, language)
 
         def write(generator: Generator) -> Summary:
             return _level(generator, level, said, spoken, max_tokens)
@@ -566,13 +356,13 @@ def _level(
     max_tokens: int,
 ) -> Summary:
     """Return a model's summary of several sources; raises MinionFailed, nonsense too."""
-    notes: list[tuple[str, _Note]] = []
+    notes: list[tuple[str, Note]] = []
     for source, lines in said:
         if level == "L2":
-            fresh = [_Note(line.text, (line.key,)) for line in lines]
+            fresh = [Note(line.text, (line.key,)) for line in lines]
         else:
             every = tuple(line.key for line in lines)
-            found = _summed_up(generator, lines, language) if lines else []
+            found = summed_up(generator, lines, language) if lines else []
             texts = [line.text for line in lines]
             fresh = [
                 replace(one, keys=one.keys or every)
@@ -580,7 +370,7 @@ def _level(
                 if sound([one.text], texts).kept
             ]
         notes += [(source.started[:10], one) for one in fresh]
-    _believed(generator, Sound(tuple(one.text for _, one in notes)))
+    believed(generator, Sound(tuple(one.text for _, one in notes)))
     numbered = [
         Line(at, str(at - 1), "", f"({date}) {one.text}" if date else one.text)
         for at, (date, one) in enumerate(notes, 1)
@@ -596,7 +386,7 @@ def _level(
     dated = " ".join(source.started[:10] for source, _ in said)
     kept: list[Paragraph] = []
     dropped: list[str] = []
-    for told in _notes(generator, "level", numbered, language, **wanted):
+    for told in notes_of(generator, "level", numbered, language, **wanted):
         meant = [notes[int(at)][1] for at in told.keys] or [one for _, one in notes]
         keys = list(dict.fromkeys(key for one in meant for key in one.keys))
         texts = [*map(originals.__getitem__, keys), *(one.text for one in meant)]
@@ -607,7 +397,7 @@ def _level(
             best = sorted(keys, key=lambda key, t=text: -share_of(t, originals[key]))[:MOST_MARKS]  # type: ignore[misc]
             kept.append(Paragraph(text, tuple(key for key in keys if key in best)))
     if len(kept) < min(fewest, len(notes)):
-        _believed(generator, Sound((), (*dropped, "so little")))
+        believed(generator, Sound((), (*dropped, "so little")))
     return Summary(_within(kept[:most], max_tokens), notes=Sound((), tuple(dropped)).note())
 
 
@@ -645,8 +435,8 @@ class ModelTeller:
             return ModelLines((), EXTRACTIVE, tuple(blocks.values()))
         nothing = NOTHING.get(language, NOTHING["en"])
         fixed = {"earlier": _fit_to_show(earlier) or nothing, "lines": str(LINES)}
-        item = _object(**{"kind": {"enum": list(KINDS)}, "text": _text(240), "from": _FROM})
-        schema = {"lines": _list(item, LINES)}
+        item = object_of(**{"kind": {"enum": list(KINDS)}, "text": text_of(240), "from": FROM})
+        schema = {"lines": list_of(item, LINES)}
         done = self._minion.run(
             "summary", lambda one: ask_all(one, "sliding", lines, schema, language, fixed)
         )
@@ -701,6 +491,6 @@ def _fit_to_show(earlier: str) -> str:
     """Return the lines of the summary so far that a model may be shown: whole ones alone."""
     lines = [line for line in earlier.splitlines() if line.strip()]
     said = [Message("user", _SHOWN_AS.sub("", line), "", id=str(n)) for n, line in enumerate(lines)]
-    barred_by = {*_HIDDEN, "asked not to keep"}
+    barred_by = {*HIDDEN, "asked not to keep"}
     barred = {one.key for one in read_talk(said).said if one.fault in barred_by}
     return "\n".join(line for at, line in enumerate(lines) if str(at) not in barred)

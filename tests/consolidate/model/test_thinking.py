@@ -8,7 +8,7 @@ import pytest
 
 from tests.consolidate.model.scripted import Models, answer, named, talk
 from tests.fakes import QueueGenerator
-from vaultmind.consolidate.model import MOST_WINDOWS
+from vaultmind.consolidate.ask import MOST_WINDOWS
 from vaultmind.consolidate.types import Understood
 from vaultmind.errors import MinionFailed
 from vaultmind.types import Generated, Prompt
