@@ -99,6 +99,7 @@ def transcript(messages: Sequence[Message], talk: Talk) -> tuple[Line, ...]:
 
 
 def object_of(**properties: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Return the schema of an object, all of whose properties are required."""
     return {
         "type": "object",
         "properties": properties,
@@ -108,10 +109,12 @@ def object_of(**properties: Any) -> dict[str, Any]:  # noqa: ANN401
 
 
 def list_of(items: dict[str, Any], most: int, fewest: int = 0) -> dict[str, Any]:
+    """Return the schema of a list."""
     return {"type": "array", "items": items, "maxItems": most, "minItems": fewest}
 
 
 def text_of(most: int) -> dict[str, Any]:
+    """Return the schema of a text of so many characters at most."""
     return {"type": "string", "maxLength": most}
 
 
@@ -248,6 +251,7 @@ def sound(texts: Iterable[str], sources: Sequence[str], also: str = "") -> Sound
 
 
 def believed(generator: Generator, found: Sound, lines: int = 1) -> Sound:
+    """Return what holds; raises MinionFailed where that is too little."""
     if not found.enough(lines):
         said = f"{len(found.kept)} of {len(found.kept) + len(found.dropped)} of its sentences"
         why = f"The model {generator.id} did not understand: {said} were said."
