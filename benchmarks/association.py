@@ -31,7 +31,7 @@ from vaultmind.app import local_now
 from vaultmind.config import AssociationConfig, Config, IndexConfig, RecallConfig
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
-from vaultmind.session.context.longterm.longterm import Ask, Brought, LongTerm, LongTermSettings
+from vaultmind.session.longterm import Ask, Brought, LongTerm, LongTermSettings
 from vaultmind.types import PERSON, SearchRequest
 from vaultmind.vault.paths import VaultPaths
 

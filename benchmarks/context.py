@@ -27,8 +27,7 @@ from locomo import AGENT, Question, load, questions, turns
 
 from vaultmind.app import App, local_now, open_app
 from vaultmind.config import Config, IndexConfig
-from vaultmind.session.context.build import BuildRequest
-from vaultmind.session.context.parts import BuiltContext, PartName
+from vaultmind.session.parts import BuildRequest, BuiltContext, PartName
 from vaultmind.types import PERSON
 
 BUDGETS = (1800, 4000)

@@ -22,14 +22,17 @@ from locomo import Question, load, questions, turns
 
 from vaultmind import tokens
 from vaultmind.index.embed import open_embedder
+from vaultmind.index.words.terms import query_terms
 from vaultmind.ports import Embedder
-from vaultmind.session.recall import autorag
-from vaultmind.session.recall.segment import (
+from vaultmind.session.context import RAG_SHARE
+from vaultmind.session.recall import (
     MIN_VECTOR_TOKENS,
+    RecallRequest,
     SegmentIndex,
     SegmentMessage,
+    context_words,
+    recall,
 )
-from vaultmind.session.recall.triggers import phrases
 
 BUDGETS = (1800, 4000)
 ADVERSARIAL = 5
@@ -104,7 +107,7 @@ def evidence(talks: list[Talk]) -> dict[str, dict[str, list[float]]]:
 
 def share(talk: Talk, way: Choose, budget: int) -> float:
     """Return the mean share of a question's evidence in its context."""
-    room = int(autorag.BUDGET_SHARE * budget)
+    room = int(RAG_SHARE * budget)
     reserved = frozenset(window(talk, budget - room))
     shares = []
     for question in talk.questions:
@@ -129,18 +132,17 @@ def by_autorag(
     talk: Talk, query: str, window: frozenset[str], room: int
 ) -> tuple[frozenset[str], int]:
     """Return what auto-RAG shows whole, and what it costs."""
-    request = autorag.Request((query,), 1, window, autorag.Room(room, None))
-    block = autorag.recall(talk.index, request, talk.embedder)
-    return frozenset(block.messages), block.tokens
+    request = RecallRequest(query, 1, room, None, window)
+    block = recall(talk.index, request, talk.embedder)
+    return frozenset(block.messages), tokens.count(block.text)
 
 
 def by_words_alone(
     talk: Talk, query: str, window: frozenset[str], room: int
 ) -> tuple[frozenset[str], int]:
     """Return what plain BM25 ranks first, as much as fits, shown as auto-RAG shows it."""
-    postings = talk.index._postings
-    scores = postings.score(postings.telling(query), ()).score
-    header = tokens.count(phrases("en").header)
+    scores, _ = talk.index._by_words(query_terms(query, ("en",)))
+    header = tokens.count(context_words("en")["earlier"])
     keys, left = set(), room - header
     for at in sorted(range(len(scores)), key=lambda at: -scores[at]):
         message = talk.messages[at]

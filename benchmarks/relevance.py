@@ -35,7 +35,7 @@ from vaultmind.index.outlet import Withheld
 from vaultmind.index.words.terms import query_terms
 from vaultmind.minion.embedder import GgufEmbedder
 from vaultmind.ports import Embedder
-from vaultmind.session.recall.asking import telling_terms
+from vaultmind.session.recall import telling_terms
 from vaultmind.types import PERSON, Hit, SearchRequest
 from vaultmind.vault.paths import VaultPaths
 

@@ -40,16 +40,15 @@ from vaultmind.planner.sources import SourcesErasing, open_sources
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
 from vaultmind.session.capture import Capture
-from vaultmind.session.context.build import Builder
-from vaultmind.session.context.longterm.longterm import LongTerm, LongTermSettings
-from vaultmind.session.context.means import Means
-from vaultmind.session.context.start import Beginning, StartContext, start_context
+from vaultmind.session.context import ContextBuilder, ContextSources
 from vaultmind.session.conversation import ConversationSettings
 from vaultmind.session.conversations import Conversations, FollowedRecords
 from vaultmind.session.drawn import DrawnLines
 from vaultmind.session.imports import Importer
 from vaultmind.session.keeping_out import Unkept
 from vaultmind.session.log import Listeners, SessionLog
+from vaultmind.session.longterm import LongTerm, LongTermSettings
+from vaultmind.session.start import Beginning, StartContext, start_context
 from vaultmind.session.subagents import RunLines
 from vaultmind.session.voice.requests import Requests
 from vaultmind.session.voice.show import Shown, show
@@ -204,7 +203,7 @@ class App:
         self.voice = Voice(Parts(*heard, near=self._near))
         lasting = LongTermSettings(config.recall, config.association, config.context.recall_gate)
         self.long_term = LongTerm(self.index.search, self.index.relations, self.paths, lasting)
-        means = Means(
+        means = ContextSources(
             reader=self.reader,
             shows=shows,
             hides=self.tombstones.hides,
@@ -214,7 +213,7 @@ class App:
             config=config,
             excludes=self.index.outlet.excludes,
         )
-        self.builder = Builder(means)
+        self.builder = ContextBuilder(means)
 
     def start(self, *, tends: bool = True) -> None:
         """Begin to load and to follow the vault, in the background; returns at once.

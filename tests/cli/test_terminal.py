@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 import textwrap
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.cli.program import on_terminal
-from tests.machine import Machine
 from vaultmind.cli import terminal
 from vaultmind.errors import BadArgument, ConfigError, NotFound, VaultLocked, VaultNotFound
 from vaultmind.types import Progress
-
-WORK = """
-from vaultmind.cli import terminal
-from vaultmind.types import Progress
-terminal.BAR_AFTER_SECONDS = {after}
-with terminal.progress(quiet=False) as report:
-    for what in ("sewing", "ironing [a]"):
-        report(Progress(1, 2, what))
-print("dressed")
-"""
 
 
 @given(st.text(alphabet="ab c\n-"), st.integers(min_value=5, max_value=60))
@@ -53,13 +40,6 @@ def test_what_cannot_be_written_as_utf8_is_still_json(text: str) -> None:
         "utf-8", "backslashreplace"
     )
     assert json.loads(written) == {"path": text + "\udcff"}
-
-
-@pytest.mark.parametrize(("after", "shown"), [("-1", True), ("99", False)])
-def test_only_long_work_shows_a_bar(machine: Machine, after: str, shown: bool) -> None:
-    seen = on_terminal(machine, [sys.executable, "-c", WORK.format(after=after)], columns=80)
-    assert ("sewing" in seen) == ("ironing [a]" in seen) == shown
-    assert seen.rstrip().endswith("dressed")
 
 
 def test_whoever_waits_at_a_pipe_is_told_in_words_but_seldom(

@@ -134,18 +134,19 @@ def test_a_crash_between_apply_and_settle_writes_nothing_twice(
 
 
 @pytest.mark.parametrize("op", ["remember", "replace"])
-def test_a_crash_before_even_the_audit_line_writes_nothing_twice(shy: House, op: str) -> None:
+def test_a_crash_before_the_line_of_what_it_came_to_writes_nothing_twice(
+    shy: House, op: str
+) -> None:
     if op == "remember":
         suggest(shy, "Likes tea")
     else:
         shy.replace("Drinks coffee black", "Takes milk in it", caller=MAIN)
     tick(shy, "**main** wants to")
     before, log = shy.file(SUGGESTIONS).read_text(), shy.file(shy.paths.audit("main", "test"))
-    logged = log.read_text()
     shy.gate.settle_suggestions()
     brain = shy.brain()
     shy.file(SUGGESTIONS).write_text(before)
-    log.write_text(logged)
+    log.write_text("".join(log.read_text().splitlines(keepends=True)[:-1]))
     anew = House(shy.paths.root, level=1)
     assert [one.outcome for one in anew.gate.settle_suggestions()] == ["unchanged"]
     assert anew.brain() == brain and anew.gate.queue.listed() == ()

@@ -81,19 +81,6 @@ def test_a_pipe_goes_on_with_its_own_when_the_daemon_is_killed(house: House) -> 
     assert [texts(transcripts(house)[name]) for name in sessions] == [["before", "after"]] * 2
 
 
-def test_a_pipe_names_itself_at_random_and_knows_its_window(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.delenv(bridge.FOLDER_VARIABLE, raising=False)
-    monkeypatch.setenv(bridge.ID_VARIABLE, "5f1c-1")
-    monkeypatch.chdir(tmp_path)
-    one, two = bridge.itself(), bridge.itself()
-    assert one["pipe"] != two["pipe"]
-    assert (one["folder"], one["host_id"]) == (str(tmp_path), "5f1c-1")
-    tmp_path.rmdir()
-    assert bridge.itself()["folder"] == ""
-
-
 # --- a window with hooks ----------------------------------------------------------------------
 
 

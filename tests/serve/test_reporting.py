@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -156,18 +155,6 @@ def test_a_repeated_call_changes_nothing(app: App) -> None:
     body = told(app, *facts, recap=recap, said=())
     assert (brain(app), active(app)) == before
     assert body["facts"][0]["outcome"] in ("unchanged", "dropped") and body["recap"]["kept"] == 1
-
-
-def test_the_recap_of_an_earlier_conversation_stands_below_the_later_one(app: App) -> None:
-    oven = "We talked about the bread oven, and that it is lit in May."
-    hour_ago = (datetime.now().astimezone() - timedelta(hours=1)).isoformat()
-    first = told(app, messages=[{"text": oven, "time": hour_ago}])["session"]
-    last = told(app, said=("We decided to paint the shed green in June.",))["session"]
-    body = told(app, said=(), session=first, recap="The bread oven is lit in May.")
-    assert body["recap"]["kept"] == 1
-    own, before = active(app).split("## Before that")
-    assert last in own and "green" in own and "oven" not in own.split("---")[-1]
-    assert "- The bread oven is lit in May." in before and "We talked" not in before
 
 
 @pytest.mark.parametrize(

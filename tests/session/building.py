@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 from tests.fakes import HashEmbedder
 from vaultmind.config import AutoRagConfig, Config, ContextConfig, RecallConfig, SummaryConfig
 from vaultmind.ports import Report, silent
-from vaultmind.session.context.build import Builder
-from vaultmind.session.context.longterm.longterm import Ask, Brought
-from vaultmind.session.context.means import Means
-from vaultmind.session.context.parts import BuildRequest, BuiltContext, Part
+from vaultmind.session.context import ContextBuilder, ContextSources
 from vaultmind.session.conversation import View, key_of
-from vaultmind.session.recall.segment import SegmentIndex, SegmentMessage
+from vaultmind.session.longterm import Ask, Brought
+from vaultmind.session.parts import BuildRequest, BuiltContext, Part
+from vaultmind.session.recall import SegmentIndex, SegmentMessage
 from vaultmind.session.summary import Rolling, Window, due, fold
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller, Message, Role
@@ -53,7 +52,7 @@ def chat(*texts: str, filler: int = 0) -> list[Message]:
 
 
 class Chats:
-    """Implements the builder's `Talks` over messages in memory, with the real summary."""
+    """Implements the builder's `Conversations` over messages in memory, with the real summary."""
 
     def __init__(self) -> None:
         self.views: dict[str, View] = {}
@@ -148,7 +147,7 @@ class House:
 
     def build(self, *pending: str, caller: Caller = MAIN, **request: Any) -> BuiltContext:
         """Build a context."""
-        means = Means(
+        means = ContextSources(
             reader=VaultReader(self.paths, max_bytes=8_000_000),
             shows=lambda path, who: path not in self.hidden,
             hides=lambda *part: False,
@@ -157,7 +156,7 @@ class House:
             embedder=lambda: self.embedder,
             config=self.config,
         )
-        return Builder(means).build(BuildRequest("main", pending=pending, **request), caller)
+        return ContextBuilder(means).build(BuildRequest("main", pending=pending, **request), caller)
 
 
 def house(paths: VaultPaths) -> House:

@@ -24,9 +24,8 @@ from tests.session.building import (
 )
 from vaultmind.config import ContextConfig, SummaryConfig
 from vaultmind.errors import BadArgument
-from vaultmind.session.context.budget import joined
-from vaultmind.session.context.parts import PART_NAMES, BuiltContext
 from vaultmind.session.conversation import key_of
+from vaultmind.session.parts import PART_NAMES, BuiltContext, joined
 from vaultmind.tokens import count
 from vaultmind.types import PERSON
 from vaultmind.vault.paths import VaultPaths
@@ -222,21 +221,3 @@ def test_the_budget_is_never_exceeded_and_the_pending_message_is_always_there(
     texts = {key_of(one): one.text.strip() for one in said}
     for part in context.parts:
         assert all(texts[key] in part.text for key in part.messages)
-
-
-def test_a_fact_that_finds_its_place_in_the_end_is_told_once(home: House) -> None:
-    facts = [f"- Fact number {at} about bread, salt and the oven" for at in range(45)]
-    home.know("Be kind to everybody, always. " * 33, "## User\n\n" + "\n".join(facts))
-    home.memory.says = f"Memory\n- [[VaultMind/agents/main/memory/brain#User]]: {facts[0][2:]}"
-    context = home.build("What do you know about bread?", budget=1500)
-    assert facts[0] in text_of(context, "brain")
-    assert "memory" not in names(context)
-
-
-def test_what_was_said_of_it_at_the_beginning_is_shown_without_filler(home: House) -> None:
-    early = ("Hi there!", "Hello, how are you?", "Marta is in charge of the move.", "Fine by me.")
-    home.talks.hold(chat(*early, filler=70))
-    home.embedder = None  # the fake one's likeness is chance
-    context = home.build("at the beginning of the conversation, who is in charge?")
-    _heading, *shown = text_of(context, "earlier").splitlines()
-    assert len(shown) == 1 and early[2] in shown[0]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from vaultmind.errors import BadArgument
 from vaultmind.memory.folder import default_identity
 from vaultmind.serve.mcp import INSTRUCTIONS
-from vaultmind.session.context.start import Beginning, StartContext, start_context
 from vaultmind.session.files import plain_text
+from vaultmind.session.start import Beginning, StartContext, start_context
 from vaultmind.tokens import count
 from vaultmind.types import Caller
 from vaultmind.vault.files import VaultReader

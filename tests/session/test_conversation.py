@@ -16,7 +16,6 @@ from tests.session.test_topics import SUBJECTS
 from tests.waiting import until
 from vaultmind.errors import BadArgument, UnreadableNote
 from vaultmind.session.conversation import Conversation
-from vaultmind.session.recall.segment import Query, Scope
 from vaultmind.session.summary import Rolling, TopicMark, astray, shown
 from vaultmind.session.summary_file import parse_rolling
 from vaultmind.types import Message
@@ -25,7 +24,7 @@ from vaultmind.vault.transcript import parse_session, render_message, render_seg
 
 
 def found(room: Room, query: str) -> list[str]:
-    answer = room.view().index.search(Query(query), Scope())
+    answer = room.view().index.search(query)
     return [hit.message.key for hit in answer.hits if hit.relevance > 0]
 
 

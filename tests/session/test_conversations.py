@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.session.samples import Files
-from vaultmind.errors import BadArgument, NotAllowed
+from vaultmind.errors import NotAllowed
 from vaultmind.session.log import SessionLog
 from vaultmind.types import Message
 from vaultmind.vault.files import VaultReader
@@ -187,11 +187,6 @@ def test_a_clock_that_goes_back_neither_splits_nor_keeps_a_session_for_ever(
     assert later == ["2026-02-20_001"] * 3, "one new session, though an older id is newest"
 
 
-def test_a_time_that_is_none_is_named(log: SessionLog) -> None:
-    with pytest.raises(BadArgument, match="time"):
-        log.log("main", _said("one", time="yesterday"))
-
-
 def test_a_session_with_broken_front_matter_hurts_nothing(
     log: SessionLog, again: SessionLog, clock: Clock, paths: VaultPaths
 ) -> None:
@@ -207,15 +202,6 @@ def test_a_session_with_broken_front_matter_hurts_nothing(
 
 
 # --- the newest -------------------------------------------------------------------------------
-
-
-def test_a_front_matter_of_any_length_is_read(log: SessionLog, paths: VaultPaths) -> None:
-    ref = log.log("main", _said("one"), conversation=WINDOW_1)
-    file = paths.root / paths.session("main", ref.session)
-    long = "note: " + "my own property " * 3000
-    file.write_text(file.read_text("utf-8").replace("state: open", f"{long}\nstate: open"), "utf-8")
-    assert log.open_session("main", WINDOW_1) == ref.session
-    assert log.latest("main") == ref.session
 
 
 def _file(log: SessionLog, session: str) -> str:

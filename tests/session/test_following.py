@@ -20,10 +20,9 @@ from tests.session.test_conversation import in_file
 from tests.waiting import until
 from vaultmind.app import App, open_app
 from vaultmind.session import conversation, conversations
-from vaultmind.session.context.parts import BuildRequest
 from vaultmind.session.conversation import View
 from vaultmind.session.conversations import Conversations
-from vaultmind.session.recall.segment import Query
+from vaultmind.session.parts import BuildRequest
 from vaultmind.session.summary import Line, ModelLine, ModelLines, Window, shown
 from vaultmind.types import PERSON, Message
 
@@ -62,7 +61,7 @@ def test_vectors_that_never_came_are_there_after_indexing_again(tmp_path: Path) 
         app.sessions.log("main", said(LONG, 1))
         view = view_of(app)
         assert view.index.vector_of("t:1") is None
-        assert view.index.search(Query("lighthouse keeper")).hits
+        assert view.index.search("lighthouse keeper").hits
     with house(tmp_path, HashEmbedder()) as app:
         until(lambda: view_of(app).index.vector_of("t:1") is not None)
 

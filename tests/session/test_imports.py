@@ -17,12 +17,16 @@ from tests.session.samples import (
     write_json,
     write_lines,
 )
-from vaultmind.errors import AlreadyThere, BadArgument
+from vaultmind.errors import AlreadyThere
+from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
 from vaultmind.session.files import session_ids
 from vaultmind.session.imports import Importer
+from vaultmind.types import MessageRef
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.transcript import Transcript, parse_session
+
+DAY, TIME = "2026-02-20", "2026-02-20T12:00:00+00:00"
 
 
 @pytest.fixture
@@ -71,16 +75,6 @@ def test_a_session_too_large_to_read_again_is_cut_in_parts(
     assert _bytes(paths) == before
 
 
-def test_a_file_that_holds_no_conversation_is_refused_in_words(
-    tmp_path: Path, importer: Importer, paths: VaultPaths
-) -> None:
-    path = tmp_path / "notes.txt"
-    path.write_text("Just a note.\n", "utf-8")
-    with pytest.raises(BadArgument, match=r"JSON Lines.*line 1: broken JSON"):
-        importer.import_file(path, "main")
-    assert not session_ids(paths, "main")
-
-
 @pytest.mark.parametrize("one_session", [False, True])
 @pytest.mark.parametrize("with_ids", [False, True])
 def test_a_file_that_was_imported_the_other_way_is_refused_with_words(
@@ -98,22 +92,18 @@ def test_a_file_that_was_imported_the_other_way_is_refused_with_words(
     assert importer.import_file(path, "main", one_session=one_session).messages == 0
 
 
-def test_another_file_with_the_same_names_is_imported_either_way(
-    tmp_path: Path, importer: Importer, paths: VaultPaths
+def test_an_import_takes_no_number_that_was_used_and_keeps_erased_what_was_erased(
+    paths: VaultPaths, files: Files, reader: VaultReader, tmp_path: Path
 ) -> None:
-    importer.import_file(write_lines(tmp_path / "talk.jsonl", *locomo(3, 30)), "main")
-    other = [one | {"content": f"Another: {one['content']}"} for one in locomo(3, 30)]
-    path = write_lines(tmp_path / "other.jsonl", *other)
-    assert importer.import_file(path, "main", one_session=True).messages == 30
-
-
-def test_the_answer_names_the_sessions_that_were_written_of_many_the_first_and_the_last(
-    tmp_path: Path, importer: Importer
-) -> None:
-    records = locomo(sessions=25, turns=600)
-    few = importer.import_file(write_lines(tmp_path / "a.jsonl", *records[:30]), "main")
-    assert few.session_ids == ("2023-05-01_001", "2023-05-02_001")
-    many = importer.import_file(write_lines(tmp_path / "a.jsonl", *records), "main")
-    assert many.session_ids == ("2023-05-02_001", "2023-05-24_001") and many.sessions == 23
-    again = importer.import_file(write_lines(tmp_path / "a.jsonl", *records), "main")
-    assert again.session_ids == ()
+    told = tmp_path / "told.jsonl"
+    begun = f'{{"session": "s", "role": "user", "time": "{TIME}", '
+    secret, kept = '"content": "A secret.", "id": "a1"}', '"content": "The boat.", "id": "a2"}'
+    told.write_text(f"{begun}{secret}\n{begun}{kept}\n")
+    erased = MessageRef("main", f"{DAY}_001", "m1", "a1")
+    stones = paths.root / paths.tombstones("main", "x")
+    stones.parent.mkdir(parents=True)
+    stones.write_text(render_tombstones([erased], TIME, erased=True), "utf-8")
+    importer = Importer(files, reader, erased=Tombstones(paths).erased)
+    importer.import_file(told, "main")
+    text = (paths.root / paths.session("main", f"{DAY}_002")).read_text("utf-8")
+    assert [one.message.text for one in parse_session(text).messages] == ["", "The boat."]

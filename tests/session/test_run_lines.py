@@ -12,7 +12,6 @@ import pytest
 from tests.fakes import HashEmbedder
 from vaultmind.app import App, open_app
 from vaultmind.config import Config
-from vaultmind.memory.audit import hidden_ref, ref_text
 from vaultmind.memory.folder import default_identity
 from vaultmind.memory.forget.kinds import SummaryRef
 from vaultmind.serve.operations import Call, run_operation
@@ -66,11 +65,6 @@ def history(app: App, agent: str = "main") -> str:
 def test_what_no_fact_says_is_hidden_in_the_runs_too(app: App) -> None:
     ask(app, "memory_update", Caller("agent", "main"), op="forget", text="kayak locker ZANZIBAR")
     assert "ZANZIBAR" not in history(app)
-
-
-def test_a_line_of_a_run_is_named_in_the_audit_and_known_again() -> None:
-    ref = SummaryRef("main", f"{RUNS}/2026-01-01.jsonl", "L12")
-    assert hidden_ref(ref_text(ref)) == ref
 
 
 def test_only_so_many_files_are_looked_at_as_a_context_could_show(tmp_path: Path) -> None:

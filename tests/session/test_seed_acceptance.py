@@ -17,7 +17,7 @@ from tests.fakes import HashEmbedder
 from tests.session.building import FILLER, OVEN, text_of
 from vaultmind.app import App, open_app
 from vaultmind.config import AutoRagConfig, Config, ContextConfig
-from vaultmind.session.context.parts import BuildRequest, BuiltContext
+from vaultmind.session.parts import BuildRequest, BuiltContext
 from vaultmind.types import PERSON, Caller, Message, MessageRef, Role
 
 MAIN = Caller("agent", "main")

@@ -64,22 +64,6 @@ def test_a_warning_holds_nothing_of_what_the_line_says(vault: VaultPaths) -> Non
     assert "'role'" in found.warnings[0]
 
 
-def test_thousands_of_bad_lines_are_named_in_a_few_warnings(vault: VaultPaths) -> None:
-    put(vault, "1.jsonl", *run(1), *["{bad"] * 20_000)
-    found = history(vault, "daily")
-    assert len(found.warnings) == 6
-    assert found.warnings[-1] == "and 19,995 more lines or files left out"
-
-
-def test_half_a_letter_in_a_run_becomes_one_that_can_be_shown(vault: VaultPaths) -> None:
-    path = put(vault, "1.jsonl")
-    lines = [said("user", "do \ud83d"), said("assistant", "x", tool_calls="\udc00"), run(1)[1]]
-    path.write_text("\n".join(map(json.dumps, lines)), "utf-8")
-    for message in history(vault, "daily").messages:
-        f"{message.text}{message.tool_calls}".encode()
-    assert texts(vault)[0] == "do \ufffd"
-
-
 def test_only_regular_files_of_sane_size_are_read(
     vault: VaultPaths, monkeypatch: pytest.MonkeyPatch
 ) -> None:

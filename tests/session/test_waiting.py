@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vaultmind.session.context.waiting import waiting
+from vaultmind.session.window import waiting
 from vaultmind.types import Message, Role
 
 ASKED = "Where is grandfather's kayak moored?"

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vaultmind.vault.blocks import blanked
 from vaultmind.vault.canvas import parse_canvas
 from vaultmind.vault.markdown import parse_note
-from vaultmind.vault.structure import blanked
 
 # --- properties ---------------------------------------------------------------------------
 
@@ -60,7 +60,7 @@ def test_every_span_of_any_note_lies_in_it(lines: list[str], newline: str) -> No
     text = newline.join(lines)
     note = parse_note(text)
     spans = [*note.comments, *note.code, *note.items]
-    for part in (note.headings, note.links, note.blocks, note.tasks, note.callouts, note.units):
+    for part in (note.headings, note.links, note.blocks, note.units):
         spans += [(one.start, one.end) for one in part]
     assert all(0 <= start <= end <= len(text) for start, end in spans)
     starts = [unit.start for unit in note.units]

@@ -31,10 +31,8 @@ HELP = """\
   /context  the last context itself
   /new      begin a new segment: what was said stands in the summary alone
   /end      end the conversation, as Ctrl-D does"""
-ROOM_TOKENS = 64
-"""Of the model's window: the marks around the turns."""
-LEAST_TOKENS = 200
-"""A context needs so many; a model whose window leaves fewer cannot talk."""
+ROOM_TOKENS, LEAST_TOKENS = 64, 200
+"""Of the model's window: the marks around the turns; and what a context needs at least."""
 
 
 @click.command(cls=VaultCommand)
@@ -89,47 +87,34 @@ class Talk:
         Returns what was `did` where the message asked the memory for something, else the `answer`
         or the `fault` of the model, and what it cost.
         """
-        reply = {"answer": "", "did": self._heard(text), "fault": "", "prompt_tokens": 0,
-                 "tokens": 0, "took_ms": 0.0}  # fmt: skip
+        from vaultmind.minion.spending import Spending
+
+        target, config = self.settings.target, self.settings.config
+        (heard,) = self.settings.call("say", {"utterances": [text]} | target)["heard"]
         session = self._write("user", text)
         args = {"messages": [text], "budget": self._budget, "session": session}
-        self.built = self.settings.call("context_build", args | self.settings.target)
-        if reply["did"]:
-            return reply
-        config, began = self.settings.config, time.monotonic()
+        self.built = self.settings.call("context_build", args | target)
+        reply = {"answer": "", "did": "", "fault": "", "prompt_tokens": 0, "tokens": 0}
+        if heard["intent"] != "none":
+            did = "\n".join((heard["message"], *(f"- {fact}" for fact in heard["facts"])))
+            return reply | {"did": did, "took_ms": 0.0}
+        began, tokens = time.monotonic(), config.minion.answer_tokens
+        prompt = Prompt(self._turns(text), max_tokens=tokens, seconds=config.minion.job_seconds)
         try:
-            generated = self._generator.generate(
-                Prompt(
-                    self._turns(text),
-                    max_tokens=config.minion.answer_tokens,
-                    seconds=config.minion.job_seconds,
-                )
-            )
+            generated = self._generator.generate(prompt)
+            reply |= {"answer": generated.text.strip(), "tokens": generated.tokens}
+            reply["prompt_tokens"] = generated.prompt_tokens
         except MinionFailed as failure:
-            return reply | {"fault": failure.message}
-        finally:
-            from vaultmind.minion.spending import Spending
-
-            now = datetime.now().astimezone
-            spending = Spending(config.state_dir, config.minion.daily_seconds, now)
-            spending.add(time.monotonic() - began)
-        said = generated.text.strip()
-        if said:
-            self._write("assistant", said)
-        cost = {"prompt_tokens": generated.prompt_tokens, "tokens": generated.tokens}
-        return reply | cost | {"answer": said, "took_ms": round(generated.took_ms, 1)}
+            reply["fault"] = failure.message
+        took, now = time.monotonic() - began, datetime.now().astimezone
+        Spending(config.state_dir, config.minion.daily_seconds, now).add(took)
+        if reply["answer"]:
+            self._write("assistant", str(reply["answer"]))
+        return reply | {"took_ms": round(took * 1000, 1)}
 
     def log(self, **args: Any) -> dict[str, Any]:  # noqa: ANN401
         """Write messages down, begin a segment or end the session."""
         return self.settings.call("session_log", args | self.settings.target)
-
-    def _heard(self, text: str) -> str:
-        """Return what the memory did because it was asked to; empty for any other words."""
-        args = {"utterances": [text]} | self.settings.target
-        (heard,) = self.settings.call("say", args)["heard"]
-        if heard["intent"] == "none":
-            return ""
-        return "\n".join((heard["message"], *(f"- {fact}" for fact in heard["facts"])))
 
     def _write(self, role: str, text: str) -> str:
         """Write a message down; return the session it is in."""
@@ -161,11 +146,9 @@ def _open(settings: Settings, model: str | None) -> ClosableGenerator:
     config = settings.config
     name = named(model) if model else config.minion.model
     if name == EXTRACTIVE:
-        raise NotFound(
-            "A talk needs a model, and none is set.",
-            hint="`vaultmind minion use MODEL`, or --model MODEL here. Without one `vaultmind "
-            'context "…" --explain` shows a context.',
-        )
+        hint = "`vaultmind minion use MODEL`, or --model MODEL here. Without one `vaultmind "
+        hint += 'context "…" --explain` shows a context.'
+        raise NotFound("A talk needs a model, and none is set.", hint=hint)
     return open_generator(name, config.minion, config.state_dir, os.environ, background=False)
 
 
@@ -173,9 +156,7 @@ def _budget(settings: Settings, generator: ClosableGenerator, asked: int | None)
     """Return how many tokens a context may have; raise BadArgument for a window too small."""
     config, window = settings.config, generator.context_tokens
     most = asked or config.context.max_tokens
-    if not window:
-        return most
-    room = window - config.minion.answer_tokens - ROOM_TOKENS
+    room = window - config.minion.answer_tokens - ROOM_TOKENS if window else most
     if room < LEAST_TOKENS:
         least = f"minion.answer_tokens ({config.minion.answer_tokens}) and {LEAST_TOKENS} more"
         raise BadArgument("minion.context_tokens", window, least)
@@ -220,11 +201,7 @@ def _show(
         return
     if explain:
         show("\n".join(explained(built)))
-    if reply["fault"]:
-        say(odd(paragraph(f"The model did not answer: {reply['fault']}")))
-    else:
-        say(reply["did"] or paragraph(reply["answer"] or "(the model said nothing)"))
-    parts = ", ".join(f"{one['name']} {one['tokens']:,}" for one in built["parts"])
-    aside(dim(f"context {built['tokens']:,} of {built['budget']:,} tokens ({parts})"))
-    if reply["tokens"]:
-        aside(dim(f"answer {reply['tokens']:,} tokens in {reply['took_ms'] / 1000:.1f} s"))
+    fault = odd(f"The model did not answer: {reply['fault']}") if reply["fault"] else ""
+    say(reply["did"] or paragraph(fault or reply["answer"] or "(the model said nothing)"))
+    cost = f"context {built['tokens']:,} of {built['budget']:,} tokens"
+    aside(dim(f"{cost}, answer {reply['tokens']:,} in {reply['took_ms'] / 1000:.1f} s"))

@@ -12,7 +12,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -42,8 +42,8 @@ ERROR_EXIT = {
 }
 WIDEST = 100
 """Columns beyond which a line of prose is hard to read."""
-BAR_AFTER_SECONDS, WORDS_AFTER_SECONDS, WORDS_EVERY_SECONDS = 0.5, 2.0, 5.0
-"""When a bar appears; and where there is no terminal, when the first words and the next ones do."""
+WORDS_AFTER_SECONDS, LINE_EVERY_SECONDS, WORDS_EVERY_SECONDS = 5.0, 0.2, 5.0
+"""When it is first told how far a long work is, and how often on a terminal and elsewhere."""
 
 bold = partial(click.style, bold=True)
 dim = partial(click.style, dim=True)
@@ -125,45 +125,22 @@ def use_unicode() -> None:
 
 @contextmanager
 def progress(*, quiet: bool) -> Iterator[Report]:
-    """Give a function that shows reported steps on stderr, once the work has taken a while.
+    """Give a function that tells reported steps on stderr, once the work has taken a while.
 
-    On a terminal as bars, else seldom and in words; not at all when quiet.
+    On a terminal in one line that is written over, else seldom; not at all when quiet.
     """
-    on_terminal = sys.stderr.isatty()
-    due = time.monotonic() + (BAR_AFTER_SECONDS if on_terminal else WORDS_AFTER_SECONDS)
-    with ExitStack() as stack:
+    lively = sys.stderr.isatty()
+    due, shown = time.monotonic() + (1.0 if lively else WORDS_AFTER_SECONDS), False
 
-        def tell(step: Progress) -> None:
-            nonlocal due
-            if time.monotonic() < due or (step.total and step.done >= step.total):
-                return
-            due = time.monotonic() + WORDS_EVERY_SECONDS
-            of = f" of {step.total:,}" if step.total else ""
-            aside(f"{step.what or 'working'}: {step.done:,}{of}")
+    def tell(step: Progress) -> None:
+        nonlocal due, shown
+        if time.monotonic() < due or (step.total and step.done >= step.total):
+            return
+        due = time.monotonic() + (LINE_EVERY_SECONDS if lively else WORDS_EVERY_SECONDS)
+        of, shown = f" of {step.total:,}" if step.total else "", lively
+        words = f"{step.what or 'working'}: {step.done:,}{of}"
+        aside(f"\r\x1b[K{words}" if lively else words, nl=not lively)
 
-        bars: list[Report] = []
-
-        def draw(step: Progress) -> None:
-            if not bars and time.monotonic() >= due:
-                bars.append(_bars(stack))
-            for bar in bars:
-                bar(step)
-
-        yield silent if quiet else draw if on_terminal else tell
-
-
-def _bars(stack: ExitStack) -> Report:
-    """Return a function that draws a bar for each kind of step, until the stack is left."""
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import Progress as Screen
-
-    screen = stack.enter_context(Screen(console=Console(stderr=True), transient=True))
-    tasks = {}
-
-    def draw(step: Progress) -> None:
-        if step.what not in tasks:
-            tasks[step.what] = screen.add_task(escape(step.what or "working"), total=None)
-        screen.update(tasks[step.what], completed=step.done, total=step.total or None)
-
-    return draw
+    yield silent if quiet else tell
+    if shown:
+        aside("\r\x1b[K", nl=False)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from vaultmind.types import Chunk, Hit, TieName
-from vaultmind.vault.inline import links_in
+from vaultmind.vault.markdown import links_in
 
 MOST_TIES = 500
 """Of one file: what links to more is a list of everything, and ties nothing together."""

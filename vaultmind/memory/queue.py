@@ -24,7 +24,6 @@ from vaultmind.errors import (
     WriteFailed,
 )
 from vaultmind.memory.audit import FOUND, AuditLine, AuditLog, moment, newest_first
-from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.changes import quoted
 from vaultmind.memory.suggestion_words import WORDS, Failure, SettledAs
 from vaultmind.memory.suggestions import (
@@ -290,16 +289,21 @@ class Approving:
         if failure:
             return self._failed(one, WORDS["en"].failures[failure]), failure
         if line := self._written(one):
-            return self._done_already(one, f" (change {line.id})"), None
+            return self._done_already(one, line), None
         where = _WHERE.get(caller.client) or f"in {_PLAIN.sub(' ', caller.client)}"
         told = f"suggested by {one.caller.name}, approved {where} (^{one.id})"
         reason = ": ".join(part for part in (told, one.reason) if part)
         outcome = self._write(replace(one.write(caller), reason=reason))
         if outcome.outcome in _DONE:
             return outcome, None
-        if outcome.outcome == "not_found" and one.op == "replace" and self._says(one):
-            return self._done_already(one), None  # a crash came before even its audit line
+        if line := self._written(one):  # what a crash cut short was completed just now
+            return self._done_already(one, line), None
         return outcome, "secret" if outcome.outcome == "denied" else "not_found"
+
+    def _done_already(self, one: Suggestion, line: AuditLine) -> Outcome:
+        message = f"Already done: {quoted(one.text)} (change {line.id})."
+        path = self._paths.brain(one.agent)
+        return Outcome("unchanged", one.agent, path=path, message=message)
 
     def _written(self, one: Suggestion) -> AuditLine | None:
         """Return the change that wrote these words of a suggestion, before a crash hid it."""
@@ -310,18 +314,6 @@ class Approving:
             if ours and by_person and (one.op == "forget" or _same(line.after, one.text)):
                 return line
         return None
-
-    def _says(self, one: Suggestion) -> bool:
-        """Tell whether the brain says already what a correction would make it say."""
-        try:
-            text = self._reader.read(self._paths.brain(one.agent)).text
-        except (NotFound, UnreadableNote):
-            return False
-        return any(_same(fact.text, one.text) for fact in parse_brain(text).all())
-
-    def _done_already(self, one: Suggestion, by: str = "") -> Outcome:
-        message = f"Already done: {quoted(one.text)}{by}."
-        return Outcome("unchanged", one.agent, path=self._paths.brain(one.agent), message=message)
 
     def _rejected(self, one: Suggestion, caller: Caller) -> Outcome:
         if not self._queue.settle(one, "rejected"):

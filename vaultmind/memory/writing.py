@@ -517,7 +517,8 @@ class FactWriter:
             gone += [Fact(one, None) for one in line.before.split(JOINT)]
             hidden = tuple(map(ref_text, self._hide_said(ask, replace(step, gone=tuple(gone)))[1]))
         self._hiding.hide(refs_of(hidden))
-        self._audit.write(replace(line, outcome="written", reason=COMPLETED, hidden=hidden))
+        reason = " · ".join(filter(None, (line.reason, COMPLETED)))
+        self._audit.write(replace(line, outcome="written", reason=reason, hidden=hidden))
 
 
 def also(outcome: Outcome, sentence: str) -> Outcome:

@@ -18,8 +18,7 @@ from vaultmind.planner.types import FileRecord, Heading, Link, Shape, Task
 from vaultmind.redact import blank_passages, mask, unmarked
 from vaultmind.vault.canvas import parse_canvas
 from vaultmind.vault.files import FileText
-from vaultmind.vault.inline import links_in
-from vaultmind.vault.markdown import Note, parse_note
+from vaultmind.vault.markdown import Note, links_in, parse_note
 
 DATA = frozenset({
     ".json", ".jsonl", ".toml", ".yaml", ".yml", ".ini", ".cfg", ".conf", ".csv", ".tsv", ".xml",

@@ -1,6 +1,6 @@
 """One owner per vault: locks that no crash can leave behind.
 
-One is a file in the state folder. The other is on the vault's own folder, with no byte written,
+One is on a file in the state folder. The other is on the vault's own folder, with no byte written,
 and keeps away a process that was given another state folder: it would build a second index and
 write the same memory.
 """
@@ -14,8 +14,6 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-
-from filelock import FileLock, Timeout
 
 from vaultmind import __version__
 from vaultmind.client.wire import OWNER, make_private
@@ -32,31 +30,27 @@ class VaultLock:
         self._folder = config.state_dir
         self._vault = config.vault
         self._what = what
-        self._lock = FileLock(
-            self._folder / LOCK, timeout=0, mode=0o600, thread_local=False, is_singleton=False
-        )
-        self._held: int | None = None
+        self._held: list[int] = []
 
     def acquire(self) -> None:
         """Take the locks; raise VaultLocked, naming the holder, when another process has one."""
         make_private(os.fspath(self._folder))
-        try:
-            self._lock.acquire()
-        except Timeout:
+        if not self._take(self._folder / LOCK, os.O_RDWR | os.O_CREAT):
             holder = self.holder()
             kind = "An in-process call" if holder.get("what") == "in-process" else "The daemon"
             raise VaultLocked(
                 f"{kind} (pid {holder.get('pid', 'unknown')}) owns the index of {self._vault}.",
                 hint="Stop it with `vaultmind daemon stop`, or leave out --in-process.",
-            ) from None
-        try:
-            self._held = _hold(self._vault)
-        except BlockingIOError:
-            self._lock.release()
+            )
+        taken = True
+        with suppress(OSError):  # whoever opens the vault says what is wrong with it
+            taken = self._take(self._vault, os.O_RDONLY | os.O_DIRECTORY)
+        if not taken:
+            self._let_go()
             raise VaultLocked(
                 f"Another process serves the vault {self._vault} with another state folder.",
                 hint="Use its --state-dir, or stop it first: two would write one memory.",
-            ) from None
+            )
         now = datetime.now(UTC).isoformat(timespec="seconds")
         words = {"pid": os.getpid(), "what": self._what, "version": __version__, "started": now}
         fresh = self._folder / f"{OWNER}.new"
@@ -65,14 +59,10 @@ class VaultLock:
         fresh.replace(self._folder / OWNER)
 
     def release(self) -> None:
-        """Give the lock back."""
-        if self._lock.is_locked:
-            if self.holder().get("pid") == os.getpid():
-                (self._folder / OWNER).unlink(missing_ok=True)
-            if self._held is not None:
-                os.close(self._held)
-                self._held = None
-            self._lock.release()
+        """Give the locks back."""
+        if self._held and self.holder().get("pid") == os.getpid():
+            (self._folder / OWNER).unlink(missing_ok=True)
+        self._let_go()
 
     def holder(self) -> dict[str, Any]:
         """Return what the present or last holder wrote of itself; empty when unreadable."""
@@ -81,20 +71,18 @@ class VaultLock:
             found = json.loads((self._folder / OWNER).read_bytes())
         return found if isinstance(found, dict) else {}
 
+    def _take(self, path: Path, how: int) -> bool:
+        """Lock a file or folder; tell whether it was free. A system without such locks has none."""
+        opened = os.open(path, how | os.O_CLOEXEC, 0o600)
+        self._held.append(opened)
+        with suppress(OSError):
+            try:
+                fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(self._held.pop())
+                return False
+        return True
 
-def _hold(vault: Path) -> int | None:
-    """Return the vault's folder opened and locked; None where the system has no such lock.
-
-    Raises BlockingIOError where another process has locked it.
-    """
-    folder = None
-    try:
-        folder = os.open(vault, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:  # whoever opens the vault says what is wrong with it
-        if folder is not None:
-            os.close(folder)
-        if isinstance(error, BlockingIOError):
-            raise
-        return None
-    return folder
+    def _let_go(self) -> None:
+        while self._held:
+            os.close(self._held.pop())

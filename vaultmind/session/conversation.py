@@ -22,7 +22,7 @@ from vaultmind.ports import Embedder, MessageVectors, Report, silent
 from vaultmind.redact import blank_private, mask
 from vaultmind.session import topics
 from vaultmind.session.files import read_text
-from vaultmind.session.recall.segment import SegmentIndex, SegmentMessage, is_embedded
+from vaultmind.session.recall import SegmentIndex, SegmentMessage, is_embedded
 from vaultmind.session.summary import (
     ModelLines,
     Rolling,

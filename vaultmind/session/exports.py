@@ -43,7 +43,6 @@ _NOT_SAID = frozenset(
     {"thoughts", "reasoning_recap", "user_editable_context", "model_editable_context"}
 )
 """Content types of ChatGPT that nobody said: reasoning, and custom instructions sent along."""
-_BETWEEN = re.compile(r"[\s,]*")
 
 
 @dataclass(slots=True)
@@ -103,58 +102,27 @@ def _exports(archive: zipfile.ZipFile, name: str) -> list[str]:
 
 def _records(file: IO[bytes], name: str) -> Iterator[tuple[str, object]]:
     """Yield the records of a JSON array, one JSON object, or JSON Lines, each with its place."""
-    first, number = b"", 0
-    for number, raw in enumerate(file, 1):  # noqa: B007 - the number of the first line
-        if first := raw.removeprefix(codecs.BOM_UTF8).lstrip():
-            break
-    if not first:
+    raw = file.read().removeprefix(codecs.BOM_UTF8)
+    if not raw.strip():
         raise UnreadableNote(name, "it is empty; there is nothing to import")
-    if first.startswith(b"["):
-        try:
-            yield from _array((first + file.read()).decode("utf-8"))
-        except UnicodeDecodeError as error:
-            raise UnreadableNote(name, f"not UTF-8 (byte {error.start})") from error
-        return
-    record, rest = _line(number, first), file.readlines()
-    if isinstance(record, Skipped):
-        with contextlib.suppress(ValueError, RecursionError):  # one object over many lines
-            record, rest = json.loads(first + b"".join(rest)), []
-    yield f"line {number}", record
-    for following, raw in enumerate(rest, number + 1):
-        if raw.strip():
-            yield f"line {following}", _line(following, raw)
-
-
-def _array(text: str) -> Iterator[tuple[str, object]]:
-    """Yield the items of a JSON array, one in memory at a time."""
-    decoder, number = json.JSONDecoder(), 0
-    position = _after(text, text.index("[") + 1)
-    while position < len(text) and text[position] != "]":
-        number += 1
-        try:
-            record, position = decoder.raw_decode(text, position)
-        except ValueError as error:
-            reason = f"item {number}: broken JSON ({error}); what follows was not read"
-            yield "", Skipped(reason)
-            return
-        yield f"item {number}", record
-        position = _after(text, position)
-    if position >= len(text):
-        yield "", Skipped(f"the list breaks off after item {number}; the file is not whole")
-
-
-def _after(text: str, position: int) -> int:
-    match = _BETWEEN.match(text, position)
-    return match.end() if match else position
-
-
-def _line(number: int, raw: bytes) -> object:
     try:
-        return json.loads(raw.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        return Skipped(f"line {number}: not UTF-8 (byte {error.start})")
+        whole = json.loads(raw.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        return Skipped(f"line {number}: broken JSON ({error})")
+        if raw.lstrip().startswith(b"["):
+            yield "", Skipped(f"broken JSON ({error}); the file may have been cut off")
+            return
+    else:
+        items = whole if isinstance(whole, list) else [whole]
+        yield from ((f"item {number}", one) for number, one in enumerate(items, 1))
+        return
+    for number, line in enumerate(raw.splitlines(), 1):
+        if line.strip():
+            try:
+                yield f"line {number}", json.loads(line.decode("utf-8"))
+            except UnicodeDecodeError as error:
+                yield "", Skipped(f"line {number}: not UTF-8 (byte {error.start})")
+            except (ValueError, RecursionError) as error:
+                yield "", Skipped(f"line {number}: broken JSON ({error})")
 
 
 def _taken(where: str, record: object, zone: tzinfo | None, session: str) -> Conversation | Skipped:

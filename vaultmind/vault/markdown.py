@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from urllib.parse import unquote
 
-from vaultmind.vault.inline import (
-    BlockId,
-    Callout,
-    Field,
-    Link,
-    Task,
-    blocks_in,
-    callouts_in,
-    fields_in,
-    links_in,
-    tags_in,
-    tasks_in,
-)
+from vaultmind.vault.blocks import Blocks, Span, Unit, blanked, blocks_of
 from vaultmind.vault.properties import front_matter, words_of
-from vaultmind.vault.structure import Unit, blanked, structure_of
-
-__all__ = ["BlockId", "Callout", "Field", "Heading", "Link", "Note", "Task", "Unit", "parse_note"]
-
 
 MAX_TAGS = 500
 """Number of a note's tags that are kept: each of its chunks carries them all."""
+
+_WIKILINK = re.compile(r"(!?)\[\[([^\[\]\r\n]+?)\]\]")
+_MARKDOWN_LINK = re.compile(
+    r"(!?)\[([^\[\]\r\n]*)\]\((<[^<>\r\n]+>|[^()\s]+)(?:[ \t]+\"[^\"\r\n]*\")?\)"
+)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|/")
+_TAG = re.compile(
+    r"(?<![^\s{,;(])(?<!\]\()"  # after a space or a bracket, not in an address
+    r"#([^\u2000-\u206f\u2e00-\u2e7f'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s]+)"
+)
+_BLOCK_ID = re.compile(r"(?m)(?:(?<=[ \t])|^)\^([A-Za-z0-9-]+)[ \t]*\r?$")
+_KEY = r"([^\W\d_][^:\[\]()|`\r\n]{0,60}?)"
+_FIELD = re.compile(
+    r"(?m)^[ \t]*(?:>[ \t]*)*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?)?"
+    rf"{_KEY}[ \t]*::(?=[ \t\r\n]|$)([^\r\n]*)"
+)
+_BRACKET_FIELD = re.compile(rf"[\[(]{_KEY}::[ \t]*([^\[\]()\r\n]*)[\])]")
+_TASK = re.compile(
+    r"(?m)^[ \t]*(?:>[ \t]*)*(?:[-+*]|\d{1,9}[.)])[ \t]+\[(.)\](?=[ \t]|\r?$)([^\r\n]*)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,46 @@ class Heading:
     text: str
     start: int
     end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A wikilink or a relative Markdown link. `target` is empty within the same note."""
+
+    target: str
+    heading: str
+    block: str
+    alias: str
+    embed: bool
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class BlockId:
+    """A named block: its text from `start` to `end`, its `^id` at `mark`."""
+
+    id: str
+    start: int
+    end: int
+    mark: int
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """An inline field, `key:: value`."""
+
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A list item with a tick box."""
+
+    text: str
+    done: bool
+    start: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +100,13 @@ class Note:
     blocks: tuple[BlockId, ...]
     fields: tuple[Field, ...]
     tasks: tuple[Task, ...]
-    callouts: tuple[Callout, ...]
-    comments: tuple[tuple[int, int], ...]
+    comments: tuple[Span, ...]
     """Spans of `%%…%%`, marks included."""
-    code: tuple[tuple[int, int], ...]
+    code: tuple[Span, ...]
     """Spans of fenced, indented and inline code."""
     units: tuple[Unit, ...]
     """The blocks at the top level: heading, paragraph, list, quote, code."""
-    items: tuple[tuple[int, int], ...]
+    items: tuple[Span, ...]
     """Spans of list items, without the items inside them."""
     faults: tuple[str, ...]
     body_start: int
@@ -75,44 +121,98 @@ def parse_note(text: str) -> Note:
     front = front_matter(text)
     properties = front.properties if front else {}
     body = front.body_start if front else 0
-    structure = structure_of(text, body)
-    plain = blanked(text, ((0, body), *structure.code, *structure.comments))
+    blocks = blocks_of(text, body)
+    plain = blanked(text, ((0, body), *blocks.code, *blocks.comments))
     title = properties.get("title")
+    headings = (unit for unit in blocks.units if unit.kind == "heading")
     return Note(
         properties=properties,
         title_property=str(title).strip() if isinstance(title, (str, int, float)) else "",
         aliases=_unique([*_listed(properties, "aliases"), *_listed(properties, "alias")]),
-        tags=_unique([*_property_tags(properties), *tags_in(plain)])[:MAX_TAGS],
-        headings=tuple(
-            Heading(unit.level, unit.text, unit.start, unit.end)
-            for unit in structure.units
-            if unit.kind == "heading"
-        ),
+        tags=_unique([*_property_tags(properties), *_tags_in(plain)])[:MAX_TAGS],
+        headings=tuple(Heading(one.level, one.text, one.start, one.end) for one in headings),
         links=links_in(plain),
-        blocks=blocks_in(plain, structure),
-        fields=fields_in(plain),
-        tasks=tasks_in(plain),
-        callouts=callouts_in(plain, structure),
-        comments=structure.comments,
-        code=structure.code,
-        units=structure.units,
-        items=structure.items,
+        blocks=_named_blocks(plain, blocks) if "^" in plain else (),
+        fields=_fields_in(plain) if "::" in plain else (),
+        tasks=tuple(
+            Task(found[2].strip(), found[1] in "xX", found.start())
+            for found in (_TASK.finditer(plain) if "[" in plain else ())
+        ),
+        comments=blocks.comments,
+        code=blocks.code,
+        units=blocks.units,
+        items=blocks.items,
         faults=(front.fault,) if front and front.fault else (),
         body_start=body,
     )
 
 
+def links_in(plain: str) -> tuple[Link, ...]:
+    """Return the links of a text whose code and comments are blanked, in order."""
+    found = []
+    for match in _WIKILINK.finditer(plain) if "[[" in plain else ():
+        place, _, alias = match[2].replace("\\|", "|").partition("|")
+        found.append(_link(place, alias.strip(), match))
+    for match in _MARKDOWN_LINK.finditer(plain) if "](" in plain else ():
+        place = match[3].strip("<>")
+        if not _SCHEME.match(place):
+            found.append(_link(unquote(place), match[2], match))
+    return tuple(sorted(found, key=lambda link: link.start))
+
+
+def _link(place: str, alias: str, match: re.Match[str]) -> Link:
+    target, _, anchor = place.partition("#")
+    block = anchor[1:].strip() if anchor.startswith("^") else ""
+    heading = "" if block else anchor.strip()
+    return Link(target.strip(), heading, block, alias, match[1] == "!", *match.span())
+
+
+def _tags_in(plain: str) -> Iterator[str]:
+    """Yield the tags of a text, without `#`; a number is not a tag."""
+    for match in _TAG.finditer(plain) if "#" in plain else ():
+        tag = match[1].strip("/")
+        if tag and not tag.isdigit():
+            yield tag
+
+
+def _fields_in(plain: str) -> tuple[Field, ...]:
+    found = [*_FIELD.finditer(plain), *_BRACKET_FIELD.finditer(plain)]
+    found.sort(key=lambda match: match.start(1))
+    return tuple(Field(match[1].strip(), match[2].strip()) for match in found)
+
+
+def _named_blocks(plain: str, blocks: Blocks) -> tuple[BlockId, ...]:
+    """Return the named blocks. An id on a line of its own names the block before it."""
+    units = [(unit.start, unit.end) for unit in blocks.units]
+    found = []
+    for match in _BLOCK_ID.finditer(plain):
+        mark = match.start()
+        line = plain.rfind("\n", 0, mark) + 1
+        at = bisect_left(units, (line, 0)) - 1
+        if plain[line:mark].strip():
+            start = max(_holding(units, mark), _holding(blocks.items, mark))
+            start, limit = (start if start >= 0 else line), mark
+        elif at >= 0:
+            start, limit = units[at][0], min(units[at][1], line)
+        else:
+            start, limit = line, mark
+        found.append(BlockId(match[1], start, start + len(plain[start:limit].rstrip()), mark))
+    return tuple(found)
+
+
+def _holding(spans: Sequence[Span], mark: int) -> int:
+    """Return the start of the last span that holds an offset, or -1."""
+    at = bisect_left(spans, (mark + 1, 0)) - 1
+    return spans[at][0] if at >= 0 and mark < spans[at][1] else -1
+
+
 def _listed(properties: dict[str, object], key: str, split: str = ",") -> tuple[str, ...]:
     """Return a property's words; its name's case does not matter, as in Obsidian."""
-    return tuple(
-        word
-        for name, value in properties.items()
-        if name.lower() == key
-        for word in words_of(value, split)
-    )
+    held = (value for name, value in properties.items() if name.lower() == key)
+    return tuple(word for value in held for word in words_of(value, split))
 
 
-def _property_tags(properties: dict[str, object]) -> Iterable[str]:
+def _property_tags(properties: dict[str, object]) -> Iterator[str]:
     for key in ("tags", "tag"):
         for word in _listed(properties, key, r"[,\s]+"):
             if tag := word.lstrip("#").strip("/ "):

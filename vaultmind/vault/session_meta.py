@@ -15,6 +15,11 @@ EXTRACTION = "extraction"
 PIPE = "pipe:"
 """Begins the name of a conversation that no host names: it is that of a client's connection."""
 
+_TEXTS = (
+    *("id", "agent", "started", "ended", "summarised_in", "conversation", "device", "pending"),
+    *("consolidated", "client", "project"),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class SessionMeta:
@@ -63,6 +68,7 @@ def runs(meta: SessionMeta) -> bool:
 
 def render_header(meta: SessionMeta, newline: str = "\n") -> str:
     """Return the front matter of a session and the blank line after it."""
+    summary = yaml_string(meta.summarised_in) if meta.summarised_in else ""
     lines = [
         "---",
         f"id: {meta.id}",
@@ -71,19 +77,12 @@ def render_header(meta: SessionMeta, newline: str = "\n") -> str:
         f"ended: {meta.ended}".rstrip(),
         f"state: {meta.state}",
         f"segments: {meta.segments}",
-        f"topics: [{', '.join(yaml_string(topic) for topic in meta.topics)}]",
-        f"summarised_in: {yaml_string(meta.summarised_in) if meta.summarised_in else ''}".rstrip(),
+        f"topics: [{', '.join(map(yaml_string, meta.topics))}]",
+        f"summarised_in: {summary}".rstrip(),
     ]
-    if meta.conversation:
-        lines.append(f"conversation: {yaml_string(meta.conversation)}")
-    if meta.client:
-        lines.append(f"client: {yaml_string(meta.client)}")
-    if meta.project:
-        lines.append(f"project: {yaml_string(meta.project)}")
-    if meta.source:
-        lines.append(f"source: {yaml_string(meta.source)}")
-    if meta.device:
-        lines.append(f"device: {yaml_string(meta.device)}")
+    for name in ("conversation", "client", "project", "source", "device"):
+        if value := getattr(meta, name):
+            lines.append(f"{name}: {yaml_string(value)}")
     return newline.join([*lines, "---", "", ""])
 
 
@@ -108,27 +107,16 @@ def read_meta(text: str, faults: list[str]) -> tuple[int, SessionMeta]:
 
 
 def _meta(values: dict[str, object]) -> SessionMeta:
-    def text(key: str) -> str:
-        value = values.get(key)
+    def text(value: object) -> str:
         return str(value).strip() if isinstance(value, (str, int, float)) else ""
 
-    topics, aliases = values.get("topics"), values.get("aliases")
-    source = values.get("source")
+    topics, aliases, source = (values.get(name) for name in ("topics", "aliases", "source"))
+    segments = text(values.get("segments"))
     return SessionMeta(
-        id=text("id"),
-        agent=text("agent"),
-        started=text("started"),
-        ended=text("ended"),
-        state="ended" if text("state") == "ended" else "open",
-        segments=int(text("segments")) if text("segments").isdecimal() else 1,
-        topics=tuple(str(topic) for topic in topics) if isinstance(topics, list) else (),
-        summarised_in=text("summarised_in"),
-        source=source if isinstance(source, str) else text("source"),
-        conversation=text("conversation"),
-        device=text("device"),
-        pending=text("pending"),
-        consolidated=text("consolidated"),
-        client=text("client"),
-        project=text("project"),
-        title=str(aliases[0]) if isinstance(aliases, list) and aliases else text("aliases"),
+        **{name: text(values.get(name)) for name in _TEXTS},
+        state="ended" if values.get("state") == "ended" else "open",
+        segments=int(segments) if segments.isdecimal() else 1,
+        topics=tuple(map(str, topics)) if isinstance(topics, list) else (),
+        source=source if isinstance(source, str) else text(source),
+        title=str(aliases[0]) if isinstance(aliases, list) and aliases else text(aliases),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast, get_args
 
@@ -41,13 +41,14 @@ __all__ = [
 _HOWS: tuple[str, ...] = get_args(How)
 _ASKED: tuple[str, ...] = get_args(Asked)[1:]
 
-_HEADER = re.compile(
-    r" {0,3}> ?\[!(?P<role>[\w-]+)\][+-]?[ \t]*(?P<title>.*?)[ \t]*(?:%%(?P<meta>\{.*\})%%[ \t]*)?"
+_MARK = re.compile(
+    r"(?m)^(?: {0,3}> ?\[!(?P<role>[\w-]+)\][+-]?|(?P<level>#{1,6}) )(?P<rest>[^\r\n]*)"
 )
+"""What begins a callout, or a heading."""
 _QUOTE = re.compile(r" {0,3}> ?")
-_BLOCK = re.compile(r"\^([A-Za-z0-9-]+)[ \t]*")
-_SEGMENT = re.compile(r"#{1,6} +(?:Segment +(?P<n>\d+)|.*?)[ \t]*(?:%%(?P<meta>\{.*\})%%[ \t]*)?")
-_TOPIC = re.compile(r"## +(?P<title>.*?)[ \t]*(?:%%.*)?")
+_QUOTED = re.compile(r"(?:\n {0,3}>[^\n]*)*")
+_BLOCK = re.compile(r"(?m)^\^([A-Za-z0-9-]+)[ \t]*(?=\r?$)")
+_SEGMENT = re.compile(r"Segment +(\d+)")
 _CLOCK = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?")
 _OUR_HEADER = re.compile(
     r"^> ?\[!(?:user|assistant|tool|system)\]"
@@ -151,11 +152,19 @@ def parse_session(text: str, *, begin: int = 0, segment: int = 1) -> Transcript:
     """
     faults: list[str] = []
     body, meta = read_meta(text, faults)
-    reader = _Reader(text, meta, faults, segment)
-    for number, start, line in _lines(text, max(body, begin)):
-        reader.take(number, start, line)
-    messages = tuple(reader.finish())
-    return Transcript(meta, messages, tuple(faults), reader.segment, tuple(reader.topics))
+    reader = _Reader(text, meta, faults)
+    begin, opened, topics = max(body, begin), None, []
+    for mark in _MARK.finditer(text, begin):
+        shown, raw = _divided(mark["rest"])
+        number = _segment_of(shown, raw, segment) if mark["level"] else 0
+        if number or (mark["role"] and (raw or not _is_quoted(text, begin, mark.start()))):
+            reader.take(opened, mark.start(), segment)
+            opened = mark if mark["role"] else None
+            segment = number or segment
+        elif mark["level"] == "##" and shown:
+            topics.append(shown.partition("%%")[0].strip())
+    reader.take(opened, len(text), segment)
+    return Transcript(meta, tuple(reader.messages), tuple(faults), segment, tuple(topics))
 
 
 def count_messages(text: str) -> int:
@@ -166,171 +175,111 @@ def count_messages(text: str) -> int:
     return len(_OUR_HEADER.findall(text))
 
 
-@dataclass(slots=True)
-class _Open:
-    """A callout that is being read."""
-
-    role: Role
-    title: str
-    extra: dict[str, Any]
-    line: int
-    start: int
-    end: int
-    text_start: int
-    lines: list[str]
-    segment: int
-    block: str = ""
-    quoting: bool = True
-    block_end: int = 0
-
-
 class _Reader:
-    """Takes a file's lines one by one and gathers its messages."""
+    """Reads one callout after the other and notes what is wrong with them."""
 
-    def __init__(self, text: str, meta: SessionMeta, faults: list[str], segment: int) -> None:
+    def __init__(self, text: str, meta: SessionMeta, faults: list[str]) -> None:
         self._text = text
         self._meta = meta
         self._faults = faults
-        self.segment = segment
-        self.topics: list[str] = []
-        self._open: _Open | None = None
-        self._in_quote = False
-        self._messages: list[PlacedMessage] = []
         self._blocks: set[str] = set()
+        self.messages: list[PlacedMessage] = []
 
-    def take(self, number: int, start: int, line: str) -> None:
-        """Read one line that starts at an offset."""
-        quote = _QUOTE.match(line)
-        if quote is None:
-            self._in_quote = False
-            if self._open is not None:
-                self._open.quoting = False
-            self._outside(number, start, line)
+    def take(self, mark: re.Match[str] | None, stop: int, segment: int) -> None:
+        """Take the message that a callout's first line begins and that ends before `stop`."""
+        if mark is None:
             return
-        header = _HEADER.fullmatch(line)
-        if header is not None and (header["meta"] or not self._in_quote):
-            self._begin(number, start, line, header)
-        elif self._open is not None and self._open.quoting:
-            self._open.lines.append(line[quote.end() :])
-            self._open.end = start + len(line)
-        self._in_quote = True
-
-    def finish(self) -> list[PlacedMessage]:
-        """Close the last callout and return all messages."""
-        self._close()
-        return self._messages
-
-    def _begin(self, number: int, start: int, line: str, header: re.Match[str]) -> None:
-        self._close()
-        role = header["role"].lower()
+        role, (title, raw) = mark["role"].lower(), _divided(mark["rest"])
         if role not in ROLES:
-            if header["meta"]:
-                self._faults.append(f"line {number}: a message of unknown kind {role!r}")
+            if raw:
+                self._fault(mark, f"a message of unknown kind {role!r}")
             return
-        after = min(start + len(line) + len(_newline_at(self._text, start)), len(self._text))
-        self._open = _Open(
-            role=cast("Role", role),
-            title=header["title"],
-            extra=self._extra(number, header["meta"]),
-            line=number,
-            start=start,
-            end=start + len(line),
-            text_start=after,
-            lines=[],
-            segment=self.segment,
-        )
-
-    def _extra(self, number: int, raw: str | None) -> dict[str, Any]:
-        if not raw:
-            return {}
-        try:
-            extra = json.loads(raw)
-        except (ValueError, RecursionError):
-            self._faults.append(f"line {number}: the message's comment cannot be read")
-            return {}
-        return extra if isinstance(extra, dict) else {}
-
-    def _outside(self, number: int, start: int, line: str) -> None:
-        """Take a line that is no part of a callout: a block id, a segment, or a person's."""
-        opened = self._open
-        if opened is not None and not opened.block and (match := _BLOCK.fullmatch(line)):
-            if match[1] in self._blocks:
-                self._faults.append(f"line {number}: the block id ^{match[1]} stands twice")
-                return
-            self._blocks.add(match[1])
-            opened.block, opened.block_end = match[1], start + len(line)
-        elif line.startswith("#") and (match := _SEGMENT.fullmatch(line)):
-            self._heading(line, match)
-
-    def _heading(self, line: str, match: re.Match[str]) -> None:
-        number = int(match["n"]) if match["n"] else 0
-        if match["meta"]:
-            try:
-                number = int(json.loads(match["meta"])["segment"])
-            except (ValueError, TypeError, KeyError, RecursionError):
-                number = number or self.segment + 1
-        if number:
-            self._close()
-            self.segment = number
-        elif (topic := _TOPIC.fullmatch(line)) and topic["title"]:
-            self.topics.append(topic["title"])
-
-    def _close(self) -> None:
-        opened, self._open = self._open, None
-        if opened is None:
+        extra = self._extra(mark, raw)
+        first = mark.end() + self._text.startswith("\r", mark.end())
+        quoted = _QUOTED.match(self._text, first, stop)
+        last = quoted.end() if quoted else first
+        end = last - self._text.endswith("\r", mark.end(), last)
+        quoted_lines = self._text[first:end].split("\n")[1:]
+        lines = [_QUOTE.sub("", line.rstrip("\r"), count=1) for line in quoted_lines]
+        if not extra and not "".join(lines).strip():
+            self._fault(mark, "a message that was cut off")
             return
-        if not opened.extra and not "".join(opened.lines).strip():
-            self._faults.append(f"line {opened.line}: a message that was cut off")
-            return
-        self._messages.append(
+        block, block_end = self._block(last, stop)
+        self.messages.append(
             PlacedMessage(
-                message=self._message(opened),
-                start=opened.start,
-                end=max(opened.end, opened.block_end),
-                segment=opened.segment,
-                text_start=min(opened.text_start, opened.end),
-                text_end=opened.end,
+                self._message(cast("Role", role), title, lines, extra, block),
+                mark.start(),
+                max(end, block_end),
+                segment,
+                min(first + 1, end),
+                end,
             )
         )
 
-    def _message(self, opened: _Open) -> Message:
-        clock, speaker = _title_parts(opened.title)
-        erased = is_erased(opened.lines)
-        exact = str(opened.extra.get("speaker", ""))
-        if exact and shown_speaker(exact) == speaker:
-            speaker = exact
-        how, asked = opened.extra.get("how"), opened.extra.get("asked")
+    def _message(
+        self, role: Role, title: str, lines: list[str], extra: dict[str, Any], block: str
+    ) -> Message:
+        clock, speaker = _title_parts(title)
+        erased = is_erased(lines)
+        exact = str(extra.get("speaker", ""))
+        how, asked = extra.get("how"), extra.get("asked")
         return Message(
-            role=opened.role,
-            text="" if erased else unquote(opened.lines),
-            time=str(opened.extra.get("time") or _time_of(self._meta.started, clock)),
-            id=str(opened.extra.get("id") or ""),
-            speaker=speaker,
+            role=role,
+            text="" if erased else unquote(lines),
+            time=str(extra.get("time") or _time_of(self._meta.started, clock)),
+            id=str(extra.get("id") or ""),
+            speaker=exact if exact and shown_speaker(exact) == speaker else speaker,
             how=cast("How", how) if how in _HOWS else "captured",
-            block=opened.block,
+            block=block,
             asked=cast("Asked", asked) if asked in _ASKED else "",
             erased=erased,
         )
 
+    def _extra(self, mark: re.Match[str], raw: str) -> dict[str, Any]:
+        try:
+            extra = json.loads(raw or "{}")
+        except (ValueError, RecursionError):
+            self._fault(mark, "the message's comment cannot be read")
+            return {}
+        return extra if isinstance(extra, dict) else {}
 
-def _lines(text: str, position: int) -> Iterator[tuple[int, int, str]]:
-    """Yield (line number, offset, line without its end) from an offset on."""
-    number = text.count("\n", 0, position) + 1
-    while position < len(text):
-        end = text.find("\n", position)
-        stop = len(text) if end < 0 else end
-        line = text[position:stop]
-        yield number, position, line[:-1] if line.endswith("\r") else line
-        position = stop + 1
-        number += 1
+    def _block(self, start: int, stop: int) -> tuple[str, int]:
+        """Return the block id that follows a message, the first that no other has, and its end."""
+        for found in _BLOCK.finditer(self._text, start, stop):
+            if found[1] not in self._blocks:
+                self._blocks.add(found[1])
+                return found[1], found.end()
+            self._fault(found, f"the block id ^{found[1]} stands twice")
+        return "", 0
+
+    def _fault(self, where: re.Match[str], what: str) -> None:
+        line = self._text.count("\n", 0, where.start()) + 1
+        self._faults.append(f"line {line}: {what}")
 
 
-def _newline_at(text: str, start: int) -> str:
-    """Return the line end of the line that starts at an offset."""
-    end = text.find("\n", start)
-    if end < 0:
-        return ""
-    return "\r\n" if text[end - 1 : end] == "\r" else "\n"
+def _divided(rest: str) -> tuple[str, str]:
+    """Return what a line shows, and the JSON in the comment at its end."""
+    shown, opening, raw = rest.strip().partition("%%{")
+    is_comment = opening and raw.endswith("}%%")
+    return (shown.strip(), f"{{{raw[:-2]}") if is_comment else (rest.strip(), "")
+
+
+def _segment_of(shown: str, raw: str, current: int) -> int:
+    """Return the number of the segment that a heading begins; 0 for any other heading."""
+    named = _SEGMENT.fullmatch(shown)
+    number = int(named[1]) if named else 0
+    if raw:
+        try:
+            return int(json.loads(raw)["segment"])
+        except (ValueError, TypeError, KeyError, RecursionError):
+            return number or current + 1
+    return number
+
+
+def _is_quoted(text: str, begin: int, start: int) -> bool:
+    """Tell whether the line above one is quoted."""
+    above = text.rfind("\n", begin, max(start - 1, begin)) + 1
+    return start > begin and _QUOTE.match(text, above or begin) is not None
 
 
 def _title_parts(title: str) -> tuple[str, str]:

@@ -14,8 +14,8 @@ from vaultmind.serve.show import PLAIN_ID, Reader, Recalled, Verbatim, dumps, pl
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.session.context.parts import BuiltContext, Part
-    from vaultmind.session.context.start import ContextPart, StartContext
+    from vaultmind.session.parts import BuiltContext, Part
+    from vaultmind.session.start import ContextPart, StartContext
 
 START_FRAME_TOKENS = 160
 """What fences, sources and headings cost around the parts of a start context."""
@@ -92,7 +92,7 @@ def context_build(
 
     Raises NotFound for an agent or a session that is not there, BadArgument for a bad task.
     """
-    from vaultmind.session.context.parts import BuildRequest
+    from vaultmind.session.parts import BuildRequest
     from vaultmind.vault.paths import SESSION_ID
 
     target, caller = known_agent(app, call.caller, agent), call.caller
@@ -210,7 +210,7 @@ def _built_words(built: Built, to: Reader) -> Iterator[str]:
     For a model, notes on what is missing follow where there is room for them.
     """
     from vaultmind import tokens
-    from vaultmind.session.context.budget import BETWEEN, joined
+    from vaultmind.session.parts import BETWEEN, joined
 
     context = built.context
     shown = joined(to.text(part_text(built, part)) for part in context.parts) or NOTHING

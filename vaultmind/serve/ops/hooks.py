@@ -42,7 +42,7 @@ from vaultmind.vault.paths import agent_name
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.session.capture import Given, HostTalk, Taken
-    from vaultmind.session.context.parts import Part
+    from vaultmind.session.parts import Part
 
 log = logging.getLogger(__name__)
 
@@ -270,7 +270,7 @@ def _parts(
 ) -> list[tuple[str, Part]]:
     """Return some parts of a context, each with its text as the host is given it."""
     from vaultmind.serve.ops.context import FRAME_TOKENS, Built, part_text
-    from vaultmind.session.context.parts import PART_NAMES, BuildRequest
+    from vaultmind.session.parts import PART_NAMES, BuildRequest
 
     request = BuildRequest(
         talk.agent,

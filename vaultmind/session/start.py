@@ -22,8 +22,8 @@ from vaultmind.memory.brain import (
 )
 from vaultmind.memory.dated import OUTDATED, superseded, with_days
 from vaultmind.session.active import Recent, speaks_of, told_beside, without_labels
-from vaultmind.session.context.parts import NO_ROOM, Dropped
 from vaultmind.session.files import Hides, Shows, plain_text, read_text
+from vaultmind.session.parts import NO_ROOM, Dropped
 from vaultmind.session.sentences import headings
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller

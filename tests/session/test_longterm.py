@@ -12,25 +12,22 @@ import pytest
 from tests.index.vault import Vault
 from vaultmind.config import AssociationConfig, RecallConfig
 from vaultmind.index.related import Relations
-from vaultmind.session.context.longterm.association import Frame, association_part
-from vaultmind.session.context.longterm.excerpt import sought
-from vaultmind.session.context.longterm.lasting import words_in
-from vaultmind.session.context.longterm.longterm import (
+from vaultmind.session.longterm import (
     WORK,
     Ask,
     Brought,
     LongTerm,
     LongTermSettings,
 )
-from vaultmind.session.recall.triggers import LANGUAGES
-from vaultmind.types import PERSON, Caller, Chunk, Message, Neighbour
+from vaultmind.session.recall import LANGUAGES, context_words
+from vaultmind.types import PERSON, Caller, Message
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
 MAIN = Caller("agent", "main")
 TIME = "2026-02-20T10:00:00+01:00"
 SESSION = "2026-02-20_001"
 MEMORY = "VaultMind/agents/main/memory"
-SMALL_TALK = Path(__file__).parents[3] / "benchmarks/data/small_talk.jsonl"
+SMALL_TALK = Path(__file__).parents[2] / "benchmarks/data/small_talk.jsonl"
 
 
 @dataclass
@@ -97,9 +94,10 @@ def test_what_was_done_for_another_task_is_for_plans_and_searches(room: Room) ->
 def test_it_speaks_the_conversations_language(room: Room) -> None:
     for language in LANGUAGES:
         brought = room.ask("How high is the oven door?", language=language)
-        assert memory_text(brought).split("\n")[0] == words_in(language).memory
-    assert words_in("fi") == words_in("en")
-    assert len({words_in(language).associations for language in LANGUAGES}) == len(LANGUAGES)
+        assert memory_text(brought).split("\n")[0] == context_words(language)["memory"]
+    assert len({context_words(language)["associations"] for language in LANGUAGES}) == len(
+        LANGUAGES
+    )
 
 
 @pytest.mark.parametrize("tokens_", [1, 12, 30, 45, 80, 150])
@@ -240,24 +238,3 @@ def test_an_agent_that_keeps_its_memory_is_not_there(room: Room) -> None:
     room.vault.rights.hidden.add(("main", "jaskier"))
     brought = room.ask(query, MAIN, agent="jaskier")
     assert (brought.memory, brought.associations) == (None, None)
-
-
-# --- how associations are shown -------------------------------------------------------------
-
-
-def neighbour(name: str, text: str, strength: float) -> Neighbour:
-    chunk = Chunk(name, f"{name}.md", "note", "", "", name, text, 0, len(text))
-    return Neighbour(chunk, "tag", "none", "oven", strength)
-
-
-def test_associations_fit_their_room_the_strongest_first() -> None:
-    near = [neighbour(f"N{n}", "Beech, split and dry. " * 9, 0.9 - n / 10) for n in range(6)]
-    frame = Frame(words_in("en"), sought("wood", LANGUAGES), 100)
-    part, dropped = association_part(near, {}, frame)
-    assert part is not None
-    assert part.tokens <= 100
-    assert part.sources[0] == "N0.md"
-    assert part.why.startswith("0.90")
-    (left,) = dropped
-    assert left.what == f"{6 - len(part.sources)} associations"
-    assert "shares #oven with" in part.text

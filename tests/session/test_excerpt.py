@@ -6,14 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmind.session.context.longterm.excerpt import MARK, excerpt, sought
+from vaultmind.session.excerpt import MARK, excerpt, sought
 
-LANGS = ("en", "pl", "ru")
 FILLER = "The parrot sat on the fence and said nothing of note. "
 
 
 def around(text: str, query: str, most: int = 200, lang: str = "en") -> str:
-    return excerpt(text, sought(query, LANGS), lang, most)
+    return excerpt(text, sought(query), lang, most)
 
 
 @pytest.mark.parametrize("letter", ["я", "漢", "א", "e\u0301", "👩‍👩‍👧", "🏽"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -98,10 +98,17 @@ class BuiltContext:
         return next((one for one in self.parts if one.name == name), None)
 
 
-def in_shown_order(parts: Sequence[Part]) -> tuple[Part, ...]:
-    """Return the parts that say something, in the order in which they are shown."""
-    return tuple(sorted((one for one in parts if one.text), key=_place))
+BETWEEN, BETWEEN_TOKENS = "\n\n", 3
+"""What stands between two parts, and what that costs, with what rounded estimates miss."""
 
 
-def _place(part: Part) -> int:
-    return PART_NAMES.index(part.name)
+def joined(texts: Iterable[str]) -> str:
+    """Return texts as they are shown one after the other."""
+    return BETWEEN.join(texts)
+
+
+def more_than(most: float, key: str = "") -> str:
+    """Return why something is left out: a setting limits it, or a share of the budget."""
+    if key:
+        return f"more than {most:,} tokens (raise {key})"
+    return f"more than {most:.0%} of the budget (raise it)"

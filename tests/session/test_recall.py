@@ -1,0 +1,113 @@
+"""Auto-RAG: when to look back, what to show of it, and what it costs."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vaultmind.session.recall import (
+    RecallRequest,
+    SegmentIndex,
+    SegmentMessage,
+    context_words,
+    only_asks,
+    recall,
+    says_something,
+)
+from vaultmind.tokens import count
+
+FILLER = (
+    "Yesterday it rained for hours and we stayed at home",
+    "My sister bought a new bicycle in Gdynia",
+    "We painted the fence green, it looks fine",
+    "The train was late again, thanks to the snow",
+)
+OVEN = "The oven costs four hundred euros and comes on Thursday"
+
+
+def talk(*texts: str, filler: int = 5) -> SegmentIndex:
+    index = SegmentIndex()
+    for number, text in enumerate((*FILLER * filler, *texts, *FILLER * filler)):
+        role = "assistant" if number % 2 else "user"
+        index.add(SegmentMessage(f"m{number}", role, text, count(text), link=f"[[#^m{number}]]"))
+    return index
+
+
+def ask(text: str, tokens: int = 400, most: int | None = 3) -> RecallRequest:
+    return RecallRequest(text, 1, tokens, most)
+
+
+def test_a_message_that_is_too_long_is_cut_with_a_mark_and_not_listed_as_whole() -> None:
+    long = "The oven " + "and the bricks around it, one by one, " * 200
+    block = recall(talk(long), ask("oven bricks", 100, 3))
+    assert "m20" not in block.messages
+    assert "…" in block.text
+    assert count(block.text) <= 100
+
+
+@settings(max_examples=60)
+@given(st.lists(st.text(max_size=200), max_size=12), st.text(max_size=60), st.integers(0, 120))
+def test_the_budget_is_never_exceeded(texts: list[str], query: str, room: int) -> None:
+    index = SegmentIndex()
+    for number, text in enumerate(texts):
+        index.add(SegmentMessage(str(number), "user", text, count(text)))
+    for most in (3, None):
+        assert count(recall(index, ask(query, room, most)).text) <= room
+
+
+def test_messages_of_several_days_stand_under_their_dates_within_the_room() -> None:
+    index = SegmentIndex()
+    for number in range(60):
+        text = f"The oven is {number} degrees hot" if number % 20 == 7 else FILLER[number % 4]
+        day = f"2026-02-{20 + number // 20}"
+        link = f"[[#^m{number}]]"
+        index.add(SegmentMessage(f"m{number}", "user", text, count(text), link=link, day=day))
+    block = recall(index, ask("How hot is the oven?", 400, 3))
+    assert [line for line in block.text.split("\n") if "—" in line] == [
+        "— 2026-02-20 —",
+        "— 2026-02-21 —",
+        "— 2026-02-22 —",
+    ]
+    for tokens in range(20, 90):
+        assert count(recall(index, ask("How hot is the oven?", tokens, None)).text) <= tokens + 1
+    alone = recall(index, ask("How hot is the oven?", 400, 1))
+    assert "—" not in alone.text
+
+
+DEADLINE = "What is the deadline of Project Heron?"
+
+
+def test_an_old_question_gives_its_place_to_its_answer() -> None:
+    index = talk(DEADLINE, "They want all of it in April", "Yesterday was warm", DEADLINE, "ok")
+    block = recall(index, ask("when is the deadline of project heron?"))
+    assert "in April" in block.text
+    assert DEADLINE not in block.text
+    assert block.best < 0.7, "lasting memory is still asked"
+
+
+def test_it_says_which_limit_leaves_out_what_was_found() -> None:
+    texts = [f"Oven part {number}: the hinge of it is {number} cm" for number in range(30)]
+    index = talk(*texts)
+    assert recall(index, ask("oven hinge", 400, 3)).full == "top_k"
+    assert recall(index, ask("oven hinge", 60, 30)).full == "tokens"
+    assert recall(index, ask("oven hinge", 60, None)).full == "tokens"
+    assert recall(index, ask("oven hinge", 2, None)).full == "tokens"
+
+
+ASKED = "what is the deadline of Project Heron?"
+
+
+def test_an_old_question_is_known_in_other_languages() -> None:
+    assert only_asks("Какой срок у проекта Цапля?", "какой дедлайн у проекта Цапля?")
+    assert only_asks("Kiedy mija termin projektu Czapla?", "Jaki termin projektu Czapla?")
+    assert not only_asks("It is due in spring, is it not?", ASKED)
+
+
+def test_an_answer_says_more_than_that_nobody_knows() -> None:
+    assert says_something("It is due in spring.", ASKED)
+    assert says_something("14.", ASKED)
+    assert not says_something("I don't know, sorry.", ASKED)
+
+
+def test_an_unknown_language_gets_english() -> None:
+    assert context_words("xx")["earlier"] == "From earlier in this conversation:"

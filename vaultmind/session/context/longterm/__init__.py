@@ -1,1 +1,0 @@
-"""Recall from lasting memory: notes and facts, and what comes to mind through them."""

@@ -1,0 +1,349 @@
+"""Lasting memory before an answer: what notes, facts and past conversations say to it.
+
+Asked where the conversation itself has no good answer, or where its topic is new; otherwise nothing
+is looked for, since an answer waits for it. What is found leads on to what comes to mind with it,
+along links and tags and by one step of attention (`index.related`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from vaultmind.config.settings import AssociationConfig, RecallConfig
+from vaultmind.errors import BadArgument
+from vaultmind.index.embed import scale_of
+from vaultmind.index.where import message_number
+from vaultmind.index.words.terms import query_terms
+from vaultmind.memory.dated import OUTDATED, facts_told, superseded
+from vaultmind.plural import counted
+from vaultmind.ports import Related
+from vaultmind.session.excerpt import excerpt, one_line, sought
+from vaultmind.session.parts import Dropped, Part, more_than
+from vaultmind.session.recall import (
+    GIVEN_ON,
+    ONE_WORD,
+    context_words,
+    only_asks,
+    says_something,
+    telling_terms,
+)
+from vaultmind.tokens import count
+from vaultmind.types import KINDS, Caller, Chunk, Hit, SearchRequest, SearchResponse
+from vaultmind.vault.paths import VaultPaths
+
+PIECES, NEAR_PIECES = (200, 140, 80), (100, 50)
+"""Characters of a piece, the longest that fits first; of what comes to mind."""
+DEPTH, PER_NOTE = 12, 2
+"""Hits looked at, since some stand in the context already; of one note."""
+MOST_QUERY = 2000
+"""Characters of a question that are looked for: of a longer one, which is a paste, its ends."""
+SHOWN = "stands in the context already"
+WORK = "of work for another task: plans and searches tell of it"
+_NOT_SAID = tuple(kind for kind in KINDS if kind != "message")
+_LEAD = re.compile(r"\A[-*+•][ \t]+")
+"""What makes a line an item of a list: the piece is one itself."""
+_WORD = re.compile(r"[^\W_]+")
+
+Search = Callable[[SearchRequest, Caller], SearchResponse]
+
+
+@dataclass(frozen=True, slots=True)
+class LongTermSettings:
+    """When lasting memory is asked, and how much of it may be shown."""
+
+    recall: RecallConfig
+    association: AssociationConfig
+    gate: float
+    """Where the conversation's best match is as good, only a new topic asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What lasting memory is asked, and what the answer may cost."""
+
+    query: str
+    agent: str
+    caller: Caller
+    session: str
+    """The running one, whose messages are no lasting memory yet; empty where there is none."""
+    language: str
+    room_tokens: int
+    association_tokens: int
+    shown: tuple[str, ...] = ()
+    """Texts that stand in the context already: what they say is not said again."""
+    best: float = 0.0
+    """Relevance of the conversation's own best match, from 0 to 1."""
+    topic_is_new: bool = True
+    since: str = ""
+    """Block id of the first message of the running segment: what was said before it, in earlier
+    segments, may be recalled. Empty: nothing of the session may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What came of it: a part each where there is something to show, and what is left out."""
+
+    memory: Part | None = None
+    associations: Part | None = None
+    dropped: tuple[Dropped, ...] = ()
+
+
+@dataclass(slots=True)
+class _Pieces:
+    """Lines taken within a room, and the texts that are shown already."""
+
+    lines: list[str]
+    room: int
+    shown: list[str] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
+    why: list[str] = field(default_factory=list)
+
+    def holds(self, text: str, title: str = "") -> bool:
+        """Tell whether a text is said already, or says no more than its own title."""
+        plain = _words_of(one_line(text))
+        return plain in _words_of(title) or any(plain in one for one in self.shown)
+
+    def take(self, line: str, source: str, strength: float) -> bool:
+        """Take a line if it fits; return whether it does."""
+        if count("\n".join([*self.lines, line])) > self.room:
+            return False
+        self.lines.append(line)
+        self.sources.append(source)
+        self.why.append(f"{strength:.2f}")
+        return True
+
+    def part(self, name: str) -> Part | None:
+        """Return what was taken; None where nothing was."""
+        text = "\n".join(self.lines)
+        part = Part("memory", text, count(text), tuple(self.sources), why=", ".join(self.why))
+        if name == "associations":
+            part = replace(part, name="associations")
+        return part if self.sources else None
+
+
+class LongTerm:
+    """Recalls from lasting memory, and what comes to mind through it. Any thread."""
+
+    def __init__(
+        self, search: Search, related: Related, paths: VaultPaths, settings: LongTermSettings
+    ) -> None:
+        self._search, self._related = search, related
+        self._paths, self._settings = paths, settings
+
+    def recall(self, ask: Ask) -> Brought:
+        """Return what lasting memory says to a question, within the room."""
+        recall, query = self._settings.recall, ask.query.strip()
+        if len(query) > MOST_QUERY:
+            query = f"{query[: MOST_QUERY // 2]}\n{query[-MOST_QUERY // 2 :]}"
+        telling = len(telling_terms(query_terms(query, ("en",))))
+        least = max(recall.relevance, ONE_WORD) if telling == 1 else recall.relevance
+        if not recall.enabled:
+            return _nothing("switched off")
+        if not telling:
+            return _nothing("nothing in it to look for" if query else "nothing was asked")
+        if ask.best >= self._settings.gate and not ask.topic_is_new:
+            said = f"the conversation itself has a match of {ask.best:.2f}, and no new topic"
+            return _nothing(said)
+        try:
+            answer = self._search(self._request(query, ask), ask.caller)
+        except BadArgument as error:  # an agent that is not there, or not for this caller
+            return _nothing(str(error))
+        scale = scale_of(answer.state.embedder)
+        found, dropped = self._without_questions(answer.hits, query, ask)
+        read = [replace(hit, score=scale.reading(hit.score)) for hit in found]
+        hits = [hit for hit in read if hit.score >= least]
+        if not hits and not dropped:
+            said = answer.message or "nothing was found"
+            if read:
+                most = " for a question of one telling word" if telling == 1 else ""
+                said = (
+                    f"the best match has {max(hit.score for hit in read):.2f}, less than "
+                    f"{least:.2f}{most} (recall.relevance is {recall.relevance:.2f})"
+                )
+            return _nothing(said)
+        memory = self._memory(hits, query, ask, dropped) if hits else None
+        shown = (*ask.shown, query, memory.text if memory else "")
+        ask = replace(ask, shown=shown, association_tokens=ask.association_tokens if hits else 0)
+        near = self._associations(found, query, ask, memory, dropped)
+        return Brought(memory, near, tuple(dropped))
+
+    def _request(self, query: str, ask: Ask) -> SearchRequest:
+        return SearchRequest(
+            query,
+            limit=max(DEPTH, 4 * self._settings.recall.top_k),
+            agent=ask.agent,
+            per_note=PER_NOTE,
+            max_tokens=100_000,
+            running=self._paths.session(ask.agent, ask.session) if ask.session else "",
+            since=ask.since,
+            apart=True,  # what is shown of them is chosen here
+        )
+
+    def _without_questions(
+        self, hits: Sequence[Hit], query: str, ask: Ask
+    ) -> tuple[list[Hit], list[Dropped]]:
+        """Return the hits that say something, and which old questions are left out.
+
+        In the place of a question that asks the same stands what was said after it.
+        """
+        asks = [hit for hit in hits if only_asks(hit.text, query)]
+        if not asks:
+            return list(hits), []
+        replies = self._related.replies(asks, ask.agent, ask.caller)
+        found: dict[str, Hit] = {}
+        for hit in hits:
+            reply = replies.get(hit.id)
+            if hit not in asks:
+                found.setdefault(hit.id, hit)
+            elif reply and says_something(reply.text, query) and not self._is_own(reply, ask):
+                found.setdefault(reply.id, replace(reply, score=GIVEN_ON * reply.score))
+        if 2 * len(asks) > len(hits):  # many copies: what says something may stand behind them
+            request = replace(self._request(query, ask), kinds=_NOT_SAID)
+            for hit in self._search(request, ask.caller).hits:
+                found.setdefault(hit.id, hit)
+        found = {id_: hit for id_, hit in found.items() if not only_asks(hit.text, query)}
+        return list(found.values()), [Dropped(_place(hit), "only asks the same") for hit in asks]
+
+    def _memory(
+        self, hits: Sequence[Hit], query: str, ask: Ask, dropped: list[Dropped]
+    ) -> Part | None:
+        """Return the pieces that are shown as one part; say what is left out and why.
+
+        They stand as the search ranks them, which finds more than the order of their scores does.
+        """
+        settings = self._settings.recall
+        room = min(ask.room_tokens, settings.max_tokens)
+        if room < 1:  # whoever gives none knows why
+            return None
+        about, old = sought(query), _outdated(hits, ask.shown)
+        pieces = _Pieces([context_words(ask.language)["memory"]], room)
+        pieces.shown = [_words_of(text) for text in (*ask.shown, query)]
+        for hit in hits:
+            reason = ""
+            if hit in old:
+                reason = OUTDATED
+            elif self._is_own(hit, ask) or pieces.holds(hit.text, hit.title):
+                reason = SHOWN
+            elif hit.kind == "episode":
+                reason = WORK
+            elif len(pieces.sources) >= settings.top_k:
+                reason = f"only the best {settings.top_k} are shown (raise recall.top_k)"
+            else:
+                reason = self._take(hit, pieces, about)
+            if reason:
+                dropped.append(Dropped(_place(hit), reason))
+        return pieces.part("memory")
+
+    def _take(self, hit: Hit, pieces: _Pieces, about: frozenset[str]) -> str:
+        """Add a piece of a hit, or return why it is left out."""
+        for most in PIECES:
+            piece = _LEAD.sub("", excerpt(hit.text, about, hit.lang, most))
+            if pieces.holds(piece):
+                return SHOWN
+            if pieces.take(_line(hit, piece), _place(hit), hit.score):
+                pieces.shown.append(_words_of(hit.text))
+                return ""
+        return _full(pieces.room, self._settings.recall.max_tokens, "recall.max_tokens")
+
+    def _associations(
+        self,
+        hits: Sequence[Hit],
+        query: str,
+        ask: Ask,
+        memory: Part | None,
+        dropped: list[Dropped],
+    ) -> Part | None:
+        """Return what comes to mind through what was found, the strongest first."""
+        settings, words = self._settings.association, context_words(ask.language)
+        room = min(ask.association_tokens, settings.max_tokens)
+        if room < 1:
+            return None
+        notes = {hit.path for hit in hits if memory and _place(hit) in memory.sources}
+        pieces = _Pieces([words["associations"]], room, [_words_of(text) for text in ask.shown])
+        near = [
+            one
+            for one in self._related.related(query, hits, ask.agent, ask.caller, settings.gate)
+            if one.chunk.path not in notes and not self._is_own(one.chunk, ask)
+            if not pieces.holds(one.chunk.text, one.chunk.title)
+        ]
+        places = {hit.id: hit for hit in hits}
+        about = sought(query)
+        for one in near:
+            to = places.get(one.to)
+            way = words[one.tie].format(x=_name_of(to) if to else "", tag=one.name)
+            for most in NEAR_PIECES:
+                piece = excerpt(one.chunk.text, about, one.chunk.lang, most)
+                line = f"- {_link(one.chunk)} ({way}): {piece}"
+                if pieces.take(line, _place(one.chunk), one.strength):
+                    break
+        left = len(near) - len(pieces.sources)
+        if not near:
+            reason = f"nothing is tied to what was found as strongly as {settings.gate:.2f}"
+            dropped.append(Dropped("associations", reason))
+        elif left:
+            reason = _full(room, settings.max_tokens, "association.max_tokens")
+            dropped.append(Dropped(counted(left, "association"), reason))
+        return pieces.part("associations")
+
+    def _is_own(self, one: Hit | Chunk, ask: Ask) -> bool:
+        """Tell whether something is of the running conversation, which has places of its own.
+
+        Its messages since its segment began, its sliding summaries, and the active context.
+        """
+        if one.path == self._paths.active_context(ask.agent):
+            return True
+        if not ask.session:
+            return False
+        if one.path == self._paths.session(ask.agent, ask.session):
+            number = message_number(one.anchor.removeprefix("#^"))
+            return not 0 < number < message_number(ask.since)
+        folder, _, name = one.path.rpartition("/")
+        stem = name.removesuffix(".md")
+        is_rolling = folder == f"{self._paths.summaries(ask.agent)}/rolling"
+        return is_rolling and ask.session in (stem, stem.rpartition("-")[0])
+
+
+def _outdated(hits: Sequence[Hit], shown: Sequence[str]) -> list[Hit]:
+    """Return the facts that a newer one, of them or of what is shown, contradicts."""
+    facts = [hit for hit in hits if hit.kind == "fact"]
+    others = [fact for text in shown for fact in facts_told(text)] if facts else []
+    old = superseded([*((hit.text, hit.time[:10]) for hit in facts), *others])
+    return [hit for at, hit in enumerate(facts) if at in old]
+
+
+def _full(room: int, most: int, key: str) -> str:
+    """Return which limit leaves out what does not fit, and what to raise."""
+    if room >= most:
+        return more_than(most, key)
+    return f"more than {room:,} tokens, which this budget leaves (raise it)"
+
+
+def _nothing(reason: str) -> Brought:
+    return Brought(dropped=(Dropped("memory", reason),))
+
+
+def _words_of(text: str) -> str:
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
+
+
+def _place(one: Hit | Chunk) -> str:
+    return f"{one.path}{one.anchor}"
+
+
+def _link(one: Hit | Chunk) -> str:
+    """Return a link that Obsidian opens and that can be fetched."""
+    return f"[[{one.path.removesuffix('.md')}{one.anchor}]]"
+
+
+def _name_of(hit: Hit) -> str:
+    """Return what a person calls a place: a note by its name, a block with its id."""
+    stem = hit.path.rpartition("/")[2].removesuffix(".md")
+    return stem + hit.anchor if hit.anchor.startswith("#^") else stem
+
+
+def _line(hit: Hit, piece: str) -> str:
+    told = [hit.time[:10], hit.speaker] if hit.kind in ("message", "fact") else []
+    said = ", ".join(filter(None, told))
+    return f"- {_link(hit)}{' ' if said else ''}{said}: {piece}"

@@ -1,0 +1,521 @@
+"""Auto-RAG: the messages of one conversation in memory, searched by words and by meaning.
+
+BM25 over stems and vectors, as arrays. An answer seldom repeats the words of its question, so a
+message is also found by what stands around it: each counts a share of its neighbours' words and
+meaning. On LoCoMo's development conversations (benchmarks/recall.py) that finds more than any other
+step. One gate by relevance decides whether anything is shown.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import threading
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from vaultmind.heavy import importing
+from vaultmind.index.embed import scale_of
+from vaultmind.index.words.language import detect
+from vaultmind.index.words.terms import Term, fold, index_terms, query_terms, words
+from vaultmind.ports import Embedder
+from vaultmind.tokens import clip, count
+from vaultmind.types import Role
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from vaultmind.ports import Matrix
+
+    Mask = NDArray[np.bool_]
+
+LANGUAGES = ("en", "pl", "ru", "de", "es", "fr")
+K1, B = 1.2, 0.75
+MAX_TERMS, MAX_LANGUAGES = 24, 4
+"""Words of a query that are looked for, the rarest; languages they are read in."""
+EARNED = 2.3
+"""What the words that a message shares with the query must weigh together, for it to be found by
+words at all: one word that stands in less than a tenth of the messages weighs as much. Two words
+have earned it, however common: a whole conversation may be about one thing."""
+RRF_K, DEPTH = 60, 20
+"""Reciprocal rank fusion; places of each list that are fused, unless more are asked for."""
+MEANING_WEIGHT = 0.3
+"""Of the list by meaning beside that by words: a small embedder ranks worse than words do."""
+NEIGHBOURS = ((1, 0.5, 0.45), (2, 0.3, 0.3))
+"""Distance, and the share of what a message holds that counts for the one so far after it and for
+the one before it: an answer comes after its question."""
+NAMED, ASKING = 0.5, 0.1
+"""Added to a message of a speaker whom the query names, taken from one that ends in a question."""
+MIN_VECTOR_TOKENS = 10
+RELEVANCE = 0.5
+"""The best distance may be so much: 1 minus the relevance of the best message."""
+POINTS_BACK, FEW_TERMS, FEW_WORDS = 0.6, 2, 12
+"""Factor of the threshold for a short message with few telling words: it means what was said."""
+BY_WORDS_ALONE = 0.4
+"""Factor where there are no vectors: the words of a question are half of what it says."""
+OTHERS = 0.5
+"""Of the threshold that each further message, or one beside it, must have where few are shown."""
+ONE_WORD = 0.75
+"""Relevance that a query of a single telling word needs: it is often no question at all."""
+GIVEN_ON = 0.65
+"""Share of an old question's relevance that what was said after it gets: enough to be shown by
+itself, and less than would keep lasting memory from being asked (`context.recall_gate`)."""
+TOKENS_A_MESSAGE, DAY_TOKENS, MIN_CUT_TOKENS = 10, 9, 40
+"""What a message costs at least; a line with a date at most; to what one is cut at least."""
+LETTERS_UNTIL = "\u0600"
+"""Before it stand the scripts whose lone letters are no words."""
+MOST_CHARACTERS = 300
+"""A longer message says something besides its question."""
+_EMOJI = re.compile(r"u(?:2[67]|1f[3-9a])[0-9a-f]{2}")
+"""An emoji as `index.words.terms` writes it."""
+_WORD = re.compile(r"\w+")
+_ASKS = re.compile(r"[?？؟][\s\"'»”’)\]*_~]*(?:\^[A-Za-z0-9-]+\s*)?$")
+
+
+# --- words --------------------------------------------------------------------------------
+
+
+@cache
+def context_words(language: str) -> dict[str, str]:
+    """Return what stands above and beside the parts of a context; English for other languages."""
+    known = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+    found: dict[str, str] = known[language if language in known else "en"]
+    return found
+
+
+@cache
+def small_words() -> frozenset[str]:
+    """Return the words of all languages that say nothing in a conversation."""
+    return frozenset(word for code in LANGUAGES for word in words(context_words(code)["small"]))
+
+
+def telling_terms(terms: Sequence[Term]) -> list[Term]:
+    """Return the words that can say by themselves what a question is about.
+
+    A lone letter, digit or emoji does not, nor several side by side as in `2+2`; of a script that
+    has words: a single character of another may be one.
+    """
+    small = small_words()
+
+    def is_lone(term: Term) -> bool:
+        return bool(term.words) and all(
+            (len(word) == 1 and word < LETTERS_UNTIL) or _EMOJI.fullmatch(word)
+            for word in term.words
+        )
+
+    return [one for one in terms if not (one.stop or one.plain in small or is_lone(one))]
+
+
+@lru_cache(maxsize=2048)
+def telling_stems(text: str) -> tuple[frozenset[str], ...]:
+    """Return the single words of a text that tell something, each as its stems."""
+    terms = telling_terms(query_terms(text[:MOST_CHARACTERS], LANGUAGES))
+    return tuple(frozenset(one.stems) for one in terms if one.plain)
+
+
+def only_asks(text: str, query: str) -> bool:
+    """Tell whether a text asks what a query asks, and says nothing: it is no answer.
+
+    An old question has all the words of the new one, so it would stand above what answers it.
+    """
+    if len(text) > MOST_CHARACTERS or not _ASKS.search(text):
+        return False
+    asked = frozenset[str]().union(*telling_stems(query))
+    new = sum(asked.isdisjoint(one) for one in telling_stems(text))
+    return bool(asked) and new <= 1 and len(telling_stems(text)) > 2 * new
+
+
+def says_something(text: str, query: str) -> bool:
+    """Tell whether what was said after an old question may be its answer: more than its words."""
+    asked = frozenset[str]().union(*telling_stems(query))
+    new = any(asked.isdisjoint(one) for one in telling_stems(text))
+    return new or any(map(str.isdigit, text))
+
+
+def dated(said: Sequence[tuple[str, str]]) -> list[str]:
+    """Return lines, each given with its day, with a date where a day begins if there are several.
+
+    A question of when is answered by them. A line without a day belongs to that before it.
+    """
+    several = len({day for day, _ in said if day}) > 1
+    shown: list[str] = []
+    before = ""
+    for day, line in said:
+        if several and day and day != before:
+            before = day
+            shown.append(f"— {day} —")
+        shown.append(line)
+    return shown
+
+
+# --- the index ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentMessage:
+    """A message as it is indexed and shown again."""
+
+    key: str
+    """Its id or block id: unique in the session."""
+    role: Role
+    text: str
+    tokens: int
+    speaker: str = ""
+    segment: int = 1
+    link: str = ""
+    """Where it stands, as it should be shown, e.g. `[[#^m7]]`."""
+    day: str = ""
+    """ISO date on which it was said; shown where what is recalled is of several days."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A message that was found, best first."""
+
+    message: SegmentMessage
+    place: int
+    """Its number in the conversation."""
+    relevance: float
+    """How much of the query it answers itself, from 0 to 1; 1 minus it is the distance."""
+    around: float
+    """The best relevance of it and the messages beside it: an answer belongs to its question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a search found."""
+
+    hits: tuple[Recalled, ...] = ()
+    telling: int = 0
+    """Words of the query that say what it is about."""
+    best: float = 0.0
+    """The best relevance in the scope."""
+
+
+def is_embedded(role: Role, tokens: int, *, least: int = MIN_VECTOR_TOKENS) -> bool:
+    """Tell whether a message gets a vector: said by someone, and not too short to mean much."""
+    return role in ("user", "assistant") and tokens >= least
+
+
+class SegmentIndex:
+    """Messages in order, their words and vectors. Safe to use from threads.
+
+    Tools' messages and the system's have a place, since they stand between others, and are never
+    found.
+    """
+
+    def __init__(self, embedder: str = "", min_tokens: int = MIN_VECTOR_TOKENS) -> None:
+        """Take the embedder's id and the least tokens of a message with a vector."""
+        with importing():  # numpy, if it comes now, with one thread: more only wait here
+            import numpy as np  # noqa: F401
+        self._scale, self._min_tokens = scale_of(embedder), min_tokens
+        self._lock = threading.RLock()
+        self._messages: list[SegmentMessage] = []
+        self._places: dict[str, int] = {}
+        self._postings: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        """Where each stem stands, and how often there."""
+        self._lengths: list[int] = []
+        self._languages: Counter[str] = Counter()
+        self._said: list[bool] = []
+        """Whether a message may be found at all, ..."""
+        self._asks: list[bool] = []
+        """... and whether it ends in a question."""
+        self._speakers: defaultdict[str, list[int]] = defaultdict(list)
+        self._vectors: dict[int, Matrix] = {}
+        self._matrix: Matrix | None = None
+        """The vectors by place, 0 where there is none; None: to be made anew."""
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def messages(self) -> tuple[SegmentMessage, ...]:
+        """Return what is held, in order."""
+        return tuple(self._messages)
+
+    def measure_by(self, embedder: str) -> None:
+        """Take another embedder's scale: it was loaded after the first messages came."""
+        self._scale = scale_of(embedder)
+
+    def add(self, message: SegmentMessage, vector: Matrix | None = None) -> None:
+        """Take the next message; one that is held already only gets its vector."""
+        with self._lock:
+            if message.key not in self._places:
+                place = self._places[message.key] = len(self._messages)
+                self._messages.append(message)
+                stems: list[str] = []
+                if message.role in ("user", "assistant"):
+                    usual = next(iter(self._languages.most_common(1)), ("", 0))[0]
+                    language = detect(message.text, usual)
+                    stems = index_terms(message.text, language)[1].split()
+                    self._languages[language] += 1
+                for stem, often in Counter(stems).items():
+                    self._postings[stem].append((place, often))
+                self._lengths.append(len(stems))
+                self._said.append(message.role in ("user", "assistant"))
+                self._asks.append(bool(_ASKS.search(message.text[-MOST_CHARACTERS:])))
+                for name in _WORD.findall(fold(message.speaker)):
+                    self._speakers[name].append(place)
+            if vector is not None:
+                self.give(message.key, vector)
+
+    def give(self, key: str, vector: Matrix) -> None:
+        """Take the vector of a message, if it is known and should have one."""
+        with self._lock:
+            place = self._places.get(key, -1)
+            one = self._messages[place] if place >= 0 else None
+            if one and is_embedded(one.role, one.tokens, least=self._min_tokens):
+                self._vectors[place], self._matrix = vector, None
+
+    def vector_of(self, key: str) -> Matrix | None:
+        """Return a message's vector, if it has one."""
+        return self._vectors.get(self._places.get(key, -1))
+
+    def search(
+        self,
+        text: str,
+        vector: Matrix | None = None,
+        *,
+        segment: int | None = None,
+        without: Collection[str] = (),
+        depth: int = DEPTH,
+    ) -> Answer:
+        """Return the best messages of a segment, or of all, by words and meaning, fused by ranks.
+
+        Those `without` need not be found: they are in the window.
+        """
+        import numpy as np
+
+        with self._lock:
+            if not self._messages:
+                return Answer()
+            size = len(self._messages)
+            languages = [one for one, _ in self._languages.most_common(MAX_LANGUAGES) if one]
+            asked = [one for one in query_terms(text, languages) if one.stems and not one.stop]
+            several = len(self._speakers) > 1
+            named = {
+                name for name in _WORD.findall(fold(text)) if several and name in self._speakers
+            }
+            about = [term for term in asked if term.plain not in named] or asked
+            telling = len(telling_terms(about))
+            said, asks = np.array(self._said), np.array(self._asks)
+            score, covered = self._by_words(about if telling else [])
+            meaning = self._by_meaning(vector if telling else None)
+            extra = asks * np.float32(-ASKING)
+            for name in named:
+                extra[self._speakers[name]] += NAMED
+            by_words, by_meaning = _spread(score * said), _spread(meaning * said)
+            by_words += extra * (by_words > 0)
+            by_meaning += extra * (by_meaning > 0)
+            own = (1 - (1 - covered) * (1 - meaning)) * said
+            open_ = said.copy()
+            if segment is not None:
+                open_ &= np.array([one.segment == segment for one in self._messages])
+            open_[[self._places[key] for key in without if key in self._places]] = False
+            for at in np.flatnonzero(asks & (own > 0)).tolist():
+                if only_asks(self._messages[at].text, text):
+                    reply = self._messages[at + 1] if at + 1 < size else None
+                    if reply and said[at + 1] and says_something(reply.text, text):
+                        own[at + 1] = max(own[at + 1], GIVEN_ON * own[at])
+                    own[at], open_[at] = 0.0, False
+            fused = np.zeros(size, np.float32)
+            for values, share in ((by_words * open_, 1.0), (by_meaning * open_, MEANING_WEIGHT)):
+                order = _order(values, depth)
+                fused[order] += share / (RRF_K + 1 + np.arange(len(order)))
+            around = own.copy()
+            around[1:] = np.maximum(around[1:], own[:-1])
+            around[:-1] = np.maximum(around[:-1], own[1:])
+            hits = tuple(
+                Recalled(self._messages[at], at, float(own[at]), float(around[at]))
+                for at in _order(fused, 2 * depth).tolist()
+            )
+            return Answer(hits, telling, float(own[open_].max(initial=0.0)))
+
+    def _by_words(self, terms: Sequence[Term]) -> tuple[Matrix, Matrix]:
+        """Return BM25 of each message divided by its best, and its share of the telling words.
+
+        The rare ones count most; 0 where what a message holds is too common to mean anything.
+        """
+        import numpy as np
+
+        size = len(self._messages)
+        score, held = np.zeros(size, np.float32), np.zeros(size, np.float32)
+        shared, total = np.zeros(size, np.int16), 0.0
+        lengths = np.array(self._lengths, np.float32)
+        norm = K1 * (1 - B + B * lengths / max(1.0, float(lengths.mean())))
+        telling = {one.plain for one in telling_terms(terms)}
+        found: list[tuple[float, str, dict[int, int]]] = []
+        for term in terms:
+            places: dict[int, int] = {}
+            for stem in term.stems:
+                for place, often in self._postings.get(stem, ()):
+                    places[place] = max(often, places.get(place, 0))
+            weight = math.log(1 + (size - len(places) + 0.5) / (len(places) + 0.5))
+            found.append((weight, term.plain, places))
+        for weight, word, places in sorted(found, key=lambda one: one[0])[-MAX_TERMS:]:
+            at = np.fromiter(places.keys(), np.intp, len(places))
+            often_ = np.fromiter(places.values(), np.float32, len(places))
+            score[at] += weight * often_ * (K1 + 1) / (often_ + norm[at])
+            if word in telling:
+                held[at] += weight
+                shared[at] += 1
+                total += weight
+        earned = (held >= EARNED) | (shared > 1)
+        best = float(score.max(initial=0.0)) or 1.0
+        return score / best, np.where(earned, held / (total or 1.0), np.float32(0))
+
+    def _by_meaning(self, vector: Matrix | None) -> Matrix:
+        """Return the closeness in meaning of each message, from 0 to 1."""
+        import numpy as np
+
+        meaning = np.zeros(len(self._messages), np.float32)
+        if vector is None or not self._vectors:
+            return meaning
+        if self._matrix is None or len(self._matrix) != len(self._messages):
+            length = len(next(iter(self._vectors.values())))
+            self._matrix = np.zeros((len(self._messages), length), np.float32)
+            for place, row in self._vectors.items():
+                if len(row) == length:  # another embedder's: a new index is on its way
+                    self._matrix[place] = row
+        if self._matrix.shape[1] != len(vector):
+            return meaning
+        low, high = self._scale.nothing, self._scale.same
+        closeness: Matrix = np.clip((self._matrix @ vector - low) / (high - low), 0.0, 1.0)
+        return closeness
+
+
+def _spread(values: Matrix) -> Matrix:
+    """Return each message's value with a share of its neighbours'."""
+    spread = values.copy()
+    for distance, after, before in NEIGHBOURS:
+        spread[distance:] += after * values[:-distance]
+        spread[:-distance] += before * values[distance:]
+    return spread
+
+
+def _order(values: Matrix, depth: int) -> NDArray[np.intp]:
+    """Return the places of the highest values above 0, the best first."""
+    import numpy as np
+
+    order = np.argsort(-values, kind="stable")[:depth]
+    return order[values[order] > 0]
+
+
+# --- what is shown ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRequest:
+    """What is looked for, where, and what of it may be shown."""
+
+    text: str
+    """The user's messages that wait for an answer."""
+    segment: int
+    tokens: int
+    top_k: int | None
+    """Messages at most; None: as many as fit."""
+    window: frozenset[str] = frozenset()
+    """Keys of the messages that are shown anyway."""
+    language: str = "en"
+    relevance: float = RELEVANCE
+    """The greatest distance of the best match, from 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledBlock:
+    """What is shown, and why, or why nothing is."""
+
+    text: str = ""
+    messages: tuple[str, ...] = ()
+    """Keys of those whose whole text stands in the block, in the order they were said."""
+    best: float = 0.0
+    """The relevance of the best match, shown or not."""
+    reason: str = ""
+    """Why it is there, or why there is nothing."""
+    left_out: int = 0
+    """Messages that were found and are not shown, ..."""
+    full: Literal["", "top_k", "tokens"] = ""
+    """... and what they are too many for."""
+
+
+def recall(
+    index: SegmentIndex, request: RecallRequest, embedder: Embedder | None = None
+) -> RecalledBlock:
+    """Return what was said earlier about the pending messages, within the room.
+
+    Without an embedder, words alone decide. A short message with few telling words, and weak
+    matches in the segment, widen the search from that to the session.
+    """
+    text = request.text.strip()
+    if not text or request.tokens < 1:
+        return RecalledBlock(reason="no room" if text else "nothing was asked")
+    vector = embedder.embed_query(text) if embedder is not None else None
+    depth = DEPTH if request.top_k else max(DEPTH, request.tokens // TOKENS_A_MESSAGE)
+
+    def search(segment: int | None) -> Answer:
+        return index.search(text, vector, segment=segment, without=request.window, depth=depth)
+
+    answer = search(request.segment)
+    least = (1.0 - request.relevance) * (1.0 if vector is not None else BY_WORDS_ALONE)
+    points = answer.telling <= FEW_TERMS and len(text.split()) <= FEW_WORDS
+    if answer.telling == 1:
+        least = max(least, ONE_WORD)
+    elif points:
+        least *= POINTS_BACK
+    where = ""
+    if answer.telling and (answer.best < least or points):
+        wider = search(None)
+        if wider.best >= least and wider.hits != answer.hits:
+            answer, where = wider, "; the whole session was searched"
+    if not answer.telling:
+        return RecalledBlock(best=answer.best, reason="nothing in it to look for")
+    if answer.best < least:
+        most = " for a question of one telling word" if answer.telling == 1 else ""
+        reason = (
+            f"the best match is at distance {1 - answer.best:.2f}, more than {1 - least:.2f}{most}"
+            f" (auto_rag.relevance is {request.relevance:.2f})"
+        )
+        return RecalledBlock(best=answer.best, reason=reason)
+    floor = OTHERS * least if request.top_k else 0.0
+    hits = [hit for hit in answer.hits if hit.around >= floor]
+    why = f"best match at distance {1 - answer.best:.2f}{where}"
+    return _block(hits, request, answer.best, why)
+
+
+def _block(
+    hits: Sequence[Recalled], request: RecallRequest, best: float, why: str
+) -> RecalledBlock:
+    """Return as many of the best as there is room for, in the order they were said."""
+    said = context_words(request.language)
+    left, most = request.tokens - count(f"{said['earlier']}\n"), request.top_k or len(hits)
+    lines: list[tuple[int, str, str]] = []
+    whole: list[tuple[int, str]] = []
+    for hit in hits:
+        if len(lines) >= most:
+            break
+        one, days = hit.message, {day for *_, day in lines}
+        dates = DAY_TOKENS * (1 + (len(days) == 1)) if days and one.day not in days else 0
+        who = " ".join(filter(None, (said.get(one.role, one.role), one.speaker, one.link)))
+        line = f"{who}: {one.text.strip()}"
+        cost = count(f"{line}\n") + dates
+        if cost <= left:
+            whole.append((hit.place, one.key))
+        elif request.top_k and left - dates >= MIN_CUT_TOKENS:
+            line = clip(line, left - dates - 1)
+            cost = left
+        else:
+            continue
+        lines.append((hit.place, line, one.day))
+        left -= cost
+    rest = len(hits) - len(lines)
+    full: Literal["", "top_k", "tokens"] = "top_k" if len(lines) >= most else "tokens"
+    if not lines:
+        return RecalledBlock("", (), best, "nothing fits", rest, full)
+    shown = [said["earlier"], *dated([(day, line) for _, line, day in sorted(lines)])]
+    keys = tuple(key for _, key in sorted(whole))
+    return RecalledBlock("\n".join(shown), keys, best, why, rest, full if rest else "")

@@ -1,1 +1,0 @@
-"""Auto-RAG: what was said earlier in this conversation and matters now."""
