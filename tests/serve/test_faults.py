@@ -80,7 +80,7 @@ def test_texts_of_one_kind_hold_nobody_up(tmp_path: Path, worst: str) -> None:
 def test_a_start_sweeps_what_killed_processes_left_and_nothing_else(tmp_path: Path) -> None:
     folder = write_vault(tmp_path / "vault") / "VaultMind/agents/main/memory/sessions"
     folder.mkdir(parents=True)
-    left = [folder / f"{TEMP_PREFIX}{i:08x}-{'0' * 16}-{'1' * 16}.part" for i in range(15)]
+    left = [folder / f"{TEMP_PREFIX}{i:016x}" for i in range(15)]
     others = [folder / ".vaultmind-notes", folder / ".hidden.part"]
     for path in (*left, *others):
         path.write_text("half")

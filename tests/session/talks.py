@@ -49,42 +49,9 @@ _FILLER = {
     ),
 }
 _NOUNS = {
-    "en": [
-        "kettle",
-        "orchard",
-        "lantern",
-        "violin",
-        "staircase",
-        "river",
-        "parrot",
-        "cupboard",
-        "market",
-        "blanket",
-    ],
-    "pl": [
-        "czajnik",
-        "sad",
-        "lampion",
-        "schodek",
-        "strumyk",
-        "koc",
-        "kredens",
-        "rynek",
-        "płot",
-        "wózek",
-    ],
-    "ru": [
-        "чайник",
-        "сад",
-        "фонарь",
-        "колодец",
-        "ручей",
-        "плед",
-        "буфет",
-        "рынок",
-        "забор",
-        "попугай",
-    ],
+    "en": "kettle orchard lantern violin staircase river parrot cupboard market blanket",
+    "pl": "czajnik sad lampion schodek strumyk koc kredens rynek płot wózek",
+    "ru": "чайник сад фонарь колодец ручей плед буфет рынок забор попугай",
 }
 
 
@@ -118,5 +85,5 @@ def folded(messages: Iterable[Message], language: str = "en", every: int = 6) ->
 
 def _filler(rng: random.Random, language: str) -> str:
     pick = [rng.choice(_FILLER[language]) for _ in range(rng.choice((1, 2)))]
-    nouns = _NOUNS[language]
+    nouns = _NOUNS[language].split()
     return " ".join(one.format(a=rng.choice(nouns), b=rng.choice(nouns)) for one in pick)

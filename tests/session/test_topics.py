@@ -17,86 +17,21 @@ from vaultmind.vault.transcript import (
     render_message,
 )
 
-SUBJECTS = {
+_SUBJECTS = {
     "en": (
-        [
-            "sourdough",
-            "starter",
-            "flour",
-            "oven",
-            "crust",
-            "loaf",
-            "yeast",
-            "dough",
-            "kneading",
-            "bakery",
-        ],
-        [
-            "sailboat",
-            "rigging",
-            "harbour",
-            "mast",
-            "anchor",
-            "regatta",
-            "keel",
-            "current",
-            "lighthouse",
-            "skipper",
-        ],
+        "sourdough starter flour oven crust loaf yeast dough kneading bakery",
+        "sailboat rigging harbour mast anchor regatta keel current lighthouse skipper",
     ),
     "pl": (
-        [
-            "zakwas",
-            "mąka",
-            "piekarnik",
-            "skórka",
-            "bochenek",
-            "drożdże",
-            "ciasto",
-            "piekarnia",
-            "formowanie",
-            "żyto",
-        ],
-        [
-            "żaglówka",
-            "takielunek",
-            "przystań",
-            "maszt",
-            "kotwica",
-            "regaty",
-            "kil",
-            "prąd",
-            "latarnia",
-            "szyper",
-        ],
+        "zakwas mąka piekarnik skórka bochenek drożdże ciasto piekarnia formowanie żyto",
+        "żaglówka takielunek przystań maszt kotwica regaty kil prąd latarnia szyper",
     ),
     "ru": (
-        [
-            "закваска",
-            "мука",
-            "печь",
-            "корочка",
-            "буханка",
-            "дрожжи",
-            "тесто",
-            "пекарня",
-            "замес",
-            "рожь",
-        ],
-        [
-            "парусник",
-            "оснастка",
-            "гавань",
-            "мачта",
-            "якорь",
-            "регата",
-            "киль",
-            "течение",
-            "маяк",
-            "шкипер",
-        ],
+        "закваска мука печь корочка буханка дрожжи тесто пекарня замес рожь",
+        "парусник оснастка гавань мачта якорь регата киль течение маяк шкипер",
     ),
 }
+SUBJECTS = {code: [one.split() for one in both] for code, both in _SUBJECTS.items()}
 
 
 def said(number: int, text: str, time: str = "") -> Message:

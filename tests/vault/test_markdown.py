@@ -74,17 +74,13 @@ def test_every_span_of_any_note_lies_in_it(lines: list[str], newline: str) -> No
 # --- canvas -------------------------------------------------------------------------------
 
 
-def test_a_canvas_gives_its_cards_and_what_joins_them() -> None:
+def test_a_canvas_gives_its_cards() -> None:
     canvas = parse_canvas(
         '{"nodes":[{"id":"1","type":"text","text":"See [[Oven]]"},'
-        '{"id":"2","type":"file","file":"a/b.md","subpath":"#x"},'
-        '{"id":"3","type":"group","label":"Plan"},{"id":"4","type":"link","url":"https://x"}],'
-        '"edges":[{"fromNode":"1","toNode":"2"},{"fromNode":"1","toNode":"3"}]}'
+        '{"id":"2","type":"file","file":"a/b.md"},{"id":"3","type":"group","label":"Plan"}]}'
     )
     assert canvas.faults == ()
-    assert [node.text for node in canvas.nodes] == ["See [[Oven]]", "", "Plan", ""]
-    assert canvas.nodes[0].links[0].target == "Oven" and canvas.nodes[0].joined == ("2", "3")
-    assert (canvas.nodes[1].file, canvas.nodes[1].subpath) == ("a/b.md", "#x")
+    assert [node.text for node in canvas.nodes] == ["See [[Oven]]", "", "Plan"]
 
 
 @pytest.mark.parametrize(("text", "cards", "faults"), [

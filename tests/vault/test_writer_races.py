@@ -16,7 +16,7 @@ import pytest
 
 from tests.waiting import until
 from vaultmind.errors import WriteFailed
-from vaultmind.vault import replacing, swap
+from vaultmind.vault import replacing
 from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.writer import VaultWriter
@@ -198,19 +198,6 @@ def test_a_pipe_in_the_place_of_a_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / NAME)
     with pytest.raises(WriteFailed, match="not a regular file"):
         VaultWriter(VaultPaths(tmp_path)).append(NAME, "message\n")
-
-
-def test_an_old_system_without_exchange_still_makes_and_replaces_files(
-    brain: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(swap, "_rename_call", lambda: None)
-    writer = VaultWriter(VaultPaths(brain.parents[1]))
-    writer.edit(NAME, lambda file: f"{file.text if file else ''}ours\n")
-    writer.edit("VaultMind/new.md", lambda file: "new\n" if file is None else None)
-    assert brain.read_text() == "start\nours\n"
-    with pytest.raises(FileExistsError):
-        swap.place(brain, brain.with_name("new.md"))
-    assert sorted(one.name for one in brain.parent.iterdir()) == ["brain.md", "new.md"]
 
 
 # --- killed -------------------------------------------------------------------------------

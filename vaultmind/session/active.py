@@ -54,8 +54,6 @@ CLIENTS = {"claude-code": "Claude Code", "claude-ai": "Claude Desktop"}
 """What people call the clients that call themselves otherwise."""
 NAMELESS = frozenset({"mcp", "cli", "http"})
 _BLOCK_AT_END = re.compile(r" \^([A-Za-z0-9-]+)$", re.MULTILINE)
-_LABELS = re.compile(r"^[-*+] \w+(, \w+){0,2}( · \w+(, \w+){0,2})*[ \t]*\r?\n?", re.MULTILINE)
-"""The bullet of topics as `summary.closing` writes it: up to three words each."""
 log = logging.getLogger(__name__)
 
 
@@ -207,11 +205,6 @@ def body_of(text: str) -> str:
 def told_beside(text: str, session: str) -> str:
     """Return an active context as a conversation is told it: nothing of that `session` itself."""
     return "" if session and session in SESSION_ID.findall(speaks_of(text)) else text
-
-
-def without_labels(text: str) -> str:
-    """Return an active context without its labels: hidden messages may have given the words."""
-    return _LABELS.sub("", text)
 
 
 def recap_block(session: str, number: int) -> str:

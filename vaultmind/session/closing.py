@@ -13,7 +13,6 @@ from dataclasses import replace
 from vaultmind.redact import MARK, PRIVATE
 from vaultmind.session.sentences import (
     headings,
-    label_of,
     read,
     said,
     sentences,
@@ -31,7 +30,7 @@ from vaultmind.session.summary import (
 )
 from vaultmind.session.summary_file import source_bullet
 from vaultmind.tokens import clip, count
-from vaultmind.types import ROLES, Message
+from vaultmind.types import Message
 from vaultmind.vault.oneline import escape
 
 LINE_TOKENS = 32
@@ -76,11 +75,7 @@ def active_context(
         is_next = plans and 2 * line.at > total and line.kind in ("fact", "other")
         short = replace(line, text=shortened(line.text, LINE_TOKENS))
         found["next" if is_next else line.kind].append(short)
-    topics = [one.label for one in rolling.topics[-4:]]
-    if not topics:
-        speakers = {one.speaker for one in lines}.difference(ROLES)
-        topics = [label_of((unmarked(one.text) for one in lines), language, speakers)]
-    text = _closing(" · ".join(filter(None, topics)), found, max_tokens, language)
+    text = _closing(found, max_tokens, language)
     if text or not any(map(is_spoken, messages)):
         return text
     spoken = [text for one in messages if is_spoken(one) for text in sentences(one.text)]
@@ -89,7 +84,7 @@ def active_context(
     return next((one for one in cuts if count(one) <= max_tokens), "")
 
 
-def _closing(topics: str, found: dict[str, list[Line]], max_tokens: int, language: str) -> str:
+def _closing(found: dict[str, list[Line]], max_tokens: int, language: str) -> str:
     """Return the sections with as many of their lines as there is room for, turn by turn."""
     titles = headings(language)
 
@@ -98,7 +93,6 @@ def _closing(topics: str, found: dict[str, list[Line]], max_tokens: int, languag
         for name, title in (TITLES | {"next": "next"}).items():
             kept = sorted((one for one in found[name] if one in chosen), key=lambda one: one.at)
             items = [source_bullet(one) if marked else escape(one.text) for one in kept]
-            items = [escape(topics), *items] if name == "other" and topics else items
             if items and chosen:
                 parts.append(section_text(titles[title], items))
         return "\n\n".join(parts)

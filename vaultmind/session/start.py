@@ -21,7 +21,7 @@ from vaultmind.memory.brain import (
     sound_text,
 )
 from vaultmind.memory.dated import OUTDATED, superseded, with_days
-from vaultmind.session.active import Recent, speaks_of, told_beside, without_labels
+from vaultmind.session.active import Recent, speaks_of, told_beside
 from vaultmind.session.files import Hides, Shows, plain_text, read_text
 from vaultmind.session.parts import NO_ROOM, Dropped
 from vaultmind.session.sentences import headings
@@ -103,8 +103,6 @@ def start_context(
     identity = plain_text(files["identity"])
     record = reader.paths.active_context(agent).removesuffix(".md")
     shown = without_hidden(files["active context"], lambda block: hides(agent, record, block))
-    if shown != files["active context"]:
-        shown = without_labels(shown)
     others = _others(reader, agent, begins, shows, speaks_of(shown))
     active = "\n\n".join(filter(None, (plain_text(told_beside(shown, begins.session)), others)))
     facts = _current(files["brain"], left_out)

@@ -6,20 +6,9 @@ import json
 import re
 
 from vaultmind.errors import BadArgument
-from vaultmind.vault.files import Newline, newline_of
+from vaultmind.vault.files import Newline
+from vaultmind.vault.files import newline_of as newline_of  # noqa: PLC0414  # others take it from here
 from vaultmind.vault.properties import front_matter
-
-__all__ = [
-    "delete_lines",
-    "end_line",
-    "insert_line_after",
-    "insert_line_before",
-    "newline_of",
-    "remove_property",
-    "replace_span",
-    "set_property",
-    "with_newlines",
-]
 
 PropertyValue = str | int | float | bool | None | list[str] | tuple[str, ...]
 
@@ -29,13 +18,6 @@ _TYPED = re.compile(
     r"(?i)true|false|yes|no|on|off|y|n|null|~|[-+.]?\d[\d_.,:eE+-]*|0[xob][\da-f_]+"
 )
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-
-
-def replace_span(text: str, start: int, end: int, new: str) -> str:
-    """Return the text with `text[start:end]` replaced."""
-    if not 0 <= start <= end <= len(text):
-        raise BadArgument("span", (start, end), f"0 to {len(text)}, start before end")
-    return text[:start] + new + text[end:]
 
 
 def line_span(text: str, start: int, end: int | None = None) -> tuple[int, int]:

@@ -50,75 +50,49 @@ def scan(
     Raises VaultNotFound when the vault itself cannot be listed: an unplugged disk is not an
     empty vault.
     """
-    found = _Found(rules, max_bytes, takes, {}, list(rules.faults), [])
-    root = str(paths.root)
-    try:
-        waiting = _listed(root, "", found)
-    except OSError as error:
-        raise VaultNotFound(f"The {what} {root} cannot be listed: {reason_of(error)}.") from error
+    entries: dict[str, FileStat] = {}
+    faults, unlisted, waiting = [*rules.faults], [], [""]
     while waiting:
-        folder = waiting.pop()
+        prefix = waiting.pop()
         try:
-            waiting += _listed(f"{root}/{folder}", f"{folder}/", found)
-        except (FileNotFoundError, NotADirectoryError):
-            continue
+            with os.scandir(f"{paths.root}/{prefix}") as listed:
+                found = [*listed]
         except OSError as error:
-            found.faults.append(Fault(f"{folder}/", f"cannot be listed: {reason_of(error)}"))
-            found.unlisted.append(f"{folder}/")
-    return Scan(found.entries, tuple(found.faults), tuple(found.unlisted))
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    rules: Rules
-    max_bytes: int
-    takes: Callable[[str], bool]
-    entries: dict[str, FileStat]
-    faults: list[Fault]
-    unlisted: list[str]
-
-
-def _listed(folder: str, prefix: str, found: _Found) -> list[str]:
-    """Take a folder's files; return the folders in it."""
-    folders = []
-    excluded, takes = found.rules.excluded, found.takes
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            name = entry.name
-            relative = prefix + name
+            reason = f"cannot be listed: {reason_of(error)}"
+            if not prefix:
+                raise VaultNotFound(f"The {what} {paths.root} {reason}.") from error
+            if not isinstance(error, (FileNotFoundError, NotADirectoryError)):
+                faults.append(Fault(prefix, reason))
+                unlisted.append(prefix)
+            continue
+        for entry in found:
+            relative = prefix + entry.name
             if entry.is_dir(follow_symlinks=False):
-                if not excluded(f"{relative}/"):
-                    folders.append(relative)
-            elif takes(name):
-                if not excluded(relative):
-                    _take(entry, relative, found)
-                elif found.rules.is_conflict_copy(relative):
-                    found.faults.append(conflict_fault(relative))
-    return folders
+                if not rules.excluded(f"{relative}/"):
+                    waiting.append(f"{relative}/")
+            elif takes(entry.name) and not rules.excluded(relative):
+                faults += _take(entry, relative, max_bytes, entries)
+            elif takes(entry.name) and rules.is_conflict_copy(relative):
+                faults.append(conflict_fault(relative))
+    return Scan(entries, tuple(faults), tuple(unlisted))
 
 
-def _take(entry: os.DirEntry[str], relative: str, found: _Found) -> None:
+def _take(
+    entry: os.DirEntry[str], relative: str, max_bytes: int, entries: dict[str, FileStat]
+) -> list[Fault]:
+    """Add a file's stamp; return why it could not be taken."""
     try:
         stamp = entry.stat(follow_symlinks=False)
     except FileNotFoundError:
-        return
+        return []
     except OSError as error:
-        found.faults.append(Fault(relative, reason_of(error)))
-        return
+        return [Fault(relative, reason_of(error))]
     if not modes.S_ISREG(stamp.st_mode):
-        return
-    if not relative.isascii() and not _is_unicode(relative):
-        shown = relative.encode("utf-8", "backslashreplace").decode()
-        found.faults.append(Fault(shown, "its name is not UTF-8"))
-    elif stamp.st_size > found.max_bytes > 0:
-        found.faults.append(Fault(relative, size_reason(stamp.st_size, found.max_bytes)))
-    else:
-        found.entries[relative] = stat_of(stamp)
-
-
-def _is_unicode(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+        return []
+    shown = relative.encode("utf-8", "backslashreplace").decode()
+    if shown != relative:
+        return [Fault(shown, "its name is not UTF-8")]
+    if stamp.st_size > max_bytes > 0:
+        return [Fault(relative, size_reason(stamp.st_size, max_bytes))]
+    entries[relative] = stat_of(stamp)
+    return []

@@ -13,16 +13,15 @@ import fcntl
 import os
 import signal
 import sys
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+_IS_MAC = sys.platform == "darwin"
 _AT_FDCWD = -100
-_LINUX_NOREPLACE, _LINUX_EXCHANGE = 1, 2
-_MACOS_SWAP, _MACOS_EXCLUSIVE = 2, 4
+_EXCHANGE = 2
+"""RENAME_EXCHANGE of Linux, and RENAME_SWAP of macOS."""
 _UNSUPPORTED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM}
-
-Rename = Callable[[bytes, bytes, int], int]
 
 
 def exchange(one: Path, other: Path) -> bool:
@@ -30,24 +29,29 @@ def exchange(one: Path, other: Path) -> bool:
 
     Raises FileNotFoundError when either is missing, OSError for what else goes wrong.
     """
-    return _renamed(one, other, _MACOS_SWAP if sys.platform == "darwin" else _LINUX_EXCHANGE)
+    rename = _rename_call()
+    if rename is None:
+        return False
+    folder = () if _IS_MAC else (_AT_FDCWD,)
+    if rename(*folder, os.fsencode(one), *folder, os.fsencode(other), _EXCHANGE) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in _UNSUPPORTED:
+        return False
+    raise OSError(number, os.strerror(number), str(one), None, str(other))
 
 
 def place(source: Path, target: Path) -> None:
     """Rename a file to a name that must be free; raise FileExistsError when it is not."""
-    flag = _MACOS_EXCLUSIVE if sys.platform == "darwin" else _LINUX_NOREPLACE
-    if _renamed(source, target, flag):
-        return
     try:
         os.link(source, target, follow_symlinks=False)
+        source.unlink()
     except FileExistsError:
         raise
-    except (OSError, NotImplementedError) as error:
+    except (OSError, NotImplementedError) as error:  # a disk without hard links
         if os.path.lexists(target):
             raise FileExistsError(errno.EEXIST, "file exists", str(target)) from error
         source.replace(target)
-    else:
-        source.unlink()
 
 
 def quiet(descriptor: int) -> bool | None:
@@ -84,37 +88,12 @@ def flush_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _renamed(source: Path, target: Path, flag: int) -> bool:
-    rename = _rename_call()
-    if rename is None:
-        return False
-    number = rename(os.fsencode(source), os.fsencode(target), flag)
-    if number == 0:
-        return True
-    if number in _UNSUPPORTED:
-        return False
-    raise OSError(number, os.strerror(number), str(source), None, str(target))
-
-
 @cache
-def _rename_call() -> Rename | None:
-    """Return the system's rename with flags, which returns 0 or an error number."""
+def _rename_call() -> Any:  # noqa: ANN401
+    """Return the system's rename with flags; None where it has none."""
     library = ctypes.CDLL(None, use_errno=True)
-    function = getattr(library, "renamex_np" if sys.platform == "darwin" else "renameat2", None)
-    if function is None:
-        return None
-    text = ctypes.c_char_p
-    if sys.platform == "darwin":
-        function.argtypes = [text, text, ctypes.c_uint]
-    else:
-        function.argtypes = [ctypes.c_int, text, ctypes.c_int, text, ctypes.c_uint]
-
-    def rename(source: bytes, target: bytes, flag: int) -> int:
-        ctypes.set_errno(0)
-        if sys.platform == "darwin":
-            failed = function(source, target, flag)
-        else:
-            failed = function(_AT_FDCWD, source, _AT_FDCWD, target, flag)
-        return ctypes.get_errno() if failed else 0
-
-    return rename
+    function = getattr(library, "renamex_np" if _IS_MAC else "renameat2", None)
+    if function is not None:
+        name = [ctypes.c_char_p] if _IS_MAC else [ctypes.c_int, ctypes.c_char_p]
+        function.argtypes = [*name, *name, ctypes.c_uint]
+    return function

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from vaultmind.errors import NotFound, PathRefused, VaultMindError, WriteConflict, WriteFailed
-from vaultmind.vault.appending import append_file
 from vaultmind.vault.files import (
     Change,
     FileText,
@@ -27,7 +26,7 @@ from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.replacing import (
     TEMP_PREFIX,
     FileChanged,
-    Replacement,
+    append_file,
     digest,
     replace_file,
     sweep,
@@ -59,7 +58,7 @@ class VaultWriter:
         old file is whole).
         """
         path = self._paths.writable(relative)
-        with self._lock(relative), _failing(relative):
+        with self._writing(relative):
             for _ in range(tries):
                 with contextlib.suppress(FileChanged):
                     return self._try(path, relative, change)
@@ -73,7 +72,7 @@ class VaultWriter:
         """
         path = self._paths.writable(relative)
         raw = storable(text).encode()
-        with self._lock(relative), _failing(relative):
+        with self._writing(relative):
             self._make_folder(path.parent, relative)
             try:
                 append_file(path, raw)
@@ -86,7 +85,7 @@ class VaultWriter:
         Raises NotFound, PathRefused, WriteFailed; WriteConflict when it holds something else.
         """
         path = self._paths.writable(relative)
-        with self._lock(relative), _failing(relative):
+        with self._writing(relative):
             if digest(path.read_bytes()) != sha:
                 raise _conflict(relative)
             path.unlink()
@@ -110,7 +109,7 @@ class VaultWriter:
         bom = before is not None and before.bom
         raw = (codecs.BOM_UTF8 if bom else b"") + text.encode()
         self._make_folder(path.parent, relative)
-        found = replace_file(Replacement(path, raw, before.sha if before else ""))
+        found = replace_file(path, raw, before.sha if before else "")
         return FileText(relative, text, digest(raw), stat_of(found), bom, newline_of(text))
 
     def _settled(self, path: Path, relative: str) -> FileText | None:
@@ -145,9 +144,22 @@ class VaultWriter:
             self._swept.add(folder)
 
     @contextmanager
-    def _lock(self, relative: str) -> Iterator[None]:
-        with self._locks.setdefault(relative, threading.RLock()):
-            yield
+    def _writing(self, relative: str) -> Iterator[None]:
+        """Write a file alone; turn an error of the system into one that names it."""
+        try:
+            with self._locks.setdefault(relative, threading.RLock()):
+                yield
+        except VaultMindError:
+            raise
+        except FileNotFoundError as error:
+            raise NotFound(f"There is no file {relative!r} in the vault.") from error
+        except OSError as error:
+            if error.filename and Path(error.filename).is_symlink():
+                raise PathRefused(relative, "a symbolic link") from error
+            raise WriteFailed(
+                f"{relative} could not be written: {reason_of(error)}.",
+                hint="The file is as it was; check the disk's space and the folder's rights.",
+            ) from error
 
 
 def storable(text: str) -> str:
@@ -161,21 +173,3 @@ def _conflict(relative: str, tries: int = 0) -> WriteConflict:
         f"{relative} kept changing or was held open by another program{times}.",
         hint="Nothing was written; try again when it is saved and closed.",
     )
-
-
-@contextmanager
-def _failing(relative: str) -> Iterator[None]:
-    """Turn an error of the system into one that names the file."""
-    try:
-        yield
-    except VaultMindError:
-        raise
-    except FileNotFoundError as error:
-        raise NotFound(f"There is no file {relative!r} in the vault.") from error
-    except OSError as error:
-        if error.filename and Path(error.filename).is_symlink():
-            raise PathRefused(relative, "a symbolic link") from error
-        raise WriteFailed(
-            f"{relative} could not be written: {reason_of(error)}.",
-            hint="The file is as it was; check the disk's space and the folder's rights.",
-        ) from error
