@@ -1,15 +1,13 @@
-"""Train the linear models that ship in vaultmind/consolidate/weights, and measure them.
+"""Train the three readers that ship in vaultmind/consolidate/weights, and measure them.
 
-    python benchmarks/train_extractive.py              # trains on everything, and writes
-    python benchmarks/train_extractive.py --dialogues  # measures, whole dialogues held out
-    python benchmarks/train_extractive.py --dialogues --by part --embedder use
+    python benchmarks/train_extractive.py                    # write the weights
+    python benchmarks/train_extractive.py --measure alone    # by fives of the data, by threshold
 
-Learns from benchmarks/data/facts_{en,pl,ru}.jsonl (one line: {"category", "text"}) and from what
-users say in the labelled dialogues that were looked at. Softmax regression with L2; the same data
-gives the same bytes. `--dialogues` runs the whole of extraction on each dialogue with a model that
-never saw it, at several thresholds; nothing is written. Held out is every fifth dialogue at a
-time, or with `--by part` all that one writer wrote: what is learnt of a writer's ways helps with
-the first and not with the second.
+`fact` says what sort of fact a piece of a sentence is: it learns from single sentences
+(benchmarks/data/facts_*.jsonl) and from labelled dialogues. `alone` says whether a piece can be
+understood by itself (alone_*.jsonl, the facts of dialogues_alone.jsonl); `manner` says whether it
+is said in earnest (manner.jsonl). Each is trained by words alone, and with vectors of the bundled
+embedder.
 """
 
 from __future__ import annotations
@@ -19,241 +17,158 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from extraction import PARTS, Result, judged, table
+from extraction import PARTS
 from extraction import load as dialogues
-from softmax import Floats, Rows, packed, train
+from softmax import Floats, Rows, packed, soft, train
 
-from vaultmind.consolidate import extract
-from vaultmind.consolidate.extract import (
-    CLASSES,
-    LED,
-    PLACES,
-    leading_places,
-    open_to,
-    sentence_places,
-    stated,
-    surroundings,
-)
-from vaultmind.consolidate.extract import WEIGHTS as FOLDER
-from vaultmind.consolidate.talk import Talk, read_talk
-from vaultmind.consolidate.types import Category
+from vaultmind.consolidate.extract import ALONE, MANNERS, PLACES, SORTS, WEIGHTS, places
+from vaultmind.consolidate.talk import read_talk, spans
 from vaultmind.index.embed import open_embedder
 from vaultmind.memory.weights import VECTORS, WORDS
 from vaultmind.memory.words import fold
-from vaultmind.ports import Embedder
-from vaultmind.types import Fact, Message
+from vaultmind.types import Message
 
 DATA = Path(__file__).parent / "data"
-LANGUAGES = ("en", "pl", "ru")
 TAUGHT = tuple(
     part for part in PARTS if part.startswith(("taught", "tuned", "round7", "round8", "round9"))
 )
-"""The dialogues that are learnt from: all that were looked at."""
 FOLDS = 5
-EMBEDDED, AROUND = 1.5, 0.7
-"""What a sentence's vector, and that of the talk around it, weigh beside words."""
-IN_A_TALK = 0.5
-"""What it weighs that a sentence stands in a talk: single ones are more often facts."""
+MEANS = 1.5
+"""What a vector weighs beside words."""
 BALANCE = 0.5
-"""Power of how rare a class is by which its sentences count for more."""
-THRESHOLDS = (0.6, 0.65, 0.7, 0.75, 0.8)
+"""Power of how rare a class is by which its texts count for more."""
+THRESHOLDS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A labelled sentence."""
+    """A labelled text, and what it counts."""
 
-    lang: str
     label: int
     text: str
-    whole: str = ""
-    around: Floats | None = None
-    """The direction of what else was said in its dialogue."""
-    dialogue: str = ""
-    """The dialogue it was said in; empty for a sentence by itself."""
+    weight: float = 1.0
 
 
-class Remembering:
-    """An embedder that works out each text once."""
-
-    def __init__(self, inner: Embedder) -> None:
-        self.id, self.dim = inner.id, inner.dim
-        self._inner = inner
-        self._known: dict[str, Any] = {}
-
-    def embed(self, texts: Sequence[str]) -> Floats:
-        """Return one row a text."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._known]
-        if new:
-            self._known.update(zip(new, self._inner.embed(new), strict=True))
-        return np.stack([self._known[text] for text in texts])
-
-
-@dataclass(frozen=True, slots=True)
-class Spoken:
-    """A labelled dialogue, read once."""
-
-    part: str
-    dialogue: dict[str, Any]
-    talk: Talk
-
-
-def read_all() -> list[Spoken]:
-    """Return the dialogues that are learnt from."""
-    found = []
+def facts() -> Iterator[Row]:
+    """Yield pieces of sentences with the sort of fact they are."""
+    for lang in ("en", "pl", "ru"):
+        for line in (DATA / f"facts_{lang}.jsonl").read_text("utf-8").splitlines():
+            row = json.loads(line)
+            yield Row(SORTS.index(row["category"]), row["text"])
     for part in TAUGHT:
-        for one in dialogues(part):
-            said = [Message(m["role"], m["text"], "", id=m["id"]) for m in one["messages"]]
-            found.append(Spoken(part, one, read_talk(said)))
-    return found
+        for dialogue in dialogues(part):
+            messages = [Message(m["role"], m["text"], "", id=m["id"]) for m in dialogue["messages"]]
+            for one in read_talk(messages).by_user():
+                if one.fault:
+                    continue
+                for at, piece in enumerate(spans(one.text)):
+                    label = _label(one.key, fold(piece), dialogue)
+                    if label is not None and (label != "SKIP" or at < 2):
+                        yield Row(SORTS.index(label), piece, 0.3 if at else 1.0)
 
 
-def load(spoken: Sequence[Spoken], embedder: Embedder) -> list[Row]:
-    """Return every labelled sentence, and then those of dialogues."""
-    alone = [
-        Row(lang, CLASSES.index(row["category"]), row["text"])
-        for lang in LANGUAGES
-        for row in map(json.loads, (DATA / f"facts_{lang}.jsonl").read_text("utf-8").splitlines())
-    ]
-    return [*alone, *(row for one in spoken for row in said_in(one, embedder))]
-
-
-def said_in(spoken: Spoken, embedder: Embedder) -> Iterator[Row]:
-    """Yield what the user of a dialogue says, labelled by its facts; the unclear is left out."""
-    dialogue, said = spoken.dialogue, list(spoken.talk.by_user())
-    around = surroundings(said, embedder)
-    for one in open_to(said):
-        text = stated(one)
-        label = _label(one.key, fold(text), dialogue)
-        if label is not None:
-            where = CLASSES.index(label)
-            lang, name = dialogue["lang"], dialogue["id"]
-            yield Row(lang, where, text, one.whole, around.get(one.at), name)
-
-
-def _label(key: str, folded: str, dialogue: dict[str, Any]) -> Category | None:
+def _label(key: str, folded: str, dialogue: dict[str, Any]) -> str | None:
     near = False
     for gold in (one for one in dialogue["gold"] if key in one["evidence"]):
         says = [any(fold(way) in folded for way in ways) for ways in gold["says"]]
-        if all(says) and (named := [one for one in gold["category"] if one in CLASSES]):
-            return cast("Category", named[0])
+        if all(says) and (named := [one for one in gold["category"] if one in SORTS]):
+            return str(named[0])
         near = near or any(says)
     for maybe in (one for one in dialogue["maybe"] if key in one["evidence"]):
         near = near or any(fold(way) in folded for ways in maybe["says"] for way in ways)
     return None if near else "SKIP"
 
 
+def alone() -> Iterator[Row]:
+    """Yield pieces of sentences with whether they can be understood by themselves."""
+    files = [*DATA.glob("alone_t*.jsonl"), *DATA.glob("alone_[ab].jsonl")]
+    for path in sorted(files):
+        for line in path.read_text("utf-8").splitlines():
+            row = json.loads(line)
+            yield Row(int(row["alone"]), row["text"].rstrip(".!"))
+    for line in (DATA / "dialogues_alone.jsonl").read_text("utf-8").splitlines():
+        yield from (Row(1, fact["text"].rstrip(".")) for fact in json.loads(line)["facts"])
+
+
+def manners() -> Iterator[Row]:
+    """Yield sentences with the manner in which they are said."""
+    for line in (DATA / "manner.jsonl").read_text("utf-8").splitlines():
+        row = json.loads(line)
+        yield Row(MANNERS.index(row["label"]), row["text"], 3.0 if "own" in row else 1.0)
+    for lang in ("en", "pl", "ru"):
+        for line in (DATA / f"facts_{lang}.jsonl").read_text("utf-8").splitlines():
+            row = json.loads(line)
+            if row["category"] != "SKIP":
+                yield Row(0, row["text"], 2.0)
+
+
 def seen(rows: Sequence[Row]) -> Rows:
-    """Return the features of sentences as the models weigh them."""
-    found = []
-    for row in rows:
-        led = leading_places(row.whole)
-        places = sentence_places(row.text)
-        own = [(place, 1 / np.sqrt(len(places))) for place in places]
-        begun = [(place, LED / np.sqrt(len(led))) for place in led]
-        found.append([*own, *begun, (PLACES, IN_A_TALK if row.dialogue else 0.0)])
-    return Rows.of(found)
+    """Return the features of texts as the models weigh them."""
+    found = [places(row.text) or [0] for row in rows]
+    return Rows.of([[(place, 1 / np.sqrt(len(one))) for place in one] for one in found])
 
 
-def meant(rows: Sequence[Row], embedder: Embedder) -> Floats:
-    """Return the vectors of sentences, of the talk around them, and how alike both are."""
-    own = embedder.embed([row.text for row in rows])
-    nothing = np.zeros(own.shape[1], dtype=np.float32)
-    near = np.stack([nothing if row.around is None else row.around for row in rows])
-    alike = (own * near).sum(axis=1, keepdims=True)
-    return np.concatenate([EMBEDDED * own, AROUND * near, alike], axis=1).astype(np.float32)
+def trained(rows: Sequence[Row], dense: Floats, classes: Sequence[str], l2: float) -> Floats:
+    """Return the weights of a model that learnt from texts."""
+    goal = np.eye(len(classes), dtype=np.float32)[[row.label for row in rows]]
+    each = np.array([row.weight for row in rows], dtype=np.float32)
+    counts = (goal * each[:, None]).sum(axis=0)
+    each = each * (goal @ (counts.mean() / counts) ** np.float32(BALANCE))
+    return train(seen(rows), MEANS * dense, goal, each, PLACES, l2)
 
 
-def trained(rows: Sequence[Row], embedder: Embedder | None) -> bytes:
-    """Return the file of a model that learnt from sentences."""
-    goal = np.eye(len(CLASSES), dtype=np.float32)[[row.label for row in rows]]
-    counts = goal.sum(axis=0)
-    each = goal @ (counts.mean() / counts) ** np.float32(BALANCE)
-    nothing = np.zeros((len(rows), 0), dtype=np.float32)
-    dense = nothing if embedder is None else meant(rows, embedder)
-    found = train(seen(rows), dense, goal, each, PLACES + 1)
-    return filed(found, 0 if embedder is None else (dense.shape[1] - 1) // 2, len(rows))
-
-
-def filed(found: Floats, dim: int, sentences: int) -> bytes:
-    """Return a model's file: its head, and its weights as signed bytes."""
-    bias = found[-1] + IN_A_TALK * found[PLACES]
-    beside = found[-2] if dim else np.zeros(0)
-    meaning = found[PLACES + 1 : -2].copy() if dim else found[:0]
-    meaning[:dim] *= EMBEDDED
-    meaning[dim:] *= AROUND
-    head = {
-        "classes": list(CLASSES),
-        "beside": [round(float(one), 6) for one in beside],
-        "sentences": sentences,
-        "made by": "benchmarks/train_extractive.py",
-    }
-    return packed(head, np.concatenate([found[:PLACES], meaning, bias[None]]), PLACES)
-
-
-def held_out(
-    rows: Sequence[Row], spoken: Sequence[Spoken], embedder: Embedder | None, by: str
-) -> None:
-    """Print what extraction finds in dialogues that its model has not seen, by threshold."""
-    groups: list[list[Spoken]] = [list(spoken[fold_::FOLDS]) for fold_ in range(FOLDS)]
-    if by == "part":
-        groups = [[one for one in spoken if one.part == part] for part in TAUGHT]
-    models = []
-    for group in groups:
-        held = {one.dialogue["id"] for one in group}
-        data = trained([row for row in rows if row.dialogue not in held], embedder)
-        models.append(extract.read_model(data, "held out"))
-    name = WORDS if embedder is None else VECTORS
-    for threshold in THRESHOLDS:
-        extract.KEEPS = extract.KEEPS_BY_WORDS = threshold
-        found = []
-        for group, model in zip(groups, models, strict=True):
-            setattr(extract, "model", lambda _, model=model: model)  # noqa: B010
-            found += [(one.part, measured(one, embedder)) for one in group]
-        print(f"\n{name}, from {threshold}, held out by {by}")
-        for part in TAUGHT:
-            table(part, [one for own, one in found if own == part])
-        table("all", [one for _, one in found])
-
-
-def measured(one: Spoken, embedder: Embedder | None) -> Result:
-    """Return what is extracted from a dialogue, judged."""
-    brain = [Fact(text, "user", block=f"k{at}") for at, text in enumerate(one.dialogue["brain"])]
-    said = [Message(m["role"], m["text"], "", id=m["id"]) for m in one.dialogue["messages"]]
-    kept = extract.extract(said, brain, embedder=embedder)
-    return judged(one.dialogue, kept, 0.0)
-
-
-def write(name: str, data: bytes) -> None:
-    """Write a model's file into the package."""
-    FOLDER.mkdir(exist_ok=True)
-    path = FOLDER / f"{name}.weights"
-    path.write_bytes(data)
-    print(f"Wrote {path} ({path.stat().st_size} bytes).")
+def measured(rows: Sequence[Row], dense: Floats, classes: Sequence[str], l2: float) -> None:
+    """Print precision and recall of the last class against the rest (or of all but SKIP)."""
+    told = np.zeros(len(rows))
+    for fold_ in range(FOLDS):
+        away = [at for at in range(len(rows)) if at // 7 % FOLDS == fold_]
+        kept = [at for at in range(len(rows)) if at // 7 % FOLDS != fold_]
+        found = trained([rows[at] for at in kept], dense[kept], classes, l2)
+        there = [rows[at] for at in away]
+        scores = seen(there).times(found[:PLACES]) + MEANS * dense[away] @ found[PLACES:-1]
+        told[away] = 1 - soft(scores + found[-1])[:, -1 if classes == SORTS else 0]
+    no = len(classes) - 1 if classes == SORTS else 0
+    right = np.array([row.label != no for row in rows])
+    for least in THRESHOLDS:
+        chosen = told >= least
+        precision = (right & chosen).sum() / max(1, chosen.sum())
+        print(f"  {least}: P {precision:.3f} R {(right & chosen).sum() / right.sum():.3f}")
 
 
 def main() -> None:
     """Measure, or write the weights."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--dialogues", action="store_true", help="measure, and write nothing")
-    parser.add_argument("--by", choices=("dialogue", "part"), default="dialogue")
-    parser.add_argument("--embedder", choices=("none", "use", "both"), default="both")
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--measure", choices=("fact", "alone", "manner"))
+    parser.add_argument("--only", choices=("fact", "alone", "manner"))
+    parser.add_argument("--l2", type=float, default=2e-4)
     given = parser.parse_args()
-    inner = open_embedder(VECTORS)
-    assert inner is not None
-    embedder = cast("Embedder", Remembering(inner))
-    spoken = read_all()
-    rows = load(spoken, embedder)
-    for name, eyes in ((WORDS, None), (VECTORS, embedder)):
-        if given.embedder not in ("both", "none" if eyes is None else "use"):
+    embedder = open_embedder(VECTORS)
+    assert embedder is not None
+    WEIGHTS.mkdir(exist_ok=True)
+    for name, load, classes in (
+        ("fact", facts, SORTS),
+        ("alone", alone, ALONE),
+        ("manner", manners, MANNERS),
+    ):
+        if name not in (given.measure or given.only or name):
             continue
-        if given.dialogues:
-            held_out(rows, spoken, eyes, given.by)
-        else:
-            write(name, trained(rows, eyes))
+        rows = list(load())
+        print(name, len(rows), flush=True)
+        vectors = embedder.embed([row.text for row in rows]).astype(np.float32)
+        for kind, dense in ((WORDS, vectors[:, :0]), (VECTORS, vectors)):
+            if given.measure:
+                print(kind)
+                measured(rows, dense, classes, given.l2)
+                continue
+            found = trained(rows, dense, classes, given.l2)
+            found[PLACES:-1] *= MEANS
+            head = {"classes": list(classes), "texts": len(rows), "made by": Path(__file__).name}
+            data = packed(head, found, PLACES)
+            (WEIGHTS / f"{name}-{kind}.weights").write_bytes(data)
+            print(f"Wrote {name}-{kind}.weights ({len(data)} bytes).", flush=True)
 
 
 if __name__ == "__main__":

@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind.config import Config, device_name
-from vaultmind.consolidate.consolidation import Consolidation
-from vaultmind.consolidate.means import ConsolidationSettings, Engines
-from vaultmind.consolidate.means import Means as AsleepMeans
-from vaultmind.consolidate.types import Resources
+from vaultmind.consolidate.types import ConsolidationSettings, Engines, Resources, Setup
+from vaultmind.consolidate.worker import Consolidation
 from vaultmind.episodes.forgetting import EPISODES, EpisodesErasing, StepLines
 from vaultmind.episodes.opening import Episodes
 from vaultmind.errors import VaultMindError
@@ -63,8 +61,7 @@ from vaultmind.vault.paths import VaultPaths, agent_name
 
 if TYPE_CHECKING:
     from vaultmind.consolidate.levels import Levels
-    from vaultmind.consolidate.model.thinking import Thinker
-    from vaultmind.consolidate.model.writing import ModelWriter
+    from vaultmind.consolidate.model import ModelWriter, Thinker
     from vaultmind.consolidate.reported import Reported
 
 """The person's own ways to say things: TOML files in this folder of the memory folder."""
@@ -259,7 +256,7 @@ class App:
     def _told_by_a_model(self) -> None:
         """Have the model write running conversations' summaries, if there is one for that."""
         if self.minion.chain("summary"):
-            from vaultmind.consolidate.model.telling import ModelTeller
+            from vaultmind.consolidate.model import ModelTeller
 
             teller = ModelTeller(self.minion, lambda: self.consolidation.standing().paused)
             self.talks.model = teller
@@ -277,9 +274,9 @@ class App:
     @cached_property
     def writer(self) -> ModelWriter:
         """Return what writes summaries: a model where there is one, else the built-in writer."""
-        from vaultmind.consolidate.model.made import writer_of
+        from vaultmind.consolidate.model import ModelWriter
 
-        return writer_of(self.minion, self.words.understand, self._embedder_soon)
+        return ModelWriter(self.minion, self.words.understand, self._embedder_soon)
 
     @cached_property
     def thinker(self) -> Thinker:
@@ -288,9 +285,10 @@ class App:
 
     def thinker_with(self, minion: Minion, writer: ModelWriter | None = None) -> Thinker:
         """Return the same with other models, which stay the caller's to close."""
-        from vaultmind.consolidate.model.made import thinker_of
+        from vaultmind.consolidate.model import ModelWriter, Thinker
 
-        return thinker_of(minion, self.words.understand, self._embedder_soon, writer)
+        hear, embedder = self.words.understand, self._embedder_soon
+        return Thinker(minion, writer or ModelWriter(minion, hear, embedder), hear, embedder)
 
     def _near(self, agent: str, words: str, caller: Caller, kind: Kind) -> Sequence[Hit]:
         """Return an agent's facts, or the notes, that are nearest to some words in meaning."""
@@ -322,10 +320,10 @@ class App:
             self._embedder_soon,
         )
 
-    def _asleep(self) -> AsleepMeans:
+    def _asleep(self) -> Setup:
         """Return what consolidation works with; what writes is made when it is first needed."""
         config = self.config
-        return AsleepMeans(
+        return Setup(
             self._resources(),
             lambda: Engines(self.thinker, self.levels),
             config.state_dir / "consolidation.json",

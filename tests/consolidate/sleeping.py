@@ -7,20 +7,30 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from tests.memory.conftest import NOW, House
 from vaultmind.config.settings import LevelsConfig
-from vaultmind.consolidate.consolidation import Consolidation
+from vaultmind.consolidate.extract import extract
 from vaultmind.consolidate.levels import Levels
-from vaultmind.consolidate.means import ConsolidationSettings, Engines, Means, Thinks
-from vaultmind.consolidate.model.rules import Rules
-from vaultmind.consolidate.model.understood import Understood
 from vaultmind.consolidate.summarise import ExtractiveSummariser
-from vaultmind.consolidate.types import Candidate, Extraction, Resources
+from vaultmind.consolidate.types import (
+    Candidate,
+    ConsolidationSettings,
+    Engines,
+    Extraction,
+    Resources,
+    Setup,
+    Thinks,
+    Understood,
+)
+from vaultmind.consolidate.worker import Consolidation
+from vaultmind.index.embed import open_embedder
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.ports import Embedder
 from vaultmind.session.log import Listeners, SessionLog
 from vaultmind.types import Fact, Message
 from vaultmind.vault.files import VaultReader
@@ -38,17 +48,25 @@ EVENING = (
 )
 
 
+@cache
+def bundled() -> Embedder:
+    """Return the embedder that ships."""
+    found = open_embedder("use")
+    assert found is not None
+    return found
+
+
 class ByRules:
     """Implements `Thinks` with the built-in rules alone."""
 
     def __init__(self) -> None:
-        self._rules, self._writer = Rules(), ExtractiveSummariser()
+        self._writer = ExtractiveSummariser()
 
     def extract(
         self, messages: Sequence[Message], brain: Sequence[Fact], *, language: str, max_facts: int
     ) -> Understood:
         """Return what the rules find."""
-        found = self._rules(messages, brain, max_facts=max_facts)
+        found = extract(messages, brain, max_facts=max_facts, embedder=bundled())
         return Understood(found, self._writer.session(messages, language).text)
 
 
@@ -127,14 +145,14 @@ class Bed(House):
         )
         summaries = Levels(resources, ExtractiveSummariser(), LevelsConfig(l1_sessions=levels))
         engines = Engines(thinker or ByRules(), summaries)
-        means = Means(
+        setup = Setup(
             resources,
             lambda: engines,
             self.paths.root.parent / f"{self.paths.root.name}.json",
             ConsolidationSettings(**{"delay_seconds": 0.0, **settings}),
             self.log.end_idle,
         )
-        return Consolidation(means)
+        return Consolidation(setup)
 
     # --- what there is -------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.consolidate.sleeping import Bed, fact
-from vaultmind.consolidate.applying import Applying
+from vaultmind.consolidate.apply import Applying
 from vaultmind.consolidate.types import Candidate, Settled
 from vaultmind.types import Caller
 

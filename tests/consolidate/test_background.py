@@ -7,9 +7,8 @@ import time
 
 from tests.consolidate.sleeping import MORNING, Bed, Says, Waits
 from tests.waiting import until
-from vaultmind.consolidate.background import Background
-from vaultmind.consolidate.consolidation import Consolidation
 from vaultmind.consolidate.types import Request
+from vaultmind.consolidate.worker import Consolidation
 from vaultmind.types import PERSON
 
 
@@ -40,19 +39,6 @@ def test_a_pause_holds_over_a_restart_and_only_for_what_works_by_itself(bed: Bed
     asleep.close()
 
 
-def test_it_waits_until_nothing_has_ended_for_a_while() -> None:
-    done: list[float] = []
-    background = Background(lambda: done.append(time.monotonic()), lambda: None, 0.2)
-    background.wake()
-    began = time.monotonic()
-    while time.monotonic() - began < 0.3:
-        background.wake()
-    last = time.monotonic()
-    until(lambda: done)
-    assert len(done) == 1 and done[0] - last >= 0.15
-    background.close()
-
-
 def test_who_asks_goes_before_what_works_by_itself(bed: Bed) -> None:
     first, second = bed.talk("I like rye bread."), bed.talk("I keep bees.")
     thinker = Waits()
@@ -63,7 +49,7 @@ def test_who_asks_goes_before_what_works_by_itself(bed: Bed) -> None:
     request = Request(session=second, agent="main")
     asking = threading.Thread(target=lambda: answers.append(asleep.run(request, PERSON)))
     asking.start()
-    until(lambda: asleep._turns._asking)
+    until(lambda: asleep._asking)
     assert asleep.standing().running == f"{first} of main"
     thinker.go_on.set()
     asking.join(20)

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.consolidate.sleeping import MORNING, Bed, Says, fact
-from vaultmind.consolidate.consolidation import Consolidation
 from vaultmind.consolidate.context import KEPT
 from vaultmind.consolidate.types import Consolidated, Request
+from vaultmind.consolidate.worker import Consolidation
 from vaultmind.errors import BadArgument, MinionFailed, NotFound
 from vaultmind.types import PERSON, Message, MessageRef, Progress
 from vaultmind.vault.edits import set_property

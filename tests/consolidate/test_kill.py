@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from tests.consolidate.sleeping import EVENING, MORNING, Bed, ByRules
-from vaultmind.consolidate.model.understood import Understood
-from vaultmind.consolidate.types import Request
+from vaultmind.consolidate.types import Request, Understood
 from vaultmind.memory.audit import read_audit
 from vaultmind.types import PERSON, Fact, Message
 

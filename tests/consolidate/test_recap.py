@@ -6,16 +6,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from vaultmind.consolidate.recap import (
-    MOST_MESSAGES,
-    MOST_SENTENCES,
-    grounded,
-    nearest,
-    with_recap,
-)
+from vaultmind.consolidate.context import with_about
+from vaultmind.consolidate.reported import MOST_MESSAGES, MOST_SENTENCES, grounded, nearest
 from vaultmind.session.active import has_recap
 from vaultmind.session.files import plain_text
 from vaultmind.session.summary import Line
+from vaultmind.session.summary_file import source_bullet
 from vaultmind.tokens import count
 from vaultmind.types import Message
 
@@ -35,13 +31,13 @@ def said(*talk: tuple[str, str]) -> list[Message]:
 
 
 def kept(recap: str, talk: Sequence[tuple[str, str]] = TALK) -> list[str]:
-    return [one.text for one in grounded(recap, said(*talk), "main", SESSION).lines]
+    return [one.text for one in grounded(recap, said(*talk), "main", SESSION)[0]]
 
 
 def why(sentence: str, talk: Sequence[tuple[str, str]] = TALK) -> str:
-    found = grounded(sentence, said(*talk), "main", SESSION)
-    assert not found.lines
-    return found.left_out[0].reason
+    lines, left_out = grounded(sentence, said(*talk), "main", SESSION)
+    assert not lines
+    return left_out[0].reason
 
 
 def test_a_paste_bears_nothing_out() -> None:
@@ -51,9 +47,9 @@ def test_a_paste_bears_nothing_out() -> None:
 
 def test_a_list_is_read_by_its_lines_and_has_an_end() -> None:
     lines = "\n".join(f"- We rebuild the bread oven with Tomek, {n}" for n in "abcdefghijklmnop")
-    found = grounded(f"# Recap\n{lines}", said(*TALK), "main", SESSION)
-    assert len(found.lines) == MOST_SENTENCES
-    assert any(str(MOST_SENTENCES) in one.reason for one in found.left_out)
+    kept_, left_out = grounded(f"# Recap\n{lines}", said(*TALK), "main", SESSION)
+    assert len(kept_) == MOST_SENTENCES
+    assert any(str(MOST_SENTENCES) in one.reason for one in left_out)
 
 
 def test_of_a_long_talk_what_a_recap_is_about_is_read() -> None:
@@ -69,8 +65,8 @@ def test_the_recap_comes_first_and_other_sections_stay_as_far_as_there_is_room()
         "## What it was about\n- oven, bricks\n- Something else %%{}%% ^x-1\n\n"
         "## Decisions\n- The oven is rebuilt ^x-2\n\n## Next steps\n- " + "ask and ask " * 90
     )
-    lines = grounded("We rebuild the bread oven in May.", said(*TALK), "main", SESSION).lines
-    body = with_recap(before, lines, "en", 100)
+    lines, _ = grounded("We rebuild the bread oven in May.", said(*TALK), "main", SESSION)
+    body = with_about(before, [source_bullet(one) for one in lines], "en", 100)
     assert plain_text(body) == (
         "## What it was about\n- We rebuild the bread oven in May.\n\n"
         "## Decisions\n- The oven is rebuilt"
@@ -80,7 +76,7 @@ def test_the_recap_comes_first_and_other_sections_stay_as_far_as_there_is_room()
 
 def test_a_recap_never_takes_more_than_its_room() -> None:
     lines = [Line(f"Sentence {n} about the oven, " * 3, "other", f"a-r{n}") for n in range(40)]
-    body = with_recap("", lines, "pl", 300)
+    body = with_about("", [source_bullet(one) for one in lines], "pl", 300)
     assert body.startswith("## O czym") and 200 < count(plain_text(body)) <= 300
 
 

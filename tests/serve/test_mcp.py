@@ -92,6 +92,8 @@ def test_an_offset_behind_the_last_hit_is_told_how_many_there_are(app: App) -> N
     number = f"{len(found)} hit" + "s" * (len(found) != 1)
     assert f"There are no more hits from 'offset' 90 on: this search has {number} in all" in words
     assert "leave the offset out" in words and "Allowed" not in words
+    behind = call(app, "memory_fetch", {"id": "Notes/Oven.md", "offset": 90_000})
+    assert "The text ends before" in text_of(behind)
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,7 @@ def test_a_repeated_call_changes_nothing(app: App) -> None:
 def test_what_an_agent_reported_is_not_written_again_in_other_words(
     app: App, said: str, reported: str
 ) -> None:
-    told(app, fact(reported, said), said=(said, "My brother Tom lives in Oslo."))
+    told(app, fact(reported, said), said=(said, "Remember that my brother Tom lives in Oslo."))
     run_operation(app, Call(Caller("person")), "consolidate", {}, "cli")
     facts = [one.text for one in parse_brain(brain(app)).all()]
     about = [one for one in facts if any(w in one for w in ("Basia", "llerg"))]

@@ -67,6 +67,11 @@ def test_a_call_that_is_repeated_writes_nothing_twice(app: App) -> None:
     assert len(app.sessions.sessions("main")) == 1
 
 
+def test_an_agent_logs_no_conversation_of_another(app: App) -> None:
+    with pytest.raises(NotAllowed, match="its own conversations"):
+        _log(app, messages=_said("Hello"), agent="jaskier")
+
+
 def test_a_session_that_is_named_must_be_open(app: App) -> None:
     session = _log(app, messages=_said("one"))["session"]
     assert _log(app, messages=_said("two"), session=session)["session"] == session

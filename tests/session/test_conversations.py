@@ -158,9 +158,9 @@ def test_many_messages_torn_anywhere_are_whole_after_a_repeat(
 
 
 def test_a_segment_begins_once_however_often_it_is_asked_for(log: SessionLog) -> None:
-    assert log.new_segment("main").session == ""
+    assert log.log_many("main", [], new_segment=True).session == ""
     log.log("main", _said("one"))
-    assert [log.new_segment("main").segment for _ in range(3)] == [2, 2, 2]
+    assert [log.log_many("main", [], new_segment=True).segment for _ in range(3)] == [2, 2, 2]
     ref = log.log("main", _said("two"))
     logged = log.log_many("main", [_said("three", "3"), _said("four", "4")], new_segment=True)
     repeated = log.log_many("main", [_said("three", "3"), _said("four", "4")], new_segment=True)

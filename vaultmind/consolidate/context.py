@@ -1,21 +1,19 @@
-"""The active context, put better once a session was consolidated.
+"""The active context: put better by what a conversation was about, as an agent or a model says it.
 
-It was written when the session ended. A model's summary takes the place of the sentences chosen
-then, and what the conversation says of running projects stands in it. What a person has changed
+It was written when the session ended. Words that are held against the talk take the place of the
+sentences chosen then; the other sections stay as far as there is room. What a person has changed
 in it meanwhile stays.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from vaultmind.consolidate.means import MemoryGate
-from vaultmind.consolidate.model.understood import Understood
 from vaultmind.consolidate.state import State
-from vaultmind.consolidate.types import Settled
+from vaultmind.consolidate.types import Settled, Understood
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
 from vaultmind.memory.match import mentions
 from vaultmind.memory.sections import heading
@@ -24,38 +22,32 @@ from vaultmind.redact import mask
 from vaultmind.session.active import (
     BODY_TOKENS,
     ActiveContextFile,
-    Leaves,
     body_of,
     has_recap,
     link,
     speaks_of,
 )
 from vaultmind.session.files import plain_text, session_of
-from vaultmind.session.sentences import headings, sentences
+from vaultmind.session.sentences import LANGUAGES, headings, sentences
 from vaultmind.session.summary import section_text
 from vaultmind.tokens import count
 from vaultmind.types import Caller
-from vaultmind.vault.files import Change, FileText, VaultReader
+from vaultmind.vault.bullets import HEADING
+from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.oneline import escape
 from vaultmind.vault.properties import front_matter
 
+if TYPE_CHECKING:
+    from vaultmind.memory.gate import Gate
+
 KEPT = "The active context was changed since, and was left as it is."
-ORDER = ("about", "project", "question", "next", "decision", "fact")
-"""The sections take turns in this order while there is room, ..."""
-SHOWN = ("about", "project", "decision", "fact", "question", "next")
-"""... and are shown in this one."""
-
-SUMMARY_TOKENS = 200
-"""Room of a model's summary: open threads need theirs."""
-
-_SECTION = re.compile(r"(?m)^## (.+)$")
 
 
 class ActiveContext:
     """Puts active contexts better. One run at a time."""
 
     def __init__(
-        self, gate: MemoryGate, reader: VaultReader, written: ActiveContextFile, clock: Clock
+        self, gate: Gate, reader: VaultReader, written: ActiveContextFile, clock: Clock
     ) -> None:
         self._gate = gate
         self._reader = reader
@@ -64,8 +56,7 @@ class ActiveContext:
 
     def note(self, agent: str, path: str, state: State) -> None:
         """Keep in mind how an agent's active context was just written for a session."""
-        file = self._file(agent)
-        text = file.text if file else ""
+        text = self._text(agent)
         if speaks_of(text) == link(path):
             state.tell(agent, digest(text))
 
@@ -73,55 +64,57 @@ class ActiveContext:
         self,
         agent: str,
         path: str,
-        found: tuple[Understood, Sequence[Settled]],
+        understood: Understood,
+        settled: Sequence[Settled],
         state: State,
     ) -> str:
         """Write an agent's active context anew if it speaks of a session; return a note, or "".
 
-        `found`: what the session came to, and what became of its facts.
+        `settled`: what became of the facts that were understood.
         """
-        understood, settled = found
-        projects = _projects(settled)
+        text = self._text(agent)
         summary = understood.summary if understood.by != "extractive" else ""
-        file = self._file(agent)
-        text = file.text if file else ""
+        projects = [
+            one.fact
+            for one in settled
+            if one.section == "current" and one.outcome in ("written", "unchanged")
+            if not mentions(text, one.fact)
+        ]
         if speaks_of(text) != link(path) or not (projects or summary):
             return ""
         if has_recap(text, session_of(path)):
             return ""  # the agent's own words, held against the talk: they stay
-        if not is_ours(text, state.told(agent)):
+        known = state.told(agent)
+        front = front_matter(text)
+        size = front.properties.get("tokens") if front else None
+        if digest(text) != known if known else size != count(plain_text(text)):
             return KEPT
         left = self._written.read(agent, path, self._clock())
-        body = composed(left, sentences(summary), projects)
-        change = self._change(replace(left, body=body, slight=False), digest(text))
-        if not body or change(file) == text:
-            return ""
-        caller = Caller("agent", agent)
+        language = left.language
+        more = {heading("current", language): [escape(one) for one in projects]}
+        about = [escape(one) for one in sentences(summary)]
+
+        body = mask(with_about(left.body, about, language, BODY_TOKENS, more)).text
+        leaves = replace(left, body=body, slight=False)
+        write, before = self._written.change(leaves, self._clock()), digest(text)
+
+        def change(file: FileText | None) -> str | None:
+            if file is None or digest(file.text) != before:
+                return None  # another session ended, or a person writes in it
+            return write(file)
+
         active = self._reader.paths.active_context(agent)
-        if self._gate.save(active, change, caller, "what a session leaves, summed up") is None:
+        reason = "what a session leaves, summed up"
+        if self._gate.save(active, change, Caller("agent", agent), reason) is None:
             return KEPT
         self.note(agent, path, state)
         return ""
 
-    def _change(self, leaves: Leaves, before: str) -> Change:
-        write = self._written.change(leaves, self._clock())
-
-        def change(file: FileText | None) -> str | None:
-            if (
-                file is None
-                or digest(file.text) != before
-                or speaks_of(file.text) != link(leaves.path)
-            ):
-                return None  # another session ended, or a person writes in it
-            return write(file)
-
-        return change
-
-    def _file(self, agent: str) -> FileText | None:
+    def _text(self, agent: str) -> str:
         try:
-            return self._reader.read(self._reader.paths.active_context(agent))
+            return self._reader.read(self._reader.paths.active_context(agent)).text
         except (NotFound, PathRefused, UnreadableNote):
-            return None
+            return ""
 
 
 def digest(text: str) -> str:
@@ -130,68 +123,47 @@ def digest(text: str) -> str:
     return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def is_ours(text: str, known: str) -> bool:
-    """Tell whether an active context says what was written: by its digest, else by its size."""
-    if known:
-        return digest(text) == known
-    found = front_matter(text)
-    return found is not None and found.properties.get("tokens") == count(plain_text(text))
-
-
-def composed(
-    left: Leaves, summary: Sequence[str], projects: Sequence[str], max_tokens: int = BODY_TOKENS
+def with_about(
+    text: str,
+    about: Sequence[str],
+    language: str,
+    max_tokens: int,
+    more: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
-    """Return the body of an active context: what there is room for, the weightiest first."""
-    sections, language = _sections(left), left.language
-    if summary:
-        sections["about"] = [escape(one) for one in summary]
-    said = [line for lines in sections.values() for line in lines]
-    unsaid = [one for one in projects if not any(mentions(line, one) for line in said)]
-    sections["project"] = [escape(one) for one in unsaid]
-    if not summary and not sections["project"]:
-        return ""
-    chosen: dict[str, list[str]] = {name: [] for name in SHOWN}
-    rest = {name: list(sections.get(name, ())) for name in ORDER}
-    whole = [("about", line) for line in rest.pop("about", [])] if summary else []
-    for name, line in (*whole, *_turns(rest)):
-        chosen[name].append(line)
-        most = SUMMARY_TOKENS * max_tokens // BODY_TOKENS if (name, line) in whole else max_tokens
-        if count(plain_text(_text(chosen, language))) > most:
-            chosen[name].pop()
-    return mask(_text(chosen, language)).text
+    """Return the body of an active context with other bullets on what the talk was about.
+
+    `text` is what the conversation leaves without them: its other sections stay, behind those of
+    `more`, as far as there is room. At least one bullet is kept.
+    """
+    kept = list(about)
+    title = headings(language)["about"]
+    sections = _sections(text)
+    if not kept:
+        kept = next((items for name, items in sections if name == title), [])
+    body = section_text(title, kept)
+    while len(kept) > 1 and count(plain_text(body)) > max_tokens:
+        kept.pop()
+        body = section_text(title, kept)
+    titles = {headings(code)["about"].casefold() for code in LANGUAGES}
+    others = [one for one in sections if one[0].casefold() not in titles]
+    for name, items in (*(more or {}).items(), *others):
+        fitting: list[str] = []
+        for item in items:
+            whole = f"{body}\n\n{section_text(name, [*fitting, item])}"
+            if count(plain_text(whole)) <= max_tokens:
+                fitting.append(item)
+        if fitting:
+            section = section_text(name, fitting)
+            body = f"{body}\n\n{section}" if kept else section
+    return body
 
 
-def _turns(rest: dict[str, list[str]]) -> Iterable[tuple[str, str]]:
-    longest = max(map(len, rest.values()), default=0)
-    for turn in range(longest):
-        for name, lines in rest.items():
-            if turn < len(lines):
-                yield name, lines[turn]
-
-
-def _sections(left: Leaves) -> dict[str, list[str]]:
-    """Return the bullets that were chosen when the session ended, by section."""
-    names = {title: name for name, title in headings(left.language).items()}
-    pieces = _SECTION.split(left.body)
-    found: dict[str, list[str]] = {}
-    for name, text in zip(("", *pieces[1::2]), pieces[::2], strict=True):
-        lines = [line[2:] for line in text.split("\n") if line.startswith("- ")]
-        found.setdefault(names.get(name, "about"), []).extend(lines)
-    return found
-
-
-def _text(sections: dict[str, list[str]], language: str) -> str:
-    titles = headings(language) | {"project": heading("current", language)}
-    return "\n\n".join(
-        section_text(titles[name], sections[name]) for name in SHOWN if sections[name]
-    )
-
-
-def _projects(settled: Sequence[Settled]) -> tuple[str, ...]:
-    """Return what the facts say of what is going on, as it stands in memory."""
-    return tuple(
-        one.fact
-        for one in settled
-        if one.section == "current" and one.category in ("PROJECT", "UPDATE")
-        if one.outcome in ("written", "unchanged")
-    )
+def _sections(text: str) -> list[tuple[str, list[str]]]:
+    """Return the headings of an active context, each with its bullets."""
+    sections: list[tuple[str, list[str]]] = []
+    for line in text.splitlines():
+        if match := HEADING.match(line):
+            sections.append((match[1], []))
+        elif line.startswith("- ") and sections:
+            sections[-1][1].append(line[2:])
+    return sections

@@ -1,201 +1,462 @@
-"""Whether a conversation says a fact: the last word on what any model, or rule, has found.
+"""Whether a conversation bears out a claim: the one check for agents, models and summaries.
 
-A fact is kept only where the messages it names say it: its content words, names and numbers stand
-close together in the words of the right speaker, with the same polarity, and not as a question,
-a supposition, a quotation, a joke or an order to the memory.
+Nobody may make up a number, a name or a date: each must have been said, in digits or in words, in
+any case and alphabet. An agent's claim must also quote the person; what a model wrote without a
+quote must be said for the most part. A `not` on one side alone is told as `polarity`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from functools import lru_cache
 
-from vaultmind.consolidate.facts.figures import numbers
-from vaultmind.consolidate.talk import Talk, Utterance, statement
-from vaultmind.consolidate.types import Candidate, Dropped, Reason
-from vaultmind.memory.contradictions.alike import alike
-from vaultmind.memory.contradictions.claims import read
-from vaultmind.memory.words import NEGATIONS, SMALL, SOFT, Word, content, fold
+from vaultmind.consolidate.names import groups, letters_shared, same_name, sound
+from vaultmind.consolidate.numbers import month_of, numbers, plain, value_of, weekday
+from vaultmind.consolidate.types import Reason
+from vaultmind.index.when import mentioned
+from vaultmind.index.words.language import detect
+from vaultmind.index.words.stopwords import BY_LANGUAGE
+from vaultmind.memory.words import SMALL, SOFT, Word, content, fold
 from vaultmind.redact import mask
+from vaultmind.types import Message
 
-NEAR = 3
-"""Pieces of one message in a row that may say a fact together."""
+SPOKEN_OF = 0.6
+"""Share of a longer claim's telling words that the sources of a claim without a quote must say."""
+SHORT = 4
+"""A claim of so few telling words must have been said with each of them."""
+WINDOW = 6
+"""Sources in a row that must say them: a claim is not put together from all over a talk."""
+FORTNIGHT = 14
+"""Days around a message in which a day of the week that it names is a certain date."""
+LONG_NUMBER = 5
+"""Digits of a number that may be set in groups, as a telephone's."""
+HALF_DAY = 12
+CAPITAL_NOUNS = frozenset({"de"})
+_UNITS = (60, 1 / 60, 1000, 1 / 1000)
+"""Minutes of an hour, grams of a kilo, and what is told in thousands."""
 _FRAME = """
-    user prefer like want named name call decide decision plan goal project currently work
-    age where when health taste detail
-    uzytkownik woli lubi chce nazywa imie postanowil zdecydowal planuje cel projekt obecnie
-    wiek gdzie kiedy praca zdrowie gust szczegol
-    пользователь предпочитает любит хочет зовут решил планирует цель проект сеичас
-    имя возраст где когда работа здоровье вкус подробность
+    user users assistant agent session talk conversation prefer like want named call decide plan
+    goal project currently work mention discuss talked said share ask asked explain agree note
+    uzytkownik uzytkowniczka asystent rozmowa woli lubi chce nazywa imie postanowil zdecydowal
+    planuje cel projekt obecnie wspomnial pracuje mieszka zawod
+    пользователь пользовательница ассистент разговор предпочитает любит хочет зовут решил
+    планирует цель проект имя упомянул работает живет
 """
 FRAME = frozenset(_FRAME.split())
-"""What a summing-up says without the person having said it: it takes no side by itself."""
-_NAME = re.compile(r"(?<=[\w,;] )[^\W\d_a-zа-я][^\W\d_]+")
-_VERB = 3
-"""Letters that two forms of a verb begin alike with."""
-_VERB_ENDS = frozenset({"", "s", "es", "ed", "d", "ing"})
-_WORTH_TELLING: tuple[Reason, ...] = (
-    "private",
-    "secret",
-    "asked not to keep",
-    "orders the memory",
-    "quoted",
-    "joke",
-    "hypothetical",
-    "question",
-    "request",
+"""What an agent says of a person without anybody having said it."""
+
+_WORD = re.compile(r"[^\W_]+")
+_LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_LEFT_OUT = re.compile(r"\.{3}|…")
+_TIME = re.compile(
+    r"(?<![\d.,:])(\d{1,2})(?:[:.]([0-5]\d)(?![\d:]|[.,]\d)(?: ?[ap]\.?m\b)?| ?[ap]\.?m\b)"
 )
+_DAY_MONTH = re.compile(
+    r"(?<![\d./-])(\d{1,2})(?:/(\d{1,2})|\.(\d{1,2})\.|\.(0\d|1[0-2]))(?![\d/-])"
+)
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_ENDS = re.compile(r"(?:[!?…:\n]|(?:\w{4}|\d|[)”»])\.)\W*$")
+"""What a sentence ends in; `Mr.` ends none."""
+_VERB = re.compile(
+    r"(?:is|was|has|had|will|can|does|did|would|and|or|[a-z]{2,}[^s\W]s|moved|got|"
+    r"mieszka|pracuje|lubi|woli|chce|zna|gra|uczy|"
+    r"[^\W\d_]{2,}(?:uje|ła|ął|ał|ił|ył)|[^\W\d_]{2,}(?:[еёияю]т|тся|ал|ил|ел|ла|лась|лся))"
+)
+"""What follows a name that opens a claim: a verb of somebody else's, or one more name."""
+_OWN_VERB = re.compile(
+    r"[^\W\d_]+(?:s|ed|ing|uje|ał|ała|ił|iła|[еёияю]т|тся|ал|ила|ала|ился|ться|ть)"
+)
+"""What opens a claim of the person without naming them (`Lives in …`)."""
+_NOT = re.compile(
+    r"\b(?:not|no|never|none|nobody|nothing|neither|without|cannot|cant|dont|doesnt|\w+n['’]t|"
+    r"nah|nope|nie|niema|nigdy|bez|zaden|zadn\w+|brak|nikt|nic|не|нет|никогда|без|никто|ничего|никак\w+|"
+    r"hates?|dislikes?|nienawidz\w*|ненави\w+)\b"
+)
+_ANSWER = re.compile(r"^\s*(?:no|nope|nie|нет)\s*[.,!;:]+\s*(?=\S)|\bno\. ?(?=\d)", re.IGNORECASE)
+"""A no that answers what was asked: it takes no side of what comes after it."""
+_TURNS = re.compile(
+    r"\b(?:only|off|except|instead|rather|avoid\w*|stop\w*|quit|left|used to|former\w*|previous\w*|"
+    r"less|fewer|most|under|limit\w*|max\w*|skip\w*|refus\w*|moved|forb\w+|bann?\w*|"
+    r"tylko|jedyn\w+|zamiast|oprocz|poza|unika\w*|przesta\w*|rzuci\w*|kiedys|najwyzej|zakaz\w*|"
+    r"zrezygn\w*|rezygn\w*|odm\w+|ponizej|"
+    r"только|кроме|вместо|избега\w*|переста\w*|броси\w*|раньше|бывш\w*|отказ\w*|"
+    r"запре\w*|максимум|меньше|ниже)\b"
+)
+"""Words that deny, or turn from something, without a `not`."""
+_CLAUSE = re.compile(r"[,;:.!?—–]|\s-\s|\b(?:but|ale|lecz|но|зато|and|oraz|и|i|a|а)\b")
 
 
-def ground(candidate: Candidate, talk: Talk) -> Dropped | None:
-    """Return why a fact cannot be kept; None where the conversation says it.
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a claim is not borne out, and which word nobody said."""
 
-    `candidate.evidence` are keys of messages; a message that is not in the talk (a tool's, an
-    erased one) is no evidence.
+    reason: Reason
+    detail: str = ""
+
+
+def supported(
+    claim: str, sources: Sequence[Message], quote: str = "", also: str = ""
+) -> Fault | None:
+    """Return what of a claim its sources do not bear out; None where they do.
+
+    With a `quote` it must stand in a message of the user, and the claim may use other words.
+    `also`: what else may stand in the claim, such as the speakers' names.
     """
-    if mask(candidate.text).text != candidate.text:
-        return _dropped(candidate, "secret")
-    said = [one for one in talk.said if one.key in candidate.evidence]
-    if not said:
-        return _dropped(candidate, "no evidence")
-    agreed = [one for one in said if one.role == "user" or _lends(one, said)]
-    if not any(one.role == "user" for one in agreed):
-        return _dropped(candidate, "not the user's words")
-    if candidate.category == "DELETE":
+    if mask(claim).text != claim:
+        return Fault("secret")
+    day = sources[-1].time[:10] if sources else ""
+    if quote:
+        quoted = [one for one in sources if stands(quote, one.text)]
+        own = [one for one in quoted if one.role == "user"]
+        if not own:
+            return Fault("not the user's words" if quoted else "no evidence")
+        day = own[-1].time[:10]
+    if fault := unsaid(claim, sources, day, also):
+        return fault
+    if quote and (lost := _other_number(claim, quote, day)):
+        return Fault("number not in evidence", lost)
+    texts = [quote] if quote else [one.text for one in sources]
+    if not quote and (fault := _unspoken(claim, [*texts, also])):
+        return fault
+    return None if _same_side(claim, texts) else Fault("polarity")
+
+
+def stands(quote: str, text: str) -> bool:
+    """Tell whether words are quoted from a text, however they are set; `…` leaves some out."""
+    pieces = [_bare(piece) for piece in _LEFT_OUT.split(quote) if _WORD.search(piece)]
+    rest = _bare(text)
+    for words in pieces:
+        _, there, rest = rest.partition(words)
+        if not there:
+            return False
+        rest = f" {rest}"
+    return bool(pieces)
+
+
+def unsaid(claim: str, sources: Sequence[Message], day: str = "", also: str = "") -> Fault | None:
+    """Return the first number, name or date of a claim that nobody said; None for none.
+
+    `day`: the ISO date on which the claim's own `tomorrow` was said.
+    """
+    said = [_said(one.text, one.time[:10]) for one in sources] + [_said(also, "")]
+    mine = _said(claim, day)
+    if lost := _lost_date(mine, said):
+        return Fault("date not in evidence", lost)
+    spoken = frozenset().union(*(one.words for one in said))
+    proper = frozenset().union(*(one.proper for one in said))
+    named = list(_names(claim, spoken, detect(" ".join(one.text for one in sources))))
+    if lost := _lost_number(mine, said, len(named), sources):
+        return Fault("number not in evidence", lost)
+    lost = next((one for one in named if not _is_among(one, spoken, proper)), "")
+    return Fault("name not in evidence", lost) if lost else None
+
+
+def share_of(claim: str, text: str) -> float:
+    """Return how much of the one that says less stands in the other, from 0 to 1, in words."""
+    less, more = sorted((words_of(claim), words_of(text)), key=len)
+    return sum(_is_said(word, more) for word in less) / max(1, len(less))
+
+
+def values(text: str) -> int:
+    """Return how many numbers, dates and days of the week a text gives."""
+    said = _said(text, "")
+    return max(len(said.told), len(said.weekdays), len(said.days))
+
+
+def _bare(text: str) -> str:
+    return f" {' '.join(_WORD.findall(fold(text)))} "
+
+
+# --- what a text says ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """The words, numbers and times of a text, seen from the day on which it was said."""
+
+    words: frozenset[str]
+    proper: frozenset[str]
+    """Its words with a capital; all where it has none."""
+    numbers: frozenset[str]
+    """With the parts that numbers and times are made of."""
+    told: frozenset[str]
+    """The numbers that it states by themselves: without those of its dates and hours."""
+    days: frozenset[tuple[int, int]]
+    months: frozenset[int]
+    weekdays: frozenset[int]
+    """Those named."""
+    of_dates: frozenset[int]
+    """The days of the week of its dates."""
+    clocks: frozenset[tuple[int, int]]
+    """Hour on a dial, and minutes."""
+    hours: frozenset[tuple[int, int]]
+    """The same, with what `12.03` may mean as an hour."""
+    day: date | None
+
+
+@lru_cache(maxsize=4096)
+def _said(text: str, day: str) -> _Said:
+    dates, rest = _dates(text, day)
+    loose = {(int(m[1]), int(m[2] or m[3] or m[4])) for m in _DAY_MONTH.finditer(rest)}
+    days = {(one.month, one.day) for one in dates}
+    months = {month for month, _ in days}
+    months |= {int(one) for word in _WORD.findall(text) if (one := month_of(word))}
+    hours = [(int(m[1]) % HALF_DAY, int(m[2] or 0), m[0]) for m in _TIME.finditer(text)]
+    clocks = {one[:2] for one in hours if "." not in one[2] or one[2].endswith(("m", "m."))}
+    words = frozenset(_WORD.findall(f"{fold(text)} {fold(text.replace('ё', 'йо'))}"))
+    capital = [one for one in _WORD.findall(text) if one != one.lower()]
+    own = numbers(_DAY_MONTH.sub(" ; ", _TIME.sub(" ; ", rest)), parts=False)
+    return _Said(
+        words,
+        frozenset(map(fold, capital)) or words,
+        numbers(text, parts=True) | {str(one[0]) for one in hours},
+        own | frozenset(_YEAR.findall(text)),
+        frozenset(days | loose | {pair[::-1] for pair in loose}),
+        frozenset(months),
+        frozenset(one for word in _WORD.findall(text) if (one := weekday(word)) is not None),
+        frozenset(one.weekday() for one in dates),
+        frozenset(clocks),
+        frozenset(one[:2] for one in hours),
+        _day(day),
+    )
+
+
+def _dates(text: str, day: str) -> tuple[set[date], str]:
+    """Return the days that a text names by date, seen from a day, and the text without them."""
+    noon = datetime(*(_day(day) or date(2000, 1, 1)).timetuple()[:3], 12).astimezone()
+    spans = list(mentioned(text, "", noon))
+    for span in [one for one in spans if one.start is None or one.end is None]:
+        spans += mentioned(span.text.partition(" ")[2], "", noon)  # of `since May` the month
+    found: set[date] = set()
+    for span in spans:
+        words = _WORD.findall(span.text)
+        counted = bool(numbers(span.text, parts=True)) or not any(
+            weekday(word) is not None for word in words
+        )
+        if span.start and span.end and span.end - span.start <= timedelta(days=1) and counted:
+            found.add(span.start.date())
+            text = text.replace(span.text, " ; ", 1)
+    return found, text
+
+
+def _day(day: str) -> date | None:
+    try:
+        return date.fromisoformat(day)
+    except ValueError:
         return None
-    return _said_by(candidate, agreed)
 
 
-def _said_by(candidate: Candidate, said: Sequence[Utterance]) -> Dropped | None:
-    """Return why some pieces of talk do not say a fact; None where they do."""
-    together = any(one.role == "assistant" for one in said)
-    clear = [
-        one
-        for one in said
-        if not one.fault or _lends(one, said) or (together and one.fault == "request")
+def _lost_number(mine: _Said, said: Sequence[_Said], names: int, sources: Sequence[Message]) -> str:
+    """Return a number of a claim that nobody said; `names`: how many the claim lists."""
+    spoken = frozenset().union(*(one.numbers for one in said))
+    years = {str(one.day.year + at) for one in said if one.day for at in (-1, 0, 1)}
+    free = {str(names), str(names + 1), "1", "0.5", "0.25"} | (years & mine.told)
+    squeezed = [re.sub(r"\W", "", one.text) for one in sources]
+    for number in sorted(mine.told - spoken - free):
+        ways = [number, *(plain(round(float(number) * by, 6)) for by in _UNITS)]
+        long = len(number) >= LONG_NUMBER and any(number in text for text in squeezed)
+        if not long and not any(_is_spoken(one, spoken) for one in ways):
+            return number
+    hours = frozenset().union(*(one.hours for one in said))
+    for hour, minute in sorted(mine.clocks - hours):
+        near = {hour, hour + HALF_DAY, *((0, 24) if not hour else ())}
+        part = {0: "", 30: "0.5", 15: "0.25", 45: "0.25"}.get(minute, str(minute))
+        late = minute in (30, 45) and part in spoken
+        near |= {(hour + 1) % HALF_DAY, hour + 1, hour + 1 + HALF_DAY} if late else set()
+        told = not part or part in spoken or str(minute) in spoken
+        if not told or not {str(one) for one in near} & spoken:
+            return f"{hour}:{minute:02}"
+    return ""
+
+
+def _other_number(claim: str, quote: str, day: str) -> str:
+    """Return a number of a claim whose quote has numbers, too, and none of the claim's."""
+    mine, there = _said(claim, day), _said(quote, day)
+    spoken = there.numbers | {str(hour + HALF_DAY) for hour, _ in there.hours}
+    hours = {str(hour + late) for hour, _ in mine.clocks for late in (0, HALF_DAY)}
+    hours |= {part for _, minute in mine.clocks if (part := {30: "0.5", 45: "0.25"}.get(minute))}
+    given = mine.told | hours | {str(one) for pair in mine.days for one in pair}
+    ways = {plain(round(float(one) * by, 6)) for one in given for by in (1, *_UNITS)}
+    if not (there.told | there.hours) or not (mine.told | mine.clocks):
+        return ""
+    same = any(_is_spoken(one, spoken | {"1"}) or one in spoken for one in ways)
+    return "" if same else min(mine.told, default="an hour")
+
+
+def _is_spoken(number: str, spoken: frozenset[str]) -> bool:
+    """Tell whether a number was said, a half of it by itself."""
+    whole, _, rest = number.partition(".")
+    if rest == "5" and "0.5" in spoken and whole in spoken | {"1"}:
+        return True
+    return number in spoken - {"0.25", "1"}
+
+
+# --- dates --------------------------------------------------------------------------------
+
+
+def _lost_date(mine: _Said, said: Sequence[_Said]) -> str:
+    """Return a date, month or day of the week that nobody said."""
+    days = frozenset().union(*(one.days for one in said))
+    months = frozenset().union(*(one.months for one in said))
+    weekdays = frozenset().union(*(one.weekdays for one in said))
+    spoken = frozenset().union(*(one.numbers for one in said))
+    told = {one.day for one in said if one.day}
+    around = months | {(one.month + at - 1) % 12 + 1 for one in told for at in (0, 1)}
+    for month, day in sorted(mine.days - days):
+        near = (one + timedelta(days=at) for one in told for at in range(-FORTNIGHT, FORTNIGHT + 1))
+        by_weekday = any((d.month, d.day) == (month, day) and d.weekday() in weekdays for d in near)
+        if not by_weekday and not (str(day) in spoken and month in around):
+            if (day, month) in mine.days and (day, month) in days:
+                continue
+            return f"{day}.{month}."
+    if mine.months - months - {month for month, _ in mine.days}:
+        return "a month"
+    known = frozenset().union(*(one.of_dates for one in (mine, *said)))
+    return "a day" if mine.weekdays - weekdays - known else ""
+
+
+# --- names --------------------------------------------------------------------------------
+
+
+def _names(claim: str, said: frozenset[str], spoken: str) -> Iterator[str]:
+    """Yield the words of a claim that are names by their capital letter.
+
+    The word that opens a sentence is one where what follows it is said of somebody, in the
+    language `spoken` in the talk: in another, a common noun was not said either.
+    """
+    language = detect(claim)
+    if language in CAPITAL_NOUNS:
+        return
+    claim = _AT_LENGTH.sub(lambda run: " ; " if _initials(run[0]) & said else run[0], claim)
+    found = list(_LETTERS.finditer(claim))
+    for at, match in enumerate(found):
+        word = match.group()
+        after_digit = claim[: match.start()].rstrip()[-1:].isdigit()
+        if word[0] == word[0].lower() and not re.match(r"[a-z][A-Z]", word):
+            continue
+        if len(word) < 3 or (after_digit and len(word) < 4) or _is_ordinary(fold(word)):  # noqa: PLR2004
+            continue
+        before = claim[: match.start()].rstrip("\"„«“'(* ")
+        follows = found[at + 1].group() if at + 1 < len(found) else ""
+        if not before or _ENDS.search(before):
+            if language and spoken and language != spoken and not follows[:1].isupper():
+                continue
+            whose = claim[match.end() : match.end() + 2].startswith(("'s", "’s", ","))
+            known = sound(fold(word)) in groups()
+            if (
+                not whose
+                and not known
+                and (_OWN_VERB.fullmatch(word) or not _VERB.fullmatch(follows))
+            ):
+                continue
+        yield word
+
+
+_AT_LENGTH = re.compile(r"[A-ZŁŚŻ]\w+(?: (?:(?:of|for|and) )?[A-ZŁŚŻ]\w+)+")
+
+
+def _initials(run: str) -> frozenset[str]:
+    """Return the initials of the last words of a run, by first letters and by capitals: `ghcr`."""
+    words = run.split()
+    ends = [words[at:] for at in range(len(words) - 1)]
+    by_capitals = ("".join(filter(str.isupper, " ".join(end))) for end in ends)
+    return frozenset(map(fold, [*by_capitals, *("".join(w[0] for w in end) for end in ends)]))
+
+
+@lru_cache(maxsize=20_000)
+def _is_ordinary(folded: str) -> bool:
+    framed = (one for one in FRAME if len(one) > SHORT and folded.startswith(one))
+    if any(framed) or {folded, folded.removesuffix("s")} & (SMALL | FRAME):
+        return True
+    stop = any(folded in one for one in BY_LANGUAGE.values())
+    return stop or weekday(folded) is not None or value_of(folded, kind="mo") is not None
+
+
+def _is_among(name: str, spoken: frozenset[str], proper: frozenset[str]) -> bool:
+    """Tell whether a name was said, in any case and in either alphabet.
+
+    Ordinary words of the talk must differ in their endings alone.
+    """
+    parts = (name,) if fold(name) in spoken else name.split("-")
+    return all(
+        any(same_name(fold(part), other, loosely=other in proper) for other in spoken)
+        for part in parts
+    )
+
+
+# --- words and negations ------------------------------------------------------------------
+
+
+def _unspoken(claim: str, texts: Sequence[str]) -> Fault | None:
+    """Return the first telling word of a claim where too few of them were said together."""
+    telling = [
+        word
+        for word in content(claim)
+        if word.folded[:1].isalpha()
+        and word.folded not in SMALL | SOFT
+        and not _NOT.fullmatch(word.folded)
+        and not _is_ordinary(word.folded)
     ]
-    words = _words(candidate.text)
-    missing = _missing(words, clear)
-    if missing:
-        blamed = [one for one in said if one.fault]
-        for reason in _WORTH_TELLING:
-            own = [one for one in blamed if one.fault == reason]
-            if own and not _missing(words, [*clear, *own]):
-                return _dropped(candidate, reason)
-        return _dropped(candidate, _kind(missing[0], candidate.text), missing[0].folded)
-    if lost := numbers(candidate.text) - _spoken(clear):
-        return _dropped(candidate, "number not in evidence", min(lost))
-    if not _is_close(words, clear, len(candidate.evidence)):
-        return _dropped(candidate, "words not in evidence", "they stand far apart")
-    if not _agrees(candidate.text, words, clear):
-        return _dropped(candidate, "polarity")
+    held = [words_of(one) for one in texts]
+    said = [[_is_said(word, words) for words in held] for word in telling]
+    starts = range(max(1, len(held) - WINDOW + 1))
+    best = max(sum(any(row[at : at + WINDOW]) for row in said) for at in starts)
+    if best < (len(telling) if len(telling) <= SHORT else SPOKEN_OF * len(telling)):
+        lost = next((w for w, row in zip(telling, said, strict=True) if not any(row)), telling[0])
+        return Fault("words not in evidence", lost.folded)
     return None
 
 
-def _lends(one: Utterance, said: Sequence[Utterance]) -> bool:
-    """Tell whether a piece is the assistant's, and the user's next one among the evidence does not
-    begin with a no: what was agreed to may be said with the assistant's words."""
-    if one.role != "assistant" or one.fault not in (None, "question", "hypothetical", "request"):
-        return False
-    after = next((x for x in said if x.role == "user" and x.at > one.at), None)
-    return (
-        after is not None and not set(fold(after.whole).replace(",", " ").split()[:1]) & NEGATIONS
-    )
+@lru_cache(maxsize=4096)
+def words_of(text: str) -> tuple[Word, ...]:
+    """Return the content words of a text."""
+    return content(text)
 
 
-def _words(text: str) -> tuple[Word, ...]:
-    """Return the words of a fact that must have been said."""
-    return tuple(
-        word
-        for word in content(text)
-        if word.folded[0].isalnum()
-        and not _is_frame(word)
-        and word.folded not in SOFT | SMALL | NEGATIONS
-    )
+def _is_said(word: Word, among: Iterable[Word]) -> bool:
+    """Tell whether a word is among others in whatever form."""
+    for other in among:
+        long = max(len(word.folded), len(other.folded))
+        ending = 3 if long > 2 * SHORT - 2 else 2
+        if word.same(other) or letters_shared(word.folded, other.folded) >= max(
+            SHORT - 1, long - ending
+        ):
+            return True
+    return False
 
 
-def _is_frame(word: Word) -> bool:
-    return word.folded in FRAME or any(stem.rpartition(" ")[2] in FRAME for stem in word.stems)
-
-
-def _missing(words: Sequence[Word], said: Sequence[Utterance]) -> list[Word]:
-    there = [word for one in said for word in content(one.text)]
-    spoken = _spoken(said)
-    return [
-        word
-        for word in words
-        if not any(alike(word, other) or _third_person(word, other) for other in there)
-        and not (numbers(word.folded) and numbers(word.folded) <= spoken)
+def _same_side(claim: str, sources: Sequence[str]) -> bool:
+    """Tell whether a claim and the clauses that are nearest to it both deny, or neither."""
+    clauses = [
+        part
+        for text in sources
+        for part in _CLAUSE.split(_ANSWER.sub("", fold(text)))
+        if _WORD.search(part)
     ]
-
-
-def _spoken(said: Sequence[Utterance]) -> frozenset[str]:
-    return numbers(" ".join(one.text for one in said), parts=True)
-
-
-def _third_person(one: Word, other: Word) -> bool:
-    """Tell whether two words are one English verb: `lives` is stemmed as Polish beside `Gdańsk`."""
-    left, right = one.folded, other.folded
-    same = (at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b)
-    shared = next(same, min(len(left), len(right)))
-    ends = {left[shared:], right[shared:]}
-    return shared >= _VERB and left.isascii() and right.isascii() and ends <= _VERB_ENDS
-
-
-def _kind(word: Word, text: str) -> Reason:
-    if any(char.isdigit() for char in word.folded):
-        return "number not in evidence"
-    names = {fold(name) for name in _NAME.findall(text)}
-    return "name not in evidence" if word.folded in names else "words not in evidence"
-
-
-def _is_close(words: Sequence[Word], said: Sequence[Utterance], messages: int) -> bool:
-    """Tell whether neighbouring pieces say all of a fact; several messages may say it together."""
-    if messages > 1 or len(said) <= NEAR:
+    whole = fold(claim)
+    denying = [bool(_NOT.search(one)) for one in clauses]
+    turned = any(map(_TURNS.search, clauses))
+    if not clauses:
         return True
-    windows = (said[at : at + NEAR] for at in range(len(said) - NEAR + 1))
-    return any(not _missing(words, window) for window in windows)
-
-
-def _agrees(text: str, words: Sequence[Word], said: Sequence[Utterance]) -> bool:
-    """Tell whether the pieces that say most of a fact take the same side as it."""
-    if any(_verbatim(text, one.text) for one in said):
-        return True
-    fact = read(text)
-    held = [sum(any(alike(word, w) for w in content(one.text)) for word in words) for one in said]
-    best = max(held, default=0)
-    mine = [
-        read(statement(one.text))
-        for one, count in zip(said, held, strict=True)
-        if count and count == best
-    ]
-    if not mine:
-        return True
-    sides = [dict(one.poles) for one in mine]
-    for name, pole in fact.poles:
-        others = {side[name] for side in sides if name in side}
-        if others and pole not in others:
+    compared = False
+    tongues = {detect(claim), detect(" ".join(sources))}
+    for part in _CLAUSE.split(_ANSWER.sub("", whole)) if len(tongues) == 1 or "" in tongues else ():
+        mine = [word for word in words_of(part) if not _NOT.fullmatch(word.folded)]
+        near = [sum(_is_said(word, mine) for word in words_of(one)) for one in clauses]
+        most = max(near, default=0)
+        if not most:
+            continue
+        sides = {no for no, count in zip(denying, near, strict=True) if count == most}
+        denies, compared = bool(_NOT.search(part)), True
+        if denies in (sides if len(sides) == 1 else {False}):
+            continue
+        if not (turned if denies else _TURNS.search(part)):
             return False
-    liking = dict(fact.poles).get("liking")
-    return any(one.negative == fact.negative for one in mine) or _turned(liking, mine)
-
-
-def _verbatim(text: str, said: str) -> bool:
-    """Tell whether a fact stands word for word in what was said, with no `not` before it."""
-    whole, part = fold(said), fold(text)
-    at = whole.find(part)
-    return at >= 0 and not (set(whole[:at].replace(",", " , ").split()[-1:]) & NEGATIONS)
-
-
-def _turned(liking: int | None, said: Sequence[object]) -> bool:
-    """Tell whether a taste is said by its opposite: `does not like` and `dislikes`."""
-    return liking is not None and any(
-        getattr(one, "negative", False) and dict(getattr(one, "poles", ())).get("liking") != liking
-        for one in said
-    )
-
-
-def _dropped(candidate: Candidate, reason: Reason, detail: str = "") -> Dropped:
-    hidden = reason in ("secret", "private", "asked not to keep")
-    text = mask(candidate.text).text if not hidden else ""
-    return Dropped(text, reason, candidate.evidence, candidate.category, detail)
+    if compared:
+        return True
+    if _NOT.search(whole):
+        return any(denying) or turned
+    return not all(denying) or bool(_TURNS.search(whole))

@@ -6,21 +6,17 @@ its place; what is forgotten is the one fact that the words mean.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from vaultmind.consolidate.talk import features
 from vaultmind.consolidate.types import Candidate, Dropped
 from vaultmind.memory.contradictions.alike import covers
 from vaultmind.memory.match import find, same_fact
-from vaultmind.memory.words import SOFT, content, fold
+from vaultmind.memory.words import SOFT, content
 from vaultmind.types import Fact
 
 UPDATED = 5.0
 """What the correction of a known fact weighs."""
-_FIRST = re.compile(r"[^\W\d_]+(?= (?:is|has|ma) )")
-_THE_USER = frozenset({"user", "uzytkownik", "uzytkowniczka", "пользователь", "the", "i", "a"})
 
 
 def merge(
@@ -79,22 +75,6 @@ def is_known(new: str, old: str) -> bool:
     if same_fact(new, old):
         return True
     words = tuple(word for word in content(new) if word.folded not in SOFT)
-    if not words or not covers(words, content(old)) or _of_another(new, old):
+    if not words or not covers(words, content(old)):
         return False
     return read(new).negative == read(old).negative and read(new).poles == read(old).poles
-
-
-def _of_another(new: str, old: str) -> bool:
-    """Tell whether an old fact is about somebody whom a new one of the person does not name."""
-    folded, cues = fold(new), features(fold(new))
-    if not (cues["self"].match(folded) or cues["we"].match(folded)):
-        return False
-    told = fold(old)
-    named = [found.group() for found in features(told)["kin"].finditer(told)]
-    first = _FIRST.match(old)
-    if first and fold(first.group()) not in _THE_USER:
-        named.append(first.group())
-    said = content(new)
-    return any(
-        not any(word.same(mine) for mine in said) for name in named for word in content(name)
-    )

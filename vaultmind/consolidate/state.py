@@ -18,8 +18,7 @@ from vaultmind.vault.files import FileStat
 
 log = logging.getLogger(__name__)
 
-FILE = "consolidation.json"
-MOST_TRIES = 500
+MOST_KEPT = 500
 """Sessions whose tries, or stamps, are kept; the oldest go first."""
 
 
@@ -29,115 +28,89 @@ class State:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
-        held = _read(path)
-        self._paused = held.get("paused") is True
-        tries, told = held.get("tries"), held.get("told")
-        tries, told = (one if isinstance(one, dict) else {} for one in (tries, told))
-        self._tries = {str(key): one for key, one in tries.items() if type(one) is int}
-        self._told = {str(key): str(one) for key, one in told.items()}
-        left = held.get("left")
-        left = left if isinstance(left, dict) else {}
-        self._left = {str(key): str(one) for key, one in left.items()}
-        dropped = held.get("dropped")
-        counts = dropped.items() if isinstance(dropped, dict) else ()
-        self._dropped = Counter({str(key): one for key, one in counts if type(one) is int})
-        self._last_time = str(held.get("last_time") or "")
+        try:
+            held = json.loads(path.read_text("utf-8"))
+        except (OSError, ValueError, RecursionError):
+            held = {}
+        self._held: dict[str, Any] = held if isinstance(held, dict) else {}
+
+    def _of(self, name: str) -> dict[str, Any]:
+        found = self._held.get(name)
+        return found if isinstance(found, dict) else {}
 
     @property
     def last_time(self) -> str:
         """Return when the last run was over: ISO 8601; empty where there was none."""
-        return self._last_time
+        return str(self._held.get("last_time") or "")
 
     @property
     def dropped(self) -> dict[str, int]:
         """Return how many facts were dropped on this device so far, by reason."""
-        return dict(self._dropped)
-
-    def ran(self, time: str, dropped: Mapping[str, int]) -> None:
-        """Keep when a run was over and what it dropped."""
-        with self._lock:
-            self._last_time = time
-            self._dropped.update(dropped)
-            self._write()
+        return {str(key): int(one) for key, one in self._of("dropped").items()}
 
     @property
     def paused(self) -> bool:
         """Tell whether nothing is begun with by itself."""
-        return self._paused
+        return self._held.get("paused") is True
 
-    def pause(self, paused: bool) -> None:
+    def pause(self, *, paused: bool) -> None:
         """Keep whether it is paused."""
-        with self._lock:
-            self._paused = paused
-            self._write()
+        self._write(paused=paused)
+
+    def ran(self, time: str, dropped: Mapping[str, int]) -> None:
+        """Keep when a run was over and what it dropped."""
+        self._write(last_time=time, dropped=dict(Counter(self.dropped) + Counter(dropped)))
 
     def tried(self, agent: str, session: str) -> int:
         """Count one more try in vain at a session; return how many there were."""
-        key = f"{agent}/{session}"
-        with self._lock:
-            self._tries[key] = self._tries.pop(key, 0) + 1
-            while len(self._tries) > MOST_TRIES:
-                del self._tries[next(iter(self._tries))]
-            self._write()
-            return self._tries[key]
+        tries = int(self._of("tries").get(f"{agent}/{session}", 0)) + 1
+        self._keep("tries", f"{agent}/{session}", tries)
+        return tries
 
-    def settled(self, agent: str, session: str) -> None:
-        """Forget the tries at a session."""
-        with self._lock:
-            if self._tries.pop(f"{agent}/{session}", None) is not None:
-                self._write()
+    def settled(self, agent: str, session: str, unclear: int = 0) -> None:
+        """Forget the tries at a session; keep how many facts it left to a better reader."""
+        key = f"{agent}/{session}"
+        if self._of("tries").pop(key, None) is not None or self._of("unclear").pop(key, None):
+            self._write()
+        if unclear:
+            self._keep("unclear", key, unclear)
+
+    def unclear(self, agent: str) -> list[str]:
+        """Return the sessions of an agent that left facts to a better reader."""
+        keys = (one.split("/", 1) for one in self._of("unclear"))
+        return [session for whose, session in keys if whose == agent]
 
     def leave(self, agent: str, session: str, stat: FileStat | None) -> None:
         """Keep that a session is done which cannot say so itself, as long as its file stays so."""
-        key = f"{agent}/{session}"
-        with self._lock:
-            self._tries.pop(key, None)
-            self._left.pop(key, None)
-            self._left[key] = _stamp(stat)
-            while len(self._left) > MOST_TRIES:
-                del self._left[next(iter(self._left))]
-            self._write()
+        self._keep("left", f"{agent}/{session}", _stamp(stat))
 
     def is_left(self, agent: str, session: str, stat: FileStat | None) -> bool:
         """Tell whether a session is done as its file stands, though it does not say so itself."""
-        known = self._left.get(f"{agent}/{session}")
-        return known is not None and known == _stamp(stat)
+        return str(self._of("left").get(f"{agent}/{session}", "-")) == _stamp(stat)
 
     def told(self, agent: str) -> str:
         """Return the digest of the active context that was written last for an agent."""
-        return self._told.get(agent, "")
+        return str(self._of("told").get(agent, ""))
 
     def tell(self, agent: str, digest: str) -> None:
         """Keep the digest of an active context that was written just now."""
-        with self._lock:
-            if self._told.get(agent) != digest:
-                self._told[agent] = digest
-                self._write()
+        if self.told(agent) != digest:
+            self._keep("told", agent, digest)
 
-    def _write(self) -> None:
-        held = {
-            "paused": self._paused,
-            "tries": self._tries,
-            "told": self._told,
-            "left": self._left,
-            "last_time": self._last_time,
-            "dropped": dict(self._dropped),
-        }
-        beside = self._path.with_name(f"{self._path.name}.new")
-        try:
-            beside.write_text(json.dumps(held), "utf-8")
-            beside.replace(self._path)
-        except OSError as error:
-            log.warning("%s could not be written: %s", self._path, error)
+    def _keep(self, name: str, key: str, value: str | int) -> None:
+        held = {one: old for one, old in self._of(name).items() if one != key}
+        self._write(**{name: {**dict([*held.items()][-MOST_KEPT + 1 :]), key: value}})
+
+    def _write(self, **values: Any) -> None:  # noqa: ANN401
+        with self._lock:
+            self._held |= values
+            beside = self._path.with_name(f"{self._path.name}.new")
+            try:
+                beside.write_text(json.dumps(self._held), "utf-8")
+                beside.replace(self._path)
+            except OSError as error:
+                log.warning("%s could not be written: %s", self._path, error)
 
 
 def _stamp(stat: FileStat | None) -> str:
     return f"{stat.mtime_ns}-{stat.ctime_ns}-{stat.size}" if stat else ""
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        held = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return held if isinstance(held, dict) else {}

@@ -11,13 +11,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from itertools import groupby
 from typing import Protocol
 
-from vaultmind.consolidate.talk import GAP, Understand, key_of, read_talk, statement
-from vaultmind.consolidate.types import Level, Reason
-from vaultmind.language.reader import Intent, intent_of
+from vaultmind.consolidate.talk import GAP, TO_THE_MEMORY, Understand, read_talk, statement
+from vaultmind.consolidate.types import Level
 from vaultmind.ports import Embedder
 from vaultmind.redact import mask
 from vaultmind.session.sentences import (
@@ -39,8 +36,6 @@ GROUPS: dict[Level, int] = {"L1": 5, "L2": 3}
 """Maximum number of paragraphs of a summary of several sources."""
 SENTENCE_TOKENS = 45
 """A longer sentence is cut to the piece that tells most, with marks."""
-ASKED_CHARACTERS = 120
-"""Maximum length of a sentence that may ask the memory for something."""
 LENGTH_POWER = 0.3
 """Power of its tokens by which a sentence is worth less."""
 REPEATED = 0.2
@@ -51,11 +46,6 @@ DECISION, NUMBER = 1.3, 1.2
 """What a decision, and a number, multiply a sentence's worth by."""
 FEW_WORDS = 3
 """Sentences with fewer content words say little, unless they hold a number."""
-ASKING: frozenset[Reason] = frozenset({"request", "question"})
-TOLD: frozenset[Reason | None] = frozenset({None, "other language", *ASKING})
-"""What may keep a sentence from being a fact and not from standing in a summary."""
-TO_THE_MEMORY = ("forget_topic", "forget_that", "skip", "recall", "show_memory")
-"""What a sentence may ask of the memory; such a one is no part of a conversation."""
 _WORDS = {
     "en": ("Conversations, {}", "A longer time, {}", "Nothing was said that needs keeping."),
     "pl": ("Rozmowy, {}", "Dłuższy czas, {}", "Nie padło nic, co trzeba zachować."),
@@ -182,7 +172,7 @@ class ExtractiveSummariser:
         understand: Understand | None = None,
         embedder: Callable[[], Embedder | None] = lambda: None,
     ) -> None:
-        self._understand = understand or _recogniser()
+        self._understand = understand
         self._embedder = embedder
 
     def session(self, messages: Sequence[Message], language: str) -> Summary:
@@ -223,27 +213,20 @@ class ExtractiveSummariser:
     def _quotes(self, messages: Sequence[Message], language: str) -> list[Quote]:
         """Return the sentences of a conversation that may be told, in order."""
 
-        def asked(text: str) -> Intent:
-            return self._understand(text) if len(text) <= ASKED_CHARACTERS else Intent()
-
-        talk = read_talk(messages, asked, self._embedder())
         found = []
-        for (at, whole), pieces in groupby(talk.said, lambda one: (one.at, one.whole)):
-            said, message = list(pieces), messages[at]
-            faults: set[Reason | None] = {one.fault for one in said}
-            asks = not faults.isdisjoint(ASKING)
-            if GAP in whole or not faults <= TOLD:
+        for one in read_talk(messages, self._understand, self._embedder()).said:
+            asks, message = one.fault == "question", messages[one.at]
+            if GAP in one.text or one.fault not in (None, "question"):
                 continue
-            if any(one.intent.intent in TO_THE_MEMORY for one in said):
+            if one.intent.intent in TO_THE_MEMORY:
                 continue
-            text = _prose(clean(whole), asks=asks)
+            text = _prose(clean(one.text), asks=asks)
             sentence = read(text, language)
             if text and not sentence.is_small_talk:
                 speaker = message.speaker or speaker_of(message.role, language)
                 user, asks = message.role == "user", asks or sentence.asks
-                found.append(
-                    Quote(text, key_of(message), at, sentence, speaker, user=user, asks=asks)
-                )
+                quote = Quote(text, one.key, one.at, sentence, speaker, user=user, asks=asks)
+                found.append(quote)
         return found
 
 
@@ -354,8 +337,3 @@ def _of_summary(source: Source, language: str) -> Iterator[Quote]:
             bare = read(clean(text), language)
             if bare.text and not bare.is_small_talk:
                 yield Quote(bare.text, source.mark(piece), at, bare, speaker, date)
-
-
-@cache
-def _recogniser() -> Understand:
-    return intent_of

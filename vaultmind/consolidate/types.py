@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 from vaultmind.ports import Clock, Embedder
 from vaultmind.session.files import Head, Hides
-from vaultmind.types import OutcomeName, Section
+from vaultmind.types import Fact, Message, OutcomeName, Section
 from vaultmind.vault.files import VaultReader
 
 if TYPE_CHECKING:
+    from vaultmind.consolidate.levels import Levels
     from vaultmind.memory.gate import Gate
 
 Level = Literal["L1", "L2"]
@@ -33,19 +35,17 @@ Reason = Literal[
     "secret",
     "asked not to keep",
     "question",
-    "request",
-    "hypothetical",
     "quoted",
+    "hypothetical",
     "joke",
+    "taken back",
     "orders the memory",
     "words not in evidence",
     "number not in evidence",
     "name not in evidence",
     "date not in evidence",
     "polarity",
-    "taken back",
     "passing",
-    "other language",
     "unclear alone",
     "already known",
     "said twice",
@@ -64,19 +64,17 @@ MEANS: dict[str, str] = {
     "secret": "it holds a secret",
     "asked not to keep": "the person asked not to keep it",
     "question": "the person only asked it",
-    "request": "it asks for work, and tells nothing of the person",
     "hypothetical": "the person only supposed it",
-    "quoted": "somebody else's words are quoted there",
     "joke": "it was a joke or play",
+    "taken back": "the person took it back",
+    "quoted": "somebody else's words are quoted there",
     "orders the memory": "it reads as an order to a machine",
     "words not in evidence": "it says more than the message that was quoted",
     "number not in evidence": "it has a number that was not said",
     "name not in evidence": "it has a name that was not said",
     "date not in evidence": "it has a date that was not said",
     "polarity": "the message says the opposite, or says it with a not",
-    "taken back": "the person took it back",
     "passing": "it holds for the moment only",
-    "other language": "its language is not understood well enough",
     "unclear alone": "it cannot be understood without the talk around it",
     "already known": "it is known already",
     "said twice": "it was said twice",
@@ -131,6 +129,25 @@ class Extraction:
 
     facts: tuple[Candidate, ...] = ()
     dropped: tuple[Dropped, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """The facts of a conversation and its summary."""
+
+    extraction: Extraction
+    summary: str = ""
+    """Three to five sentences, each of which the conversation says; empty after small talk."""
+    by: str = "extractive"
+    """Who found the facts: a model's id, or `extractive`."""
+    again: bool = False
+    """Whether a model should have done it and may another time."""
+    capped: bool = False
+    """Whether no model was asked because the day's seconds were used up: no try was made."""
+    resting: bool = False
+    """Whether a model was not asked because it crashed a while ago: no try was made either."""
+    notes: tuple[str, ...] = ()
+    """What went wrong, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,3 +243,72 @@ class Consolidated:
     summaries: tuple[SummaryDone, ...] = ()
     notes: tuple[str, ...] = ()
     """What was left out and why, in words: another device's sessions, a damaged file, ..."""
+
+
+class CutOff(Exception):  # no fault: it is begun again another time
+    """The work is to stop between two steps."""
+
+
+class Thinks(Protocol):
+    """Understands a conversation, with a model or without."""
+
+    def extract(
+        self, messages: Sequence[Message], brain: Sequence[Fact], *, language: str, max_facts: int
+    ) -> Understood:
+        """Return the facts and the summary of messages that may be recalled."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolidationSettings:
+    """What of the configuration rules consolidation."""
+
+    auto: bool = True
+    delay_seconds: float = 20.0
+    """Quiet time after an end before it is begun with."""
+    max_facts: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """What does the thinking."""
+
+    thinker: Thinks
+    levels: Levels
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What consolidation works with."""
+
+    resources: Resources
+    engines: Callable[[], Engines]
+    """Returns the engines, made when they are first needed: a start must not wait for them."""
+    state: Path
+    """The file that keeps over a restart what may be lost: whether it is paused, the tries."""
+    settings: ConsolidationSettings = ConsolidationSettings()
+    end_idle: Callable[[str], object] = lambda agent: None
+    """Ends the sessions of an agent that have been silent for too long; of all for `""`."""
+    seconds_today: Callable[[], float] = lambda: 0.0
+    """Returns how long models have worked today."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far consolidation is."""
+
+    queue: tuple[tuple[str, str], ...]
+    """(agent, session) of those that wait."""
+    running: str
+    """What is worked at, in words; empty while nothing is."""
+    paused: bool
+    last: Consolidated | None
+    """What the last run came to, since the start."""
+    last_time: str
+    """When it was over: ISO 8601; empty where there was none."""
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    """How many facts were dropped on this device so far, by reason."""
+    seconds_today: float = 0.0
+    """How long models have worked today."""
+    asked_for: int = 0
+    """Ended sessions, imported ones most of them, that wait until the person asks."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -159,12 +159,6 @@ def intent_of(text: str) -> Intent:
         if intent.confidence > best.confidence or not best.lang:
             best = intent
     return best
-
-
-@cache
-def recogniser() -> Reader:
-    """Return a reader that knows no phrases of the person's own."""
-    return Reader()
 
 
 def _windows(text: str) -> Iterator[tuple[int, int]]:

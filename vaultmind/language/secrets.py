@@ -14,13 +14,13 @@ from vaultmind.language.network import network
 from vaultmind.language.text import sentences
 from vaultmind.redact import Masked, mask
 
-LIKELY, PART = 0.9, 0.5
+LIKELY, PART = 0.95, 0.5
 """Likelihood from which a sentence holds a secret, and from which a word is a part of it."""
 MOST_LETTERS = 400
 """Letters of a sentence that are read."""
 MOST_SENTENCES = 40
 """Sentences of a text that are read: a paste of more is masked by its formats alone."""
-_HOUSEHOLD = "password"
+_KIND = "password"
 
 
 def mask_secrets(text: str) -> Masked:
@@ -31,9 +31,9 @@ def mask_secrets(text: str) -> Masked:
         return done
     shown, last = [], 0
     for start, end in spans:
-        shown += [done.text[last:start], f"‹{_HOUSEHOLD}›"]
+        shown += [done.text[last:start], f"‹{_KIND}›"]
         last = end
-    kinds = tuple(dict.fromkeys((*done.kinds, _HOUSEHOLD)))
+    kinds = tuple(dict.fromkeys((*done.kinds, _KIND)))
     return Masked("".join([*shown, done.text[last:]]), kinds)
 
 

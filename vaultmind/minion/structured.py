@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +21,6 @@ CHARACTERS_A_TOKEN = 16
 """Of an answer; more than so many for each token that was asked for is no answer to it."""
 ECHOED = 120
 """Characters of a question, from its beginning, by which an answer that repeats it is known."""
-_EXTRA = re.compile(r"\.[A-Za-z_]+ should not be there$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +105,6 @@ def _again(
 
 
 def _nonsense(generator: Generator, wrong: Sequence[str]) -> MinionFailed:
-    """Return the failure, in words of ours alone: what a model calls a property may be anything."""
-    wrong = [_EXTRA.sub(" has too much", one) for one in wrong]
     return MinionFailed(
         "nonsense", f"The model {generator.id} gave no answer that can be used: {'; '.join(wrong)}."
     )

@@ -12,7 +12,7 @@ from vaultmind.serve.show import Reader, dump, show
 # isort: off
 from vaultmind.serve.ops import search, memory, context, plans, sessions, status, episodes  # noqa: F401
 from vaultmind.serve.ops import indexing, sources, models, changes, suggestions, erasing  # noqa: F401
-from vaultmind.serve.ops import agents, consolidation, hooks, past_work  # noqa: F401
+from vaultmind.serve.ops import agents, consolidation, hooks, past_work, settling  # noqa: F401
 # isort: on
 
 if TYPE_CHECKING:

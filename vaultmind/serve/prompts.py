@@ -79,6 +79,17 @@ PROMPTS = (
         "Use memory_show, and name the files it is in.",
     ),
     Prompt(
+        "settle",
+        "",
+        "Has the agent read ended conversations, and keep what of them lasts.",
+        {
+            "en": ("Settle what we talked about", "Go through our ended conversations."),
+            "pl": ("Uporządkuj rozmowy", "Przejrzyj nasze zakończone rozmowy."),
+            "ru": ("Разбери разговоры", "Разбери наши законченные разговоры."),
+        },
+        "Call memory_settle until no conversation waits, and tell me what was written.",
+    ),
+    Prompt(
         "search_my_notes",
         "question",
         "Answers from your notes, and names them.",

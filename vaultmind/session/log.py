@@ -24,6 +24,7 @@ from vaultmind.errors import (
     VaultMindError,
     WriteConflict,
 )
+from vaultmind.language.secrets import mask_secrets
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import mask
 from vaultmind.session.active import ActiveContextFile, Recent, ending, last_time, recent_of
@@ -157,48 +158,25 @@ class SessionLog:
         """Append messages to the agent's session of a conversation, as `log` does with one.
 
         With `new_segment` a segment begins before them; not where one of them is known, since
-        then the call is repeated.
+        then the call is repeated. Without messages it begins in the open session, if there is
+        one; twice in a row makes one.
         """
-        if not messages and new_segment:
-            return self.new_segment(agent, caller=caller, now=now, conversation=conversation)
         agent = self._writable(agent)
         said = [self._prepared(message, now) for message in messages]
         name = " ".join(conversation.split())
         try:
             with self._locks[agent]:
-                talk = self._find(agent, name, caller, said[0][1] if said else self._clock())
-                logged = self._log(talk, said, new_segment=new_segment)
+                moment = said[0][1] if said else now or self._clock()
+                talk = self._find(agent, name, caller, moment)
+                if new_segment and not said:
+                    logged = self._part(talk, moment)
+                else:
+                    logged = self._log(talk, said, new_segment=new_segment)
         finally:
             self._end_over(agent)
         for session in dict.fromkeys(ref.session for ref in logged.refs):
             self._listeners.logged(agent, session, [message for message, _ in said])
         return logged
-
-    def new_segment(
-        self,
-        agent: str,
-        *,
-        caller: Caller | None = None,
-        now: datetime | None = None,
-        conversation: str = "",
-    ) -> Logged:
-        """Begin a segment in the open session; twice in a row makes one.
-
-        Where no session is open there is nothing to part: the next message begins one.
-        """
-        agent, moment = self._writable(agent), now or self._clock()
-        try:
-            with self._locks[agent]:
-                talk = self._find(agent, " ".join(conversation.split()), caller, moment)
-                session = self._current(talk, moment)
-                if session is None:
-                    return Logged(agent, "")
-                if not session.fresh:
-                    session = self._mend(talk, session, ())
-                    self._append(session, self._heading(session, moment))
-                return Logged(agent, session.id, session.segment)
-        finally:
-            self._end_over(agent)
 
     # --- how it ends ---------------------------------------------------------------------
 
@@ -314,7 +292,7 @@ class SessionLog:
             raise BadArgument("time", message.time, ISO_TIME) from error
         kept = replace(
             message,
-            text=mask(message.text).text,
+            text=mask_secrets(message.text).text,
             time=message.time or iso(moment),
             id=keepable_id(message.id),
             speaker=mask(message.speaker).text,
@@ -449,6 +427,16 @@ class SessionLog:
             session.fresh, session.last = False, last
             written += [talk.learn(session.id, placed) for placed in taken]
         return written
+
+    def _part(self, talk: RunningConversation, moment: datetime) -> Logged:
+        """Begin a segment in the open session, unless nothing was said in the last one yet."""
+        session = self._current(talk, moment)
+        if session is None:
+            return Logged(talk.agent, "")
+        if not session.fresh:
+            session = self._mend(talk, session, ())
+            self._append(session, self._heading(session, moment))
+        return Logged(talk.agent, session.id, session.segment)
 
     def _heading(self, session: OpenSession, moment: datetime) -> str:
         session.segment, session.fresh = session.segment + 1, True

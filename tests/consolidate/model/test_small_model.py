@@ -15,9 +15,8 @@ from tests.fakes import HashEmbedder
 from tests.minion.model import config
 from tests.serve.vaults import config_of
 from vaultmind.app import App, open_app
-from vaultmind.consolidate.ground import ground
-from vaultmind.consolidate.talk import read_talk
-from vaultmind.consolidate.types import Candidate, Request
+from vaultmind.consolidate.ground import supported
+from vaultmind.consolidate.types import Request
 from vaultmind.memory.brain import parse_brain
 from vaultmind.minion.choice import Minion
 from vaultmind.minion.local import LocalGenerator
@@ -81,11 +80,9 @@ def test_no_nonsense_of_a_small_model_reaches_the_brain(app: App, kept: Kept) ->
     (one,) = done.sessions
     assert kept.asked, "the model was asked for real"
     assert app.minion.spent_today() > 0
-    talk = read_talk(said)
     fresh = [fact for fact in facts(app) if fact.text not in before]
     for fact in fresh:
-        keys = tuple(message.id for message in said)
-        assert ground(Candidate("CORE", fact.text, keys), talk) is None, fact.text
+        assert supported(fact.text, said) is None, fact.text
         assert fact.evidence is not None and fact.evidence.session == session
     assert any("cello" in fact.text for fact in fresh), "what was asked for is kept"
     everything = " ".join([*(fact.text for fact in facts(app)), one.summary])

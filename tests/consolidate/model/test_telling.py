@@ -9,7 +9,7 @@ from typing import Any
 from tests.fakes import QueueGenerator
 from tests.session.talks import message
 from vaultmind.config import MinionConfig
-from vaultmind.consolidate.model.telling import TRIES, ModelTeller
+from vaultmind.consolidate.model import TRIES, ModelTeller
 from vaultmind.errors import MinionFailed
 from vaultmind.minion.choice import Minion
 from vaultmind.session.summary import ModelLines

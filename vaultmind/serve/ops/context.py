@@ -37,6 +37,8 @@ class Start:
     own: bool
     waiting: Waiting
     """Suggestions that the caller should mention to the person."""
+    unsettled: int = 0
+    """Ended conversations of the caller's own that it may settle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,9 @@ def start_of(app: App, call: Call, agent: str = "", session: str = "") -> Start:
     target = known_agent(app, call.caller, agent)
     session = session or own_session(app, call.caller, target)
     context = app.start_context(target, call.caller, reserved, session)
-    return Start(context, target == call.caller.agent, waiting)
+    own = target == call.caller.agent
+    unsettled = len(app.consolidation.unsettled(target, better=True)) if own else 0
+    return Start(context, own, waiting, unsettled)
 
 
 @operation("What to know before an answer", prose=True)
@@ -156,6 +160,9 @@ def _start_message(start: Start) -> str:
     """Return how to read a start context, and what was left out of it."""
     parts, left_out = start.context.parts, start.context.left_out
     waiting = waiting_words(start.waiting)
+    if start.unsettled:
+        waits = "conversation waits" if start.unsettled == 1 else "conversations wait"
+        waiting = f"{waiting} {start.unsettled} ended {waits} for memory_settle.".strip()
     if not parts:
         return f"Nothing is remembered yet. {waiting}".strip()
     own = start.own and parts[0].name == "identity"

@@ -280,10 +280,11 @@ def _report(
     taken = app.reported.take(agent, session, told, recap, caller)
     left_out = tuple((one.sentence, one.reason) for one in taken.left_out)
     summed = RecapReport(taken.recap, left_out) if recap.strip() else None
-    return tuple(map(_fact, taken.facts)), summed
+    return tuple(map(reported, taken.facts)), summed
 
 
-def _fact(fate: Fate) -> FactReport:
+def reported(fate: Fate) -> FactReport:
+    """Return what became of a fact, with what to do about it."""
     from vaultmind.consolidate.types import MEANS
 
     reason = ""

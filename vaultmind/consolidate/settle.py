@@ -5,35 +5,35 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
-from vaultmind.consolidate.applying import SETTLED, Applying
+from vaultmind.consolidate.apply import SETTLED, Applying
 from vaultmind.consolidate.context import ActiveContext
-from vaultmind.consolidate.facts.supported import shared
-from vaultmind.consolidate.marks import settled as marked
-from vaultmind.consolidate.means import DroppedText, Means
-from vaultmind.consolidate.model.understood import Understood
+from vaultmind.consolidate.ground import share_of
 from vaultmind.consolidate.state import State
 from vaultmind.consolidate.talk import key_of
-from vaultmind.consolidate.turns import CutOff
 from vaultmind.consolidate.types import (
     SECTION_OF,
     Candidate,
+    CutOff,
     Dropped,
     Extraction,
     SessionDone,
     Settled,
+    Setup,
+    Understood,
 )
-from vaultmind.errors import VaultMindError
+from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.memory.audit import REPORTED, settled_words
-from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.match import mentions, same_fact
 from vaultmind.plural import counted
 from vaultmind.redact import mask
 from vaultmind.session.active import language_of
-from vaultmind.session.files import read_text, recallable
+from vaultmind.session.files import iso, read_text, recallable
 from vaultmind.session.sentences import sentences
 from vaultmind.types import Caller, Fact, Message
-from vaultmind.vault.files import FileStat
+from vaultmind.vault.edits import remove_property, set_property
+from vaultmind.vault.files import Change, FileStat, FileText
 from vaultmind.vault.session_meta import parse_meta
 
 RETOLD = 0.5
@@ -45,9 +45,6 @@ READS = 3
 log = logging.getLogger(__name__)
 
 
-_NOTHING = Extraction()
-
-
 @dataclass(frozen=True, slots=True)
 class _Read:
     """A session as it may be recalled, and what was made of it."""
@@ -56,20 +53,21 @@ class _Read:
     understood: Understood
 
 
-class OneSession:
+class SessionSettler:
     """Consolidates a session. One at a time."""
 
     def __init__(
-        self, means: Means, state: State, context: ActiveContext, check: Callable[[], None]
+        self, setup: Setup, state: State, context: ActiveContext, check: Callable[[], None]
     ) -> None:
         """`check` is called between two steps; it raises CutOff where the work is to stop."""
         self._context = context
-        self._means = means
-        self._paths = means.resources.reader.paths
+        self._setup = setup
+        self._with = setup.resources
+        self._paths = setup.resources.reader.paths
         self._state = state
         self._check = check
         self._applying = Applying(
-            means.resources.gate, means.resources.reader, means.resources.clock, between=check
+            self._with.gate, self._with.reader, self._with.clock, between=check
         )
 
     def take(self, agent: str, session: str, client: str, *, dry_run: bool = False) -> SessionDone:
@@ -92,17 +90,16 @@ class OneSession:
     def _taken(self, done: SessionDone, caller: Caller, *, dry_run: bool) -> SessionDone:
         agent, session = done.agent, done.session
         path = self._paths.session(agent, session)
-        stat = self._means.resources.reader.stat(path)
+        stat = self._with.reader.stat(path)
         read = self._read(agent, path)
         found, messages = read.understood, read.messages
-        facts, retold = self._untold(agent, session, found.extraction.facts, messages)
-        dropped = (*found.extraction.dropped, *retold)
+        facts, dropped = self._untold(agent, session, found.extraction, messages)
         left, dropped = self._left_before(agent, session, dropped)
         settled = self._applying.apply(agent, session, facts, messages, caller, dry_run=dry_run)
         done = replace(
             done,
             facts=(*settled, *left),
-            dropped=dropped,
+            dropped=tuple(dropped),
             summary=found.summary,
             by=found.by,
             notes=(*found.notes, *_archived(settled)),
@@ -110,9 +107,14 @@ class OneSession:
         if dry_run:
             return replace(done, pending=found.again)
         self._check()
-        self._means.resources.gate.dropped(agent, session, _told(dropped, messages), caller)
+        told = [
+            (one.text, one.reason, _blocks(one.evidence, messages))
+            for one in dropped
+            if one.category != "DELETE"  # after a kill it may be a wish fulfilled
+        ]
+        self._with.gate.dropped(agent, session, told, caller)
         self._check()
-        note = self._context.better(agent, path, (found, done.facts), self._state)
+        note = self._context.better(agent, path, found, done.facts, self._state)
         done = replace(done, notes=(*done.notes, *filter(None, [note])))
         self._check()
         unasked = found.capped or found.resting
@@ -121,11 +123,7 @@ class OneSession:
         return self._marked(done, path, stat, caller)
 
     def _untold(
-        self,
-        agent: str,
-        session: str,
-        facts: Sequence[Candidate],
-        messages: Mapping[str, Message],
+        self, agent: str, session: str, found: Extraction, messages: Mapping[str, Message]
     ) -> tuple[list[Candidate], list[Dropped]]:
         """Return what no agent reported in other words from the same messages, and the rest."""
         reported = [
@@ -133,47 +131,47 @@ class OneSession:
             for one in self._known(agent)
             if one.how == REPORTED and one.evidence and one.evidence.session == session
         ]
-        new: list[Candidate] = []
-        retold: list[Dropped] = []
-        for fact in facts:
-            blocks = {messages[key].block for key in fact.evidence if key in messages}
-            told = (text for block, text in reported if block in blocks)
-            if any(shared(fact.text, text) >= RETOLD for text in told):
-                dropped = Dropped(fact.text, "already known", fact.evidence, fact.category)
-                retold.append(dropped)
+        new, dropped = list[Candidate](), list(found.dropped)
+        for fact in found.facts:
+            blocks = _blocks(fact.evidence, messages)
+            if any(b in blocks and share_of(fact.text, text) >= RETOLD for b, text in reported):
+                dropped.append(Dropped(fact.text, "already known", fact.evidence, fact.category))
             else:
                 new.append(fact)
-        return new, retold
+        return new, dropped
 
     def _left_before(
         self, agent: str, session: str, dropped: Sequence[Dropped]
-    ) -> tuple[list[Settled], tuple[Dropped, ...]]:
+    ) -> tuple[list[Settled], list[Dropped]]:
         """Return what is known because this very session left it, and what else was dropped."""
-        known = self._means.resources.gate.settled_before(agent, session)
-        left: list[Settled] = []
-        rest: list[Dropped] = []
-        for one in dropped:
-            if one.reason == "already known" and settled_words(one.text) in known:
-                section = SECTION_OF.get(one.category)
-                left.append(
-                    Settled(one.category, one.text, one.evidence, reason=SETTLED, section=section)
-                )
-            else:
-                rest.append(one)
-        return left, tuple(rest)
+        known = self._with.gate.settled_before(agent, session)
+        own = [
+            one.reason == "already known" and settled_words(one.text) in known for one in dropped
+        ]
+        left = [
+            Settled(
+                one.category,
+                one.text,
+                one.evidence,
+                reason=SETTLED,
+                section=SECTION_OF.get(one.category),
+            )
+            for one, is_own in zip(dropped, own, strict=True)
+            if is_own
+        ]
+        return left, [one for one, is_own in zip(dropped, own, strict=True) if not is_own]
 
     def _marked(
         self, done: SessionDone, path: str, stat: FileStat | None, caller: Caller
     ) -> SessionDone:
         """Mark a session as done; one that cannot be marked is so as long as its file stays so."""
-        change = marked(self._means.resources.clock())
-        written = self._means.resources.gate.save(
-            path, change, caller, "a session was consolidated"
-        )
-        if written is not None:
-            self._state.settled(done.agent, done.session)
+        change = consolidated(self._with.clock())
+        if self._with.gate.save(path, change, caller, "a session was consolidated") is not None:
+            unclear = sum(one.reason == "unclear alone" for one in done.dropped)
+            left = unclear if done.by == "extractive" else 0
+            self._state.settled(done.agent, done.session, unclear=left)
             return done
-        if parse_meta(read_text(self._means.resources.reader, path)[0]).state != "ended":
+        if parse_meta(read_text(self._with.reader, path)[0]).state != "ended":
             why = "It was opened again, and is taken up when it ends."
             return replace(done, pending=True, notes=(*done.notes, why))
         self._state.leave(done.agent, done.session, stat)
@@ -189,48 +187,62 @@ class OneSession:
         Anew where something was forgotten, erased or edited while it was thought about.
         """
         told = self._told(agent, path)
-        for last in (*[False] * (READS - 1), True):
+        for _ in range(READS):
             self._check()
             messages = {key_of(one): one for one in told}
-            known = self._known(agent)
+            known = {one.text for one in self._known(agent)}
             understood = self._understood(agent, list(messages.values()))
             self._check()
-            left = {one.text for one in self._known(agent)}
-            gone = [one.text for one in known if one.text not in left]
+            gone = known - {one.text for one in self._known(agent)}
             understood = _without(understood, gone)
             now = self._told(agent, path)
             if now == told:
                 return _Read(messages, understood)
             told = now
-            if last:
-                break
         kept = {key_of(one): one for one in told if messages.get(key_of(one)) == one}
-        return _Read(kept, _supported(understood, kept))
+        facts = tuple(one for one in understood.extraction.facts if set(one.evidence) <= set(kept))
+        extraction = replace(understood.extraction, facts=facts)
+        return _Read(kept, replace(understood, extraction=extraction, summary=""))
 
     def _told(self, agent: str, path: str) -> list[Message]:
-        text = self._means.resources.reader.read(path).text
-        shown = recallable(
-            agent, path, text, self._means.resources.hides, self._means.resources.embedder()
-        )
-        return [one for one, _ in shown]
+        text, with_ = self._with.reader.read(path).text, self._with
+        return [one for one, _ in recallable(agent, path, text, with_.hides, with_.embedder())]
 
     def _understood(self, agent: str, messages: Sequence[Message]) -> Understood:
         if not any(one.text.strip() for one in messages):
-            return Understood(_NOTHING)
-        return self._means.engines().thinker.extract(
+            return Understood(Extraction())
+        return self._setup.engines().thinker.extract(
             messages,
             self._known(agent),
             language=language_of(messages),
-            max_facts=self._means.settings.max_facts,
+            max_facts=self._setup.settings.max_facts,
         )
 
-    def _known(self, agent: str) -> tuple[Fact, ...]:
-        """Return the facts of an agent's brain and archive."""
-        found: list[Fact] = []
-        for path in (self._paths.brain(agent), self._paths.archive(agent)):
-            text, _ = read_text(self._means.resources.reader, path)
-            found += parse_brain(mask(text).text).all()
-        return tuple(found)
+    def _known(self, agent: str) -> list[Fact]:
+        """Return the facts of an agent's brain and archive, without secrets."""
+        return [replace(one, text=mask(one.text).text) for one in self._applying.known(agent)]
+
+
+def consolidated(when: datetime) -> Change:
+    """Return the change that says a session was consolidated, in its front matter alone.
+
+    One that a person has opened again, or whose properties are broken, is left as it is.
+    """
+
+    def change(file: FileText | None) -> str | None:
+        if file is None or parse_meta(file.text).state != "ended":
+            return None
+        try:
+            return remove_property(set_property(file.text, "consolidated", iso(when)), "pending")
+        except BadArgument as error:
+            log.warning("%s could not be marked: %s", file.path, error)
+            return None
+
+    return change
+
+
+def _blocks(keys: Sequence[str], messages: Mapping[str, Message]) -> tuple[str, ...]:
+    return tuple(messages[key].block for key in keys if key in messages)
 
 
 def _archived(settled: Sequence[Settled]) -> tuple[str, ...]:
@@ -242,42 +254,18 @@ def _archived(settled: Sequence[Settled]) -> tuple[str, ...]:
     return (f"{facts} moved to the archive to keep the brain small; `vaultmind log` names them.",)
 
 
-def _told(dropped: Sequence[Dropped], messages: Mapping[str, Message]) -> list[DroppedText]:
-    """Return what the audit is told of what was dropped, with the blocks of its messages.
-
-    A wish to forget what is not in memory is no fact, and after a kill it may be one fulfilled.
-    """
-
-    def blocks(keys: Sequence[str]) -> tuple[str, ...]:
-        return tuple(messages[key].block for key in keys if key in messages)
-
-    facts = (one for one in dropped if one.category != "DELETE")
-    return [(one.text, one.reason, blocks(one.evidence)) for one in facts]
-
-
-def _without(found: Understood, gone: Sequence[str]) -> Understood:
+def _without(found: Understood, gone: set[str]) -> Understood:
     """Return what was found without the words of facts that were erased while it was thought of."""
-    if not gone:
-        return found
 
     def says(text: str) -> bool:
         return any(mentions(text, one) or same_fact(text, one) for one in gone)
 
-    facts = found.extraction.facts
-    kept = tuple(one for one in facts if not says(one.text))
-    erased = [
-        Dropped("", "forgotten", one.evidence, one.category) for one in facts if says(one.text)
-    ]
+    kept = tuple(one for one in found.extraction.facts if not says(one.text))
+    erased = (one for one in found.extraction.facts if says(one.text))
     dropped = [
         Dropped("", "forgotten", one.evidence, one.category) if says(one.text) else one
         for one in found.extraction.dropped
     ]
-    extraction = replace(found.extraction, facts=kept, dropped=(*dropped, *erased))
+    dropped += [Dropped("", "forgotten", one.evidence, one.category) for one in erased]
     summary = " ".join(one for one in sentences(found.summary) if not says(one))
-    return replace(found, extraction=extraction, summary=summary)
-
-
-def _supported(found: Understood, messages: Mapping[str, Message]) -> Understood:
-    """Return what is still said by messages that nobody changed meanwhile; no summary."""
-    facts = tuple(one for one in found.extraction.facts if set(one.evidence) <= set(messages))
-    return replace(found, extraction=replace(found.extraction, facts=facts), summary="")
+    return replace(found, extraction=Extraction(kept, tuple(dropped)), summary=summary)

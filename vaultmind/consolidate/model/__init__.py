@@ -1,1 +1,0 @@
-"""The language models at work on what has been said; each answer is checked before it counts."""
