@@ -50,7 +50,7 @@ from summary_talks import make_talk
 from vault_history import write_history
 
 from vaultmind.index.embed import open_embedder
-from vaultmind.redact import mask
+from vaultmind.language.secrets import mask_secrets
 from vaultmind.session.summary import shown
 
 FLOORS = ROOT / "benchmarks" / "floors.toml"
@@ -266,7 +266,7 @@ def voice(place: Place) -> Figures:
 
 def secrets(place: Place) -> Figures:
     """Mask credentials, and nothing else."""
-    rows = [(one, mask(one["text"]).text) for one in read(DATA / "credentials.jsonl")]
+    rows = [(one, mask_secrets(one["text"]).text) for one in read(DATA / "cred_blind.jsonl")]
     held = [(one, masked) for one, masked in rows if one["secrets"]]
     changed = [one for one, masked in rows if masked != one["text"]]
     return {

@@ -1,6 +1,6 @@
-"""Measure which credentials `mask` takes out of sentences, and what it takes that is none.
+"""Measure which credentials are taken out of sentences, and what it takes that is none.
 
-    python benchmarks/credentials.py [benchmarks/data/credentials.jsonl] [--show]
+    python benchmarks/credentials.py [benchmarks/data/cred_blind.jsonl] [--show]
 
 Each line holds a text, its language, its kind and the secrets in it (none: `[]`). Recall: of the
 lines with secrets, those of which no secret is left. Precision: of the lines where something was
@@ -15,9 +15,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from vaultmind.redact import mask
+from vaultmind.language.secrets import mask_secrets
 
-DATA = Path(__file__).parent / "data" / "credentials.jsonl"
+DATA = Path(__file__).parent / "data" / "cred_blind.jsonl"
 
 
 def share(part: int, whole: int) -> str:
@@ -43,7 +43,7 @@ def main() -> None:
     options = parser.parse_args()
     lines = [json.loads(line) for line in options.file.read_text("utf-8").splitlines() if line]
     for line in lines:
-        line["masked"] = mask(line["text"]).text
+        line["masked"] = mask_secrets(line["text"]).text
     print("| Language | Lines | Recall | Precision |\n|---|---|---|---|")
     for lang in sorted({line["lang"] for line in lines}):
         print(row(lang, [line for line in lines if line["lang"] == lang]))

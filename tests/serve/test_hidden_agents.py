@@ -75,6 +75,7 @@ WITHOUT_NAME = {
     "context_build": [{"messages": [f"what of the {SECRET}?"]}, {}],
     "session_log": [{"messages": [{"text": "hello"}]}, {"session": "2026-02-20_001", "end": True}],
     "memory_status": [{}],
+    "memory_settle": [{}, {"session": "2026-02-20_001"}],
     "memory_fetch": [
         {"id": "brain"},
         {"id": "identity.md"},
@@ -123,6 +124,9 @@ WITH_NAME = {
                       {"op": "forget", "text": f"Builds a {SECRET}", "agent": "NAME"},
                       {"op": "replace", "text": "a", "old": f"Builds a {SECRET}", "agent": "NAME"},
                       {"utterance": "What does Dexter know about me?", "agent": "NAME"}],
+    "memory_settle": [{"agent": "NAME"},
+                      {"agent": "NAME", "session": "2026-02-20_001",
+                       "facts": [{"text": "Has a dog", "message": "m1"}]}],
     "episode_start": [{"task": "build a boat", "agent": "NAME"}],
     "episode_event": [{"episode": "NAME/2026-02-20_001", "events": [{"kind": "read"}]},
                       {"episode": "NAME/2026-02-20_001",

@@ -130,17 +130,20 @@ def test_another_agents_memory_is_not_written_without_its_leave(app: App) -> Non
 
 
 def test_a_broken_phrase_file_is_reported_by_doctor_and_status(app: App) -> None:
-    folder = app.config.vault / "VaultMind" / "phrases"
-    folder.mkdir()
-    (folder / "mine.toml").write_text("language = [", "utf-8")
+    phrases = app.config.vault / "VaultMind" / "phrases.txt"
+    phrases.write_text("# mine\nremembr: tie a knot\nremember: knot this:\n", "utf-8")
     checks = run_operation(app, Call(PERSON), "doctor", {})["checks"]
-    (found,) = [check for check in checks if "mine.toml" in check["what"]]
+    (found,) = [check for check in checks if "phrases.txt, line 2" in check["what"]]
     assert found["result"] == "warn"
-    assert any(
-        "mine.toml" in one
+    (told,) = [
+        one
         for one in run_operation(app, Call(PERSON), "memory_status", {})["warnings"]
-    )
-    assert say(app, "Remember that I row").structured_content["outcome"] == "written"
+        if "phrases.txt" in one
+    ]
+    assert "line 2" in told
+    said = say(app, "Knot this: I row on Sundays").structured_content
+    assert said["outcome"] == "written", "the other lines work"
+    assert say(app, "Remember that I own a canoe").structured_content["outcome"] == "written"
 
 
 # --- a real daemon ------------------------------------------------------------------------

@@ -37,10 +37,14 @@ GROUPS: dict[str, tuple[tuple[str, ...], float]] = {
 more."""
 SURE = 0.8
 """Likelihood from which a sentence is a request of its own beside another one."""
+CERTAIN = 0.7
+"""Mean likelihood of the words of a span, below which it is none."""
 MAYBE = 0.25
 """Share from which a scope may be meant beside a likelier one."""
 MOST_SENTENCES = 6
 """Sentences of a message that may hold several requests."""
+NAMED_WITHIN = 4
+"""Words of a message within which an agent is named who is to be told something."""
 MOST_LETTERS = 600
 """Letters of a message that is read whole; of a longer one both ends are read."""
 _TRIM = " \t\r\n,.;:!?-–—*(\"'„”“«»"
@@ -88,8 +92,12 @@ class Reader:
     def understand(self, text: str, *, naming: bool = True) -> Intent:
         """Return what a message asks for; without `naming` no word of it names an agent."""
         intent = self._literal(text) or intent_of(text)
-        names = self._names() if naming and intent.intent != "none" else ()
-        return replace(intent, target=_named(text, intent, tuple(names))) if names else intent
+        names = tuple(self._names()) if naming else ()
+        if names and intent.confidence < SURE:
+            told = _told_to(text, names)
+            intent = intent if told.intent == "none" else told
+        asked = names and intent.intent != "none"
+        return replace(intent, target=_named(text, intent, names)) if asked else intent
 
     def parted(self, text: str) -> tuple[str, ...]:
         """Return the requests of a message, each in its own words; else the whole message."""
@@ -183,7 +191,10 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
     label = _most({one: asks[one] for one in labels})
     begin, end = span_of(reading, 1, text, offset)
     old_begin, old_end = span_of(reading, 2, text, offset) if group == "correct" else (0, 0)
-    payload = text[begin:end] if group not in ("skip",) and label != "show" else ""
+    payload = text[begin:end] if group != "skip" and label != "show" else ""
+    if label == "forget_topic" and not payload:  # "wipe your memory" means no one fact
+        begin, end = trimmed(text, 0, len(text))
+        payload = text[begin:end]
     named: dict[str, IntentName] = {
         "forget": "forget_topic" if payload else "forget_that",
         "recall": "show_memory" if label == "show" else "recall",
@@ -215,7 +226,7 @@ def _scopes(asks: dict[str, float]) -> tuple[Scope, ...]:
 def span_of(reading: Reading, tag: int, text: str, offset: int) -> tuple[int, int]:
     """Return the place of the words that most likely carry a tag together; empty for none."""
     start, end = best_run(reading.tags, tag)
-    if start == end:
+    if start == end or float(reading.tags[start:end, tag].mean()) < CERTAIN:
         return 0, 0
     words = reading.words
     return trimmed(text, offset + words[start].start, offset + words[end - 1].end)
@@ -243,6 +254,23 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     while end > start and text[end - 1] in _TRIM:
         end -= 1
     return start, end
+
+
+def _told_to(text: str, names: tuple[str, ...]) -> Intent:
+    """Return what "tell Dexter that I row" or "what does Dexter know of me" asks an agent."""
+    known, russian = Names(names), re.search("[а-яё]", text.lower())
+    for at, word in enumerate(list(re.finditer(r"[\w-]+", text))[:NAMED_WITHIN]):
+        if not at or not known.meant(fold_word(word.group())):
+            continue
+        rest = text[word.end() :]
+        order = intent_of(f"{'запомни' if russian else 'remember'}{rest}")
+        question = intent_of(f"{text[: word.start()]}{'ты' if russian else 'you'}{rest}")
+        asks = (order if at == 1 and order.intent == "remember" else None, question)
+        for intent in filter(None, asks):
+            if intent.intent in ("remember", "recall") and intent.confidence >= SURE:
+                start = max(0, text.find(intent.payload, word.end()))
+                return replace(intent, start=start, end=start + len(intent.payload))
+    return NONE
 
 
 def _named(text: str, intent: Intent, names: tuple[str, ...]) -> str:

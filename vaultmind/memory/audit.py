@@ -52,7 +52,7 @@ MIN_ID_CHARS = 4
 _NAME = re.compile(r"audit-([A-Za-z0-9-]+)\.jsonl")
 _EVIDENCE = re.compile(r".*/([a-z0-9][a-z0-9_-]*)/memory/sessions/([^/#]+)(?:#\^(\S+))?")
 _MESSAGE = re.compile(r"(?P<agent>[^/#]+)/(?P<session>[^/#]+)#(?P<at>\^)?(?P<id>.+)", re.DOTALL)
-_PART = re.compile(r"(?:(?P<whose>[a-z0-9][a-z0-9_-]*):)?(?P<path>[^#:]*/[^#]+)#\^(?P<block>\S+)")
+_PART = re.compile(r"(?:(?P<whose>[a-z0-9][a-z0-9_-]*):)?(?P<path>[^#:/]*/[^#]+)#\^(?P<block>\S+)")
 _OWNER = re.compile(r"/agents/([^/]+)/(?:memory/(?:summaries/|active_context)|episodes/)")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 

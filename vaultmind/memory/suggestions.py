@@ -53,7 +53,7 @@ State = Literal["waiting", "accepted", "rejected", "settled"]
 _META = re.compile(r"%%(\{.*?\})%%")
 _FAILED = "%%failed%%"
 """Ends the line that says why a ticked suggestion could not be applied."""
-_BOX = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(.)\]")
+_BOX = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(.)\]")
 _BLANK = "\ufeff \t\r\n"
 _HIDDEN = "Suggestions.md holds an open comment or code that hides every line."
 

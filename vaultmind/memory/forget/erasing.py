@@ -32,7 +32,14 @@ from vaultmind.memory.audit import read_audit
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.erasure import Erased, Erasure, Found, Place, Preview
 from vaultmind.memory.forget.kinds import Ref, key_of
-from vaultmind.memory.forget.taking import OTHERS, Erasable, Taken, Target, refs_in_audit
+from vaultmind.memory.forget.taking import (
+    OTHERS,
+    Erasable,
+    Taken,
+    Target,
+    refs_in_audit,
+    with_links_moved,
+)
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.memory.match import find
 from vaultmind.memory.words import SOFT, bare, content, fold
@@ -102,6 +109,8 @@ class _Work:
 
     paths: list[str] = field(default_factory=list)
     faults: list[Place] = field(default_factory=list)
+    moved: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    """Block ids that a file has no more, each with what it is now, by path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +189,7 @@ class Erasing:
                     self._take(item, plan, work)
                 except VaultMindError as error:
                     work.faults.append(Place(item.path, why=error.message))
+            self._move_links(plan, work)
             try:
                 _blank_logs(self._state_dir, plan.wanted)
             except OSError as error:
@@ -198,7 +208,7 @@ class Erasing:
 
     def _take(self, item: Item, plan: Plan, work: _Work) -> None:
         """Take it out of one file, as it stands then; what is hidden stays so whatever happens."""
-        taken = [item.taken]
+        taken, moved = [item.taken], [tuple[tuple[str, str], ...]()]
         self._hands.hide(one.ref for one in item.taken if one.ref)
 
         def change(file: FileText | None) -> str | None:
@@ -207,11 +217,37 @@ class Erasing:
             target = self._target(item.path, item.agent, file.text)
             new = item.kind.without(target, plan.wanted)
             taken[0] = new.taken
+            moved[0] = new.moved
             return new.text if new.taken else None
 
         self._hands.edit(item.path, change)
         self._hands.hide(one.ref for one in taken[0] if one.ref)
         work.paths.append(item.path)
+        work.moved[item.path] = moved[0]
+
+    def _move_links(self, plan: Plan, work: _Work) -> None:
+        """Have the agents' records link to what paragraphs that lost sentences are called now."""
+        moved = {path.removesuffix(".md"): blocks for path, blocks in work.moved.items() if blocks}
+
+        def linked(text: str) -> str:
+            for record, blocks in moved.items():
+                text = with_links_moved(text, record, blocks)
+            return text
+
+        def change(file: FileText | None) -> str | None:
+            text = linked(file.text) if file else ""
+            return text if file and text != file.text else None
+
+        for _, _, path in self._files(plan.agents, shared=False) if moved else ():
+            text = self._text(path) if path.endswith(".md") else None
+            if text is None or linked(text) == text:
+                continue
+            try:
+                self._hands.edit(path, change)
+            except VaultMindError as error:
+                work.faults.append(Place(path, why=error.message))
+            if path not in work.paths:
+                work.paths.append(path)
 
     # --- what would go --------------------------------------------------------------------
 

@@ -71,6 +71,8 @@ class Without:
 
     text: str
     taken: tuple[Taken, ...] = ()
+    moved: tuple[tuple[str, str], ...] = ()
+    """Block ids that are not there any more, each with what it is now; empty for gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,8 @@ def without_sentences(target: Target, wanted: Wanted) -> Without:
     one that was hidden for it.
     """
     properties = without_properties(target.text, wanted)
-    text, taken, limit = properties.text, [], len(properties.text)
+    text, taken, limit = properties.text, list[Taken](), len(properties.text)
+    moved: list[tuple[str, str]] = []
     record = target.path.removesuffix(".md")
     for part in reversed(parts(text)):
         meant = wanted.means(target.agent, record, part.block)
@@ -111,14 +114,32 @@ def without_sentences(target: Target, wanted: Wanted) -> Without:
         left, gone = ("", part.text) if meant else _cut(part.text, wanted)
         if gone == part.text:
             text = _without_part(text, part)
+            moved += [(part.block, "")] if part.block else []
         else:
             below = text[part.start + len(part.text) :]
             if part.block == content_block(_words(part.text)):  # an id that tells of what went
-                below = below.replace(f"^{part.block}", f"^{content_block(_words(left))}", 1)
+                new = content_block(_words(left))
+                below = below.replace(f"^{part.block}", f"^{new}", 1)
+                moved.append((part.block, new))
             text = text[: part.start] + left + below
         taken.append(Taken(place, gone))
     rest = without_lines(text, wanted)
-    return Without(rest.text, (*properties.taken, *reversed(taken), *rest.taken))
+    return Without(rest.text, (*properties.taken, *reversed(taken), *rest.taken), tuple(moved))
+
+
+def with_links_moved(text: str, record: str, moved: Sequence[tuple[str, str]]) -> str:
+    """Return a text whose links to a record's paragraphs go where these are now.
+
+    One that only names as a source what is gone goes too; one with words of its own leads to the
+    file.
+    """
+    for old, new in moved:
+        link = rf"\[\[{re.escape(record)}#\^{re.escape(old)}(?=[\]|])"
+        if not new:
+            text = re.sub(rf" ?{link}\|source\]\]", "", text)
+        to = f"[[{record}#^{new}" if new else f"[[{record}"
+        text = re.sub(link, lambda _, to=to: to, text)  # type: ignore[misc]
+    return text
 
 
 def without_lines(text: str, wanted: Wanted, spare: Sequence[Span] = ()) -> Without:

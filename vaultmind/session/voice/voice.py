@@ -230,7 +230,8 @@ class Voice:
         that = parts.touched.that(spoken.ear, spoken.target, self._sees(spoken))
         text = read_text(parts.reader, parts.reader.paths.brain(spoken.target))[0]
         asked = Correction(spoken.words, intent.old, intent.new)
-        change = corrected(parse_brain(blank_private(text)).all(), asked, that.fact)
+        facts = parse_brain(blank_private(text)).all()
+        change = corrected(facts, asked, that.fact) if intent.new else None
         if change is None:
             self._made[spoken.ear] = ""
             near = that.choices or nearest_to(blank_private(text), intent.old)
@@ -316,7 +317,7 @@ class Voice:
         """
         intent, parts = spoken.intent, self._parts
         own = spoken.said.ref if spoken.said else None
-        itself = intent.scopes[:1] == ("this",)
+        itself = intent.scopes == ("this",)
         talk = (parts.reader, spoken.to, own, spoken.caller.conversation)
         before = Exchange() if itself else last_exchange(*talk)
         fact = self._learned(spoken, before)
