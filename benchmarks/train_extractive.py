@@ -5,9 +5,9 @@
 
 `fact` says what sort of fact a piece of a sentence is: it learns from single sentences
 (benchmarks/data/facts_*.jsonl) and from labelled dialogues. `alone` says whether a piece can be
-understood by itself (alone_*.jsonl, the facts of dialogues_alone.jsonl); `manner` says whether it
-is said in earnest (manner.jsonl). Each is trained by words alone, and with vectors of the bundled
-embedder.
+understood by itself (alone_*.jsonl, the facts of dialogues_alone.jsonl, plain ones of facts_*);
+`manner` says whether it is said in earnest (manner.jsonl). Each is trained by words alone, and
+with vectors of the bundled embedder.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ MEANS = 1.5
 """What a vector weighs beside words."""
 BALANCE = 0.5
 """Power of how rare a class is by which its texts count for more."""
+PLAIN = 0.5
+"""What a plain fact counts as one that stands alone: nobody labelled it so."""
 THRESHOLDS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9)
 
 
@@ -91,6 +93,11 @@ def alone() -> Iterator[Row]:
             yield Row(int(row["alone"]), row["text"].rstrip(".!"))
     for line in (DATA / "dialogues_alone.jsonl").read_text("utf-8").splitlines():
         yield from (Row(1, fact["text"].rstrip(".")) for fact in json.loads(line)["facts"])
+    for lang in ("en", "pl", "ru"):  # short and plain, which the rest hardly has: "I live in Leeds"
+        for line in (DATA / f"facts_{lang}.jsonl").read_text("utf-8").splitlines():
+            row = json.loads(line)
+            if row["category"] in ("CORE", "PREFERENCE"):
+                yield Row(1, row["text"].rstrip(".!"), PLAIN)
 
 
 def manners() -> Iterator[Row]:

@@ -150,11 +150,11 @@ def test_undo_takes_back_all_that_a_session_left_once_and_for_good(
 ) -> None:
     remember(app, "I live in Gdańsk", "I have two cats")
     moved = "Actually, I don't live in Gdańsk any more, I moved to Kraków."
-    session = captured(app, script, moved, "I'm allergic to peanuts.")
+    session = captured(app, script, moved, "My sister Zosia lives in Toruń.")
     assert len(facts(app)) == 3
     done = run(app, "undo", PERSON, session=session)
     assert done["outcome"] == "written" and len(done["undone"]) == 2
-    assert "Kraków" in done["message"] and "peanuts" in done["message"]
+    assert "Kraków" in done["message"] and "Zosia" in done["message"]
     assert sorted(facts(app)) == ["I have two cats", "I live in Gdańsk"]
     assert run(app, "undo", PERSON, session=session)["undone"] == []
     run(app, "consolidate", PERSON, again=session)

@@ -20,7 +20,7 @@ from vaultmind.types import PERSON, Caller
 
 MAIN = Caller("agent", "main", "test")
 ERAS = ("auto", "legacy")
-MAX_SCHEMA_TOKENS = 2500
+MAX_SCHEMA_TOKENS = 2700  # of eleven tools, memory_settle among them
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def fenced(text: str) -> list[tuple[str, str]]:
     return [(source, inside) for _, source, inside, _ in found]
 
 
-def test_all_schemas_together_cost_less_than_2500_tokens() -> None:
+def test_all_schemas_together_cost_less_than_2700_tokens() -> None:
     listed = [
         tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in mcp.tools()
     ]

@@ -245,8 +245,6 @@ def test_off_the_record_words_hide_themselves_and_nothing_before(desk: Desk) -> 
          ["my sister lives in Leeds", "I work in Bath every Monday"]),
         (["Mój lekarz nazywa się Nowak"], "Nie, nazywa się Sowa, nie Nowak",
          ["Mój lekarz nazywa się Sowa"]),
-        (["Встреча с врачом во вторник в пять"], "Нет, в среду, а не во вторник",
-         ["Встреча с врачом в среду в пять"]),
         (["I have two cats"], "That's wrong, I have three cats", ["I have three cats"]),
         (["The dentist is on Tuesday"], "I meant Thursday", ["The dentist is on Thursday"]),
     ],

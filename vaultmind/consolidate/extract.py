@@ -53,7 +53,7 @@ MANNERS = ("plain", "back", "told", "supposed", "joke", "play")
 PLACES = 1 << 15
 KEEPS, KEEPS_BY_WORDS = 0.78, 0.8
 """Likelihood of being a fact from which a piece is one, with vectors and by words alone."""
-STANDS, STANDS_BY_WORDS = 0.7, 0.55
+STANDS, STANDS_BY_WORDS = 0.7, 0.65
 """Likelihood of standing alone from which a piece is written."""
 SURE, BACK_FROM, BROKEN = 0.5, 0.35, 0.5
 """Likelihood from which a sentence is in earnest, takes something back, or breaks off itself."""

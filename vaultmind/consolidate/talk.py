@@ -50,7 +50,7 @@ _FOREIGN = re.compile(
 _CHAT = re.compile(r"(?m)(?:^(?:\[[^\]\n]{1,30}\] ?)?[^\W\d_][\w .-]{0,24}: \S.*(?:\n+|\Z)){3,}")
 """A conversation of others that was pasted: three lines or more of `Name: what they say`."""
 _ORDER = re.compile(
-    r"(?:^|\w+: ?)(?:system|admin|assistant|asystent|bot|ai|систем\w|админ|ассистент|ии) ?: "
+    r"(?:^|\w: ?)(?:system|admin|assistant|asystent|bot|ai|систем\w|админ|ассистент|ии) ?: "
     r"|\b(?:ignore|disregard|zignoruj|игнорируи) (?:\w+ ){0,3}(?:previous|prior|above|instruc\w+|"
     r"poprzednie|instrukcj\w+|polecen\w+|предыдущие|инструкц\w+)"
     r"|\binstru[ck]\w+ (?:for|to|dla|для) (?:the )?(?:ai|a[sg]\w+|models?|model\w+|ии|а[сг]\w+)"

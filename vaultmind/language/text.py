@@ -24,7 +24,7 @@ _FOREIGN = re.compile(
     r"|^[ \t]*>[^\n]*$|https?://\S+",
     re.DOTALL | re.MULTILINE,
 )
-_END = re.compile(r"[.!?]+[\"')\]”»]*(?=\s|$)\s*|\s*\n\s*")
+_END = re.compile(r"(?<![.!?])[.!?]+[\"')\]”»]*(?=\s|$)\s*|(?<!\s)\s*\n\s*")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(.])(?:[^\W\d_]|dr|mr|mrs|np|ul|im|st|no|nr|prof|e\.g|i\.e)\.$"
 )

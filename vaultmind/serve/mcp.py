@@ -126,7 +126,10 @@ def tools() -> list[types.Tool]:
             title=one.title,
             description=one.help,
             input_schema=one.schema(bounds=False),
-            annotations=types.ToolAnnotations(read_only_hint=not one.writes, open_world_hint=False),
+            annotations=types.ToolAnnotations(
+                read_only_hint=None if one.writes else True,  # false is what is taken without it
+                open_world_hint=False,
+            ),
         )
         for one in operations.of("mcp")
     ]

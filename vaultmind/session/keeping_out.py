@@ -6,9 +6,8 @@ import logging
 from collections.abc import Callable, Sequence
 
 from vaultmind.errors import VaultMindError
-from vaultmind.language.reader import SURE
 from vaultmind.session.files import read_session
-from vaultmind.session.unkept import surely_keeps_out, unkept
+from vaultmind.session.unkept import BEYOND_DOUBT, surely_keeps_out, unkept
 from vaultmind.types import Caller, Message, MessageRef
 from vaultmind.vault.files import VaultReader
 
@@ -38,7 +37,7 @@ class Unkept:
         try:
             transcript = read_session(self._reader, self._reader.paths, agent, session)[1]
             said = [placed.message for placed in transcript.messages]
-            for at in unkept(said, least=SURE):
+            for at in unkept(said, least=BEYOND_DOUBT):
                 if not said[at].asked:
                     ref = MessageRef(agent, session, said[at].block, said[at].id)
                     self._hide(ref, Caller("agent", agent))

@@ -11,12 +11,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from vaultmind.language.reader import SURE, Intent, intent_of
+from vaultmind.language.reader import Intent, intent_of
 from vaultmind.language.text import sentences
 from vaultmind.memory.words import content
 from vaultmind.types import Message
 
 Understand = Callable[[str], Intent]
+BEYOND_DOUBT = 0.9
+"""Likelihood from which a message is hidden as soon as it is written down."""
 _OF_A_MACHINE = re.compile(
     r"\b(?:memory|user|pamięci?|użytkownik\w*|памят\w*|пользовател\w*)\b", re.IGNORECASE
 )
@@ -76,7 +78,7 @@ def keeps_out(text: str) -> bool:
 def surely_keeps_out(text: str) -> bool:
     """Tell whether a message asks beyond doubt not to keep something."""
     intent = intent_of(text)
-    return intent.intent == "skip" and intent.confidence >= SURE
+    return intent.intent == "skip" and intent.confidence >= BEYOND_DOUBT
 
 
 def orders_memory(sentence: str) -> bool:

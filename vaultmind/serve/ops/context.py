@@ -26,7 +26,7 @@ NAMED = 5
 """Omissions that are told to a model; all are told to a program."""
 NOTHING = "Nothing is remembered yet, and no conversation is kept."
 
-Whose = Annotated[str, Arg("Whose; default: yours.")]
+Whose = Annotated[str, Arg("Default: yours.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +76,12 @@ def context_build(
     call: Call,
     messages: Annotated[
         tuple[str, ...],
-        Arg("The person's, that you are about to answer, word for word.", max=100),
+        Arg("Theirs, to be answered, word for word.", max=100),
     ] = (),
-    session: Annotated[str, Arg("Its id; default: this one.", max=MAX_TEXT)] = "",
-    budget: Annotated[int | None, Arg("Tokens of the answer at most.", min=50, max=200_000)] = None,
-    task: Annotated[str, Arg("For a scheduled sub-agent: its task.", max=MAX_TEXT)] = "",
-    tools: Annotated[
-        str, Arg("Text on your tools and skills, to be counted in.", max=MAX_WORDS)
-    ] = "",
+    session: Annotated[str, Arg("Default: this one.", max=MAX_TEXT)] = "",
+    budget: Annotated[int | None, Arg("Tokens at most.", min=50, max=200_000)] = None,
+    task: Annotated[str, Arg("Of a scheduled sub-agent.", max=MAX_TEXT)] = "",
+    tools: Annotated[str, Arg("Your tools and skills, counted in.", max=MAX_WORDS)] = "",
     agent: Whose = "",
 ) -> Built:
     """What to know before you answer in a long conversation, or to go on with an earlier one:

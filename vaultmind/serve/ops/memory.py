@@ -43,7 +43,7 @@ tells("session.imports.Imported",
       "sessions messages skipped faults left_out redacted session_ids",
       "messages sessions skipped left_out redacted faults")  # fmt: skip
 
-Whose = Annotated[str, Arg("Whose; default: yours.")]
+Whose = Annotated[str, Arg("Default: yours.")]
 Language = Annotated[Literal["en", "pl", "ru"], Arg("Language of headings and identity.")]
 HEADLINES: dict[OutcomeName, str] = {
     "written": "Done.",
@@ -80,10 +80,8 @@ class HeardMany:
 def memory_update(
     app: App,
     call: Call,
-    utterance: Annotated[str, Arg("What the person said, word for word. Or:", max=MAX_WORDS)] = "",
-    message_id: Annotated[
-        str, Arg("With utterance: their message's id; it acts once.", max=MAX_ID)
-    ] = "",
+    utterance: Annotated[str, Arg("Their words, word for word. Or:", max=MAX_WORDS)] = "",
+    message_id: Annotated[str, Arg("Their message's id: it acts once.", max=MAX_ID)] = "",
     op: Annotated[
         Literal["remember", "forget", "replace"] | None, Arg("What to do with text.")
     ] = None,
@@ -97,10 +95,10 @@ def memory_update(
     ] = "",
     old: Annotated[
         str,
-        Arg("For replace: the old fact's words or id.", max=MAX_TEXT, option="--instead-of"),
+        Arg("Of replace: words or id.", max=MAX_TEXT, option="--instead-of"),
     ] = "",
-    section: Annotated[Section | None, Arg("Where it belongs; default: guessed.")] = None,
-    words: Annotated[str, Arg("With op: what the person said, the evidence.", max=MAX_WORDS)] = "",
+    section: Annotated[Section | None, Arg("Default: guessed.")] = None,
+    words: Annotated[str, Arg("With op: what they said.", max=MAX_WORDS)] = "",
     agent: Whose = "",
 ) -> Outcome | Heard:
     """Whenever the person says something to their memory ('remember that …', 'forget …',

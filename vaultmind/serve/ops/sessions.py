@@ -55,7 +55,7 @@ class StatedFact:
     """A fact about the person, as an agent states it."""
 
     text: Annotated[str, Arg("One sentence.", min=1, max=MAX_TEXT)]
-    quote: Annotated[str, Arg("Their words, from a logged message.", min=1, max=MAX_TEXT)]
+    quote: Annotated[str, Arg("Their logged words.", min=1, max=MAX_TEXT)]
     section: Annotated[Section | None, Arg()] = None
 
 
@@ -138,13 +138,11 @@ def session_log(
     messages: Annotated[tuple[LoggedMessage, ...], Arg("In order.", max=500)] = (),
     new_segment: Annotated[bool, Arg("A new subject begins.")] = False,
     end: Annotated[bool, Arg("The conversation is over.")] = False,
-    recap: Annotated[
-        str, Arg("With end: what was decided and is open, in a few sentences.", max=4000)
-    ] = "",
+    recap: Annotated[str, Arg("With end: what was decided, what is open.", max=4000)] = "",
     facts: Annotated[
         tuple[StatedFact, ...], Arg("With end: what they said of themselves that lasts.", max=20)
     ] = (),
-    session: Annotated[str, Arg("Its id; default: this one.", max=MAX_ID)] = "",
+    session: Annotated[str, Arg("Default: this one.", max=MAX_ID)] = "",
     agent: Annotated[str, Arg("Yours.")] = "",
 ) -> LoggedSession:
     """Write down the person's messages that matter, word for word, as they come; at the end, with
@@ -323,7 +321,7 @@ def sessions(
     app: App,
     call: Call,
     limit: Annotated[int, Arg("At most, the newest; 0: all.", min=0)] = 20,
-    agent: Annotated[str, Arg("Whose; default: yours.")] = "",
+    agent: Annotated[str, Arg("Default: yours.")] = "",
 ) -> Sessions:
     """List an agent's sessions: when, how long, about what."""
     whose = known_agent(app, call.caller, agent)

@@ -32,9 +32,9 @@ RULES = (
 class LastingFact:
     """What of a conversation lasts."""
 
-    text: Annotated[str, Arg("One sentence that can be read alone.", min=1, max=MAX_TEXT)]
-    message: Annotated[str, Arg("The id of the person's message that says it.", min=1, max=MAX_ID)]
-    update: Annotated[str, Arg("The id of the known fact that it changes.", max=MAX_ID)] = ""
+    text: Annotated[str, Arg("One sentence that stands alone.", min=1, max=MAX_TEXT)]
+    message: Annotated[str, Arg("Id of the person's message that says it.", min=1, max=MAX_ID)]
+    update: Annotated[str, Arg("Id of the known fact it changes.", max=MAX_ID)] = ""
     section: Annotated[Section | None, Arg()] = None
 
 
@@ -58,13 +58,12 @@ class Settlement:
 def memory_settle(
     app: App,
     call: Call,
-    session: Annotated[str, Arg("The one that you read; without it, the next is given.")] = "",
+    session: Annotated[str, Arg("The one you read.")] = "",
     facts: Annotated[tuple[LastingFact, ...], Arg("With session: what lasts.", max=20)] = (),
     agent: Annotated[str, Arg("Yours.")] = "",
 ) -> Settlement:
-    """Read an ended conversation that nobody has settled, and say what of it lasts. Without
-    arguments it gives you the next one; with `session` it takes your facts and gives you the one
-    after it.
+    """Read an ended conversation and say what of it lasts. Without arguments you get one; with
+    `session` you hand in its facts and get the next.
 
     Raises NotAllowed for another's memory, BadArgument for facts without a session or a message
     that is not there, NotFound for a session that does not wait.
