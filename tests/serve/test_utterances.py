@@ -52,10 +52,10 @@ def say(app: App, words: str, caller: Caller = MAIN, **more: str) -> Any:
          "No, it's Thursday, not Tuesday", "Forget that.",
          ("Remembered", "Corrected", "Forgotten")),
         ("Zapamiętaj, że dentysta jest we wtorek", "Co wiesz o dentyście?",
-         "Nie, w czwartek, a nie we wtorek", "Zapomnij o tym.",
+         "Popraw: dentysta jest w czwartek", "Zapomnij o tym.",
          ("Zapamiętałem", "Poprawione", "Zapomniane")),
         ("Запомни, что стоматолог во вторник", "Что ты знаешь о стоматологе?",
-         "Нет, в четверг, а не во вторник", "Забудь об этом.",
+         "Исправь: стоматолог в четверг", "Забудь об этом.",
          ("Запомнил", "Исправлено", "Забыто")),
     ],
 )  # fmt: skip
