@@ -11,10 +11,6 @@ from vaultmind.redact import private_spans
 
 MOST_LETTERS = 4000
 """Letters of a message that are read; what is longer is a paste."""
-MASK = "\ue000"
-"""Stands for a letter of a quotation."""
-MOST_LINES, MOST_OWN = 3, 700
-"""Lines and letters from which a message is a paste."""
 _LETTERS = {"ł": "l", "ø": "o", "đ": "d", "ß": "ss", "œ": "oe", "æ": "ae", "ı": "i"} | {
     "’": "'", "ʼ": "'", "‘": "'", "`": "'", "–": "-", "—": "-", "−": "-", "\u00a0": " ", "…": "."
 }  # fmt: skip
@@ -27,10 +23,6 @@ _FOREIGN = re.compile(
 _END = re.compile(r"(?<![.!?])[.!?]+[\"')\]”»]*(?=\s|$)\s*|(?<!\s)\s*\n\s*")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(.])(?:[^\W\d_]|dr|mr|mrs|np|ul|im|st|no|nr|prof|e\.g|i\.e)\.$"
-)
-_SPEAKER = re.compile(r"^[ \t]{0,80}[\w.@ -]{1,24}:\s+\S", re.MULTILINE)
-_QUOTED = re.compile(
-    r"`[^`\n]+`|\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^”“\"\n]{1,400}[”“\"]|«[^»\n]{1,400}»"
 )
 _ORDINAL = re.compile(r"\s\d{1,2}\.$")
 
@@ -90,26 +82,3 @@ def sentences(text: str) -> list[Sentence]:
     if text[start:].strip():
         found.append(Sentence(start, len(text.rstrip())))
     return found
-
-
-def is_paste(text: str) -> bool:
-    """Tell whether a message looks like a document, a log or a dialogue."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    return len(lines) > MOST_LINES or len(text) > MOST_OWN or len(_SPEAKER.findall(text)) > 1
-
-
-def masked(text: str) -> str:
-    """Return a text as long as before, with quotations, code and links made unreadable."""
-    return _QUOTED.sub(lambda match: MASK * len(match.group()), readable(text))
-
-
-@dataclass(frozen=True, slots=True)
-class Folded:
-    """A folded text."""
-
-    text: str
-
-
-def fold_masked(text: str) -> Folded:
-    """Return a text folded, its foreign parts masked."""
-    return Folded(fold_word(masked(text)))

@@ -32,7 +32,7 @@ from vaultmind.session.sentences import (
     tell,
     unmarked,
 )
-from vaultmind.session.unkept import keeping, keeps_out, orders_memory, unkept
+from vaultmind.session.unkept import keeping, orders_memory, unkept
 from vaultmind.tokens import count
 from vaultmind.types import Message
 from vaultmind.vault.oneline import one_line
@@ -40,7 +40,7 @@ from vaultmind.vault.oneline import one_line
 if TYPE_CHECKING:
     from vaultmind.ports import Embedder
 
-__all__ = ["KINDS", "Kind", "keeping", "keeps_out", "unkept"]
+__all__ = ["KINDS", "Kind", "keeping", "unkept"]
 
 LINE_TOKENS, OLD_LINE_TOKENS, MODEL_LINE_TOKENS = 40, 26, 60
 """A longer line is cut; so is one of `OLD` messages ago, where room is short; so is a model's."""

@@ -70,11 +70,6 @@ def keeping(messages: Sequence[Message], understand: Understand | None = None) -
     return [replace(one, text="") if at in gone else one for at, one in enumerate(messages)]
 
 
-def keeps_out(text: str) -> bool:
-    """Tell whether words ask not to keep something."""
-    return intent_of(text).intent == "skip"
-
-
 def surely_keeps_out(text: str) -> bool:
     """Tell whether a message asks beyond doubt not to keep something."""
     intent = intent_of(text)
