@@ -312,7 +312,7 @@ def main() -> None:
     for row in task.rows:
         row.words = words_of(row.text)
         if row.words:
-            row.features = encoded(row.words).astype(np.float16)
+            row.features = encoded([row.words]).astype(np.float16)
             row.spelt = np.array([spellings(word.text) for word in row.words])
     kept = [row for row in task.rows if row.writer not in given.held_out.split(",")]
     net = train(task, kept)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 _STEP_SECONDS = 0.01
 
 
-def until(condition: Callable[[], object], seconds: float = 10) -> None:
+def until(condition: Callable[[], object], seconds: float = 60) -> None:
     """Return once the condition holds; raise AssertionError when it does not in time."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -17,14 +17,14 @@ BLAS_THREADS = 1
 """Threads of one multiplication. More would take the cores from people who are waiting."""
 _NICE = 10
 _LOCK = threading.RLock()
+for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, str(BLAS_THREADS))  # numpy reads them when it is imported
 
 
 @contextmanager
 def importing() -> Iterator[None]:
-    """Hold back other threads' heavy imports; keep numpy, if it comes now, to few threads."""
+    """Hold back other threads' heavy imports."""
     with _LOCK:
-        for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-            os.environ.setdefault(variable, str(BLAS_THREADS))
         yield
 
 

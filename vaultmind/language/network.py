@@ -8,6 +8,7 @@ a scale for each array.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from vaultmind.ports import Matrix
 
 FOLDER = Path(__file__).parent / "weights"
+AT_ONCE = 48
+"""Texts that are read together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +53,49 @@ class Network:
 
     def read(self, text: str) -> Reading:
         """Return what the network makes of a text of a few sentences."""
+        return self.read_all([text])[0]
+
+    def read_all(self, texts: Sequence[str]) -> list[Reading]:
+        """Return what the network makes of each text: many at once take a fraction of the time."""
+        found: list[Reading] = []
+        for first in range(0, len(texts), AT_ONCE):
+            said = [words_of(text) for text in texts[first : first + AT_ONCE]]
+            read = iter(self._together([words for words in said if words]))
+            found += [next(read) if words else self._nothing() for words in said]
+        return found
+
+    def _nothing(self) -> Reading:
         import numpy as np
 
-        at, words = self._at, words_of(text)
-        if not words:
-            nothing = {
-                head: {label: float(place == 0) for place, label in enumerate(labels)}
-                for head, labels in self.heads.items()
-            }
-            return Reading([], nothing, np.zeros((0, 1), dtype=np.float32))
-        spelt = np.array([spellings(word.text) for word in words])
-        state = encoded(words) @ at["proj.weight"].T + at["proj.bias"]
+        heads = {
+            head: {label: float(place == 0) for place, label in enumerate(labels)}
+            for head, labels in self.heads.items()
+        }
+        return Reading([], heads, np.zeros((0, 1), dtype=np.float32))
+
+    def _together(self, said: list[list[Word]]) -> list[Reading]:
+        """Return what the network makes of texts that hold words."""
+        import numpy as np
+
+        if not said:
+            return []
+        at = self._at
+        spelt = np.array([spellings(word.text) for words in said for word in words])
+        state = encoded(said) @ at["proj.weight"].T + at["proj.bias"]
         state = np.maximum(state + at["emb.weight"][spelt].sum(axis=1), 0)
-        onward, back = (self._recurrent(state, way) for way in ("", "_reverse"))
+        sizes = [len(words) for words in said]
+        onward, back = (self._recurrent(state, sizes, way) for way in ("", "_reverse"))
         state = np.concatenate([state, onward, back], axis=1)
+        ends = np.cumsum(sizes).tolist()
+        return [
+            self._reading(words, state[end - len(words) : end])
+            for words, end in zip(said, ends, strict=True)
+        ]
+
+    def _reading(self, words: list[Word], state: Matrix) -> Reading:
+        import numpy as np
+
+        at = self._at
         weight = _soft((state @ at["att.weight"].T + at["att.bias"]).T)
         pooled = np.concatenate([state.max(axis=0), (weight @ state)[0]])
         scores = at["out.weight"] @ pooled + at["out.bias"]
@@ -78,22 +110,29 @@ class Network:
         tags = _soft(np.maximum(hidden, 0) @ at["tag.weight"].T + at["tag.bias"])
         return Reading(words, heads, tags)
 
-    def _recurrent(self, seen: Matrix, way: str) -> Matrix:
-        """Return the states of a gated recurrent unit, word after word, or from the last one."""
+    def _recurrent(self, seen: Matrix, sizes: list[int], way: str) -> Matrix:
+        """Return the states of a gated recurrent unit, word after word, or from the last one.
+
+        The rows of `seen` are the words of texts of these sizes, which are gone through together.
+        """
         import numpy as np
 
         at = self._at
         given = seen @ at[f"gru.weight_ih_l0{way}"].T + at[f"gru.bias_ih_l0{way}"]
         weights, bias = at[f"gru.weight_hh_l0{way}"].T, at[f"gru.bias_hh_l0{way}"]
         size = weights.shape[0]
+        long = np.array(sizes)
+        starts = np.cumsum(long) - long
         states = np.empty((len(seen), size), dtype=np.float32)
-        state = np.zeros(size, dtype=np.float32)
-        for place in range(len(seen) - 1, -1, -1) if way else range(len(seen)):
-            own, before = given[place], state @ weights + bias
-            gates = 1 / (1 + np.exp(-(own[: 2 * size] + before[: 2 * size])))
-            new = np.tanh(own[2 * size :] + gates[:size] * before[2 * size :])
-            state = (1 - gates[size:]) * new + gates[size:] * state
-            states[place] = state
+        state = np.zeros((len(sizes), size), dtype=np.float32)
+        for place in range(max(sizes) - 1, -1, -1) if way else range(max(sizes)):
+            goes_on = long > place
+            rows = starts[goes_on] + place
+            own, last = given[rows], state[goes_on]
+            before = last @ weights + bias
+            gates = 1 / (1 + np.exp(-(own[:, : 2 * size] + before[:, : 2 * size])))
+            new = np.tanh(own[:, 2 * size :] + gates[:, :size] * before[:, 2 * size :])
+            state[goes_on] = states[rows] = (1 - gates[:, size:]) * new + gates[:, size:] * last
         return states
 
 

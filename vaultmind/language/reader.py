@@ -7,9 +7,8 @@ person writes into `phrases.txt` of the memory folder is heard literally, before
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -75,6 +74,8 @@ class Intent:
 
 
 NONE = Intent()
+_read: dict[str, Intent] = {}
+MOST_READ = 4096
 
 
 class Reader:
@@ -156,17 +157,29 @@ def _phrase(line: str) -> tuple[IntentName, str] | None:
     return (known, words.strip()) if known and colon and words.strip() else None
 
 
-@lru_cache(maxsize=4096)
 def intent_of(text: str) -> Intent:
     """Return what a message asks of the memory, by the network; `none` when in doubt."""
-    shown = readable(text)
-    best = NONE
-    for start, end in _windows(shown):
-        reading = network("asks").read(shown[start:end])
-        intent = _decided(reading, text, start)
+    return intents_of([text])[0]
+
+
+def intents_of(texts: Sequence[str]) -> list[Intent]:
+    """Return what each message asks: many are read together, and what was read is kept."""
+    found = {text: _read[text] for text in texts if text in _read}
+    places = [
+        (text, *place)
+        for text in dict.fromkeys(texts)
+        if text not in found
+        for place in _windows(readable(text))
+    ]
+    readings = network("asks").read_all([readable(text)[a:b] for text, a, b in places])
+    for (text, start, _), reading in zip(places, readings, strict=True):
+        intent, best = _decided(reading, text, start), found.get(text, NONE)
         if intent.confidence > best.confidence or not best.lang:
-            best = intent
-    return best
+            found[text] = intent
+    if len(_read) > MOST_READ:
+        _read.clear()
+    _read.update(found)
+    return [found.get(text, NONE) for text in texts]
 
 
 def _windows(text: str) -> Iterator[tuple[int, int]]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from vaultmind.language.network import network
+from vaultmind.language.network import Reading, network
 from vaultmind.language.text import sentences
 from vaultmind.redact import Masked, mask
 
@@ -45,11 +45,16 @@ def _found(text: str) -> tuple[tuple[int, int], ...]:
     said = [one for one in sentences(text) if _VALUE.search(text, one.start, one.end)]
     if len(said) > MOST_SENTENCES:
         return ()
-    return tuple(span for one in said for span in _in_sentence(text, one.start, one.end))
+    parts = [(one.start, min(one.end, one.start + MOST_LETTERS)) for one in said]
+    readings = network("secrets").read_all([text[start:end] for start, end in parts])
+    return tuple(
+        span
+        for (start, _), reading in zip(parts, readings, strict=True)
+        for span in _in_sentence(text, start, reading)
+    )
 
 
-def _in_sentence(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    reading = network("secrets").read(text[start : min(end, start + MOST_LETTERS)])
+def _in_sentence(text: str, start: int, reading: Reading) -> Iterator[tuple[int, int]]:
     if reading.heads["secret"]["yes"] < LIKELY:
         return
     marked = [

@@ -29,8 +29,8 @@ class Unkept:
 
         Only a wish that is beyond doubt counts here.
         """
-        own = (one.text for one in messages if one.role == "user" and not one.asked)
-        if any(map(surely_keeps_out, own)):
+        own = [one.text.strip() for one in messages if one.role == "user" and not one.asked]
+        if surely_keeps_out(own):
             self._asked.add((agent, session))
         if (agent, session) not in self._asked:
             return

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from vaultmind.language.reader import Intent, intent_of
+from vaultmind.language.reader import Intent, intent_of, intents_of
 from vaultmind.language.text import sentences
 from vaultmind.memory.words import content
 from vaultmind.types import Message
@@ -40,6 +40,7 @@ def unkept(
         if one.role in ("user", "assistant") and not one.erased
     ]
     users = [at for at in spoken if messages[at].role == "user"]
+    intents_of([messages[at].text for at in users])  # read together: `hear` finds them read
     intents = {at: _wish(messages[at].text, hear) for at in users}
     found: dict[int, int] = {}
     ahead: int | None = None
@@ -70,10 +71,12 @@ def keeping(messages: Sequence[Message], understand: Understand | None = None) -
     return [replace(one, text="") if at in gone else one for at, one in enumerate(messages)]
 
 
-def surely_keeps_out(text: str) -> bool:
-    """Tell whether a message asks beyond doubt not to keep something."""
-    intent = intent_of(text)
-    return intent.intent == "skip" and intent.confidence >= BEYOND_DOUBT
+def surely_keeps_out(texts: Sequence[str]) -> bool:
+    """Tell whether one of these messages asks beyond doubt not to keep something."""
+    return any(
+        intent.intent == "skip" and intent.confidence >= BEYOND_DOUBT
+        for intent in intents_of(texts)
+    )
 
 
 def orders_memory(sentence: str) -> bool:
