@@ -98,8 +98,9 @@ def encoded(texts: Sequence[Sequence[Word]]) -> Matrix:
         sizes.append(len(ids) - begun)
     rows = _layers(backend, np.array(ids), np.array(sizes))
     bounds = np.stack([starts, ends], axis=1).ravel()
-    summed: Matrix = np.add.reduceat(rows, bounds, axis=0)[::2]
-    return summed / np.subtract(ends, starts)[:, None]
+    summed = np.add.reduceat(rows, bounds, axis=0)[::2]
+    means: Matrix = summed / np.subtract(ends, starts, dtype=np.float32)[:, None]
+    return means
 
 
 @lru_cache(maxsize=20_000)
