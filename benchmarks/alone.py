@@ -1,7 +1,6 @@
 """Write out what the engine without a model keeps of a set of dialogues, to be judged by hand.
 
-    python benchmarks/alone.py OUT.jsonl                  # with the bundled embedder
-    python benchmarks/alone.py OUT.jsonl --embedder none
+    python benchmarks/alone.py OUT.jsonl [--set dialogues_alone_blind]
 
 One line of benchmarks/data/dialogues_alone.jsonl is {"id", "lang", "date", "messages": [{"role",
 "text"}], "known": [facts of the brain], "facts": [{"text", "updates"}]}. One line of OUT is
@@ -17,11 +16,10 @@ from collections import Counter
 from pathlib import Path
 
 from vaultmind.consolidate.extract import extract
-from vaultmind.index.embed import open_embedder
 from vaultmind.memory.words import content
 from vaultmind.types import Fact, Message
 
-DATA = Path(__file__).parent / "data" / "dialogues_alone.jsonl"
+DATA = Path(__file__).parent / "data"
 MOST = 0.6
 """Share of a reference's content words that a fact must say."""
 
@@ -37,19 +35,18 @@ def main() -> None:
     """Write the facts, and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--embedder", default="use", help="none, or use")
+    parser.add_argument("--set", default="dialogues_alone", help="a file of benchmarks/data")
     given = parser.parse_args()
-    embedder = open_embedder(given.embedder)
     written, found, wanted, unclear = Counter[str](), Counter[str](), Counter[str](), 0
     updates = replaced = 0
     lines: list[str] = []
-    for one in map(json.loads, DATA.read_text("utf-8").splitlines()):
+    for one in map(json.loads, (DATA / f"{given.set}.jsonl").read_text("utf-8").splitlines()):
         messages = [
             Message(said["role"], said["text"], f"{one['date']}T09:00:00+00:00", id=f"m{at}")
             for at, said in enumerate(one["messages"])
         ]
         brain = [Fact(text, "user", block=f"k{at}") for at, text in enumerate(one["known"])]
-        came = extract(messages, brain, embedder=embedder)
+        came = extract(messages, brain)
         gold = [fact["text"] for fact in one["facts"]]
         updates += sum(bool(fact["updates"]) for fact in one["facts"])
         replaced += sum(fact.category == "UPDATE" for fact in came.facts)

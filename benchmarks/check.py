@@ -49,7 +49,6 @@ from morphology import read_sets
 from summary_talks import make_talk
 from vault_history import write_history
 
-from vaultmind.index.embed import open_embedder
 from vaultmind.language.secrets import mask_secrets
 from vaultmind.session.summary import shown
 
@@ -210,10 +209,9 @@ def _keys(vault: Path) -> dict[str, str]:
 
 def facts(place: Place) -> Figures:
     """Find the facts of labelled dialogues, and leave out what must not be kept."""
-    embedder = open_embedder(EMBEDDER)
     figures: Figures = {}
     for part in ("round10", "round11"):
-        results = [extraction.run(one, embedder) for one in extraction.load(part)]
+        results = [extraction.run(one) for one in extraction.load(part)]
         right, junk = (
             sum(len(getattr(one, kind)) for one in results) for kind in ("right", "junk")
         )
@@ -363,9 +361,7 @@ def summaries(place: Place) -> Figures:
                 held += [one.value in text for one in talk.planted if one.kind == kind]
             figures[f"{kind}s in {length} messages"] = share(held)
     if place.data:
-        sessions, levels = consolidation.measured(
-            consolidation.locomo(place.data), open_embedder(EMBEDDER)
-        )
+        sessions, levels = consolidation.measured(consolidation.locomo(place.data))
         figures["session, ROUGE-L"] = statistics.fmean(sessions["our summary"].rouge)
         figures["session, coverage"] = statistics.fmean(sessions["our summary and facts"].covered)
         figures["L1, ROUGE-L"] = statistics.fmean(levels[0].rouge)

@@ -41,8 +41,6 @@ from vaultmind.consolidate.summarise import (
     lined_up,
 )
 from vaultmind.consolidate.types import Consolidated, Request
-from vaultmind.index.embed import open_embedder
-from vaultmind.ports import Embedder
 from vaultmind.session.files import plain_text
 from vaultmind.session.sentences import read, sentences
 from vaultmind.tokens import count
@@ -255,9 +253,7 @@ def _share(turns: Iterable[str], talk: Talk) -> float:
     return len(talk.observed & set(turns)) / len(talk.observed) if talk.observed else 1.0
 
 
-def measured(
-    talks: Sequence[Talk], embedder: Embedder | None, *, show: bool = False
-) -> tuple[dict[str, Row], list[Row]]:
+def measured(talks: Sequence[Talk], *, show: bool = False) -> tuple[dict[str, Row], list[Row]]:
     """Return the ways to keep something of a session, by name, and those of five, ours first."""
     writer = ExtractiveSummariser()
     names = ("lead sentences", "TF-IDF", "our summary", "our facts", "our summary and facts")
@@ -268,7 +264,7 @@ def measured(
     for talk in talks:
         start = time.process_time()
         told = writer.session(talk.messages, "en")
-        left = extract(talk.messages, embedder=embedder)
+        left = extract(talk.messages)
         spent += time.process_time() - start
         marks = {source for one in told.paragraphs for source in one.sources}
         size = count(told.text)
@@ -351,7 +347,7 @@ def main() -> int:
             f"LoCoMo is not at {args.locomo}; see github.com/snap-research/locomo", file=sys.stderr
         )
         return 1
-    found = measured(locomo(args.locomo), open_embedder(args.embedder), show=args.show)
+    found = measured(locomo(args.locomo), show=args.show)
     for title, rows in (("a session", list(found[0].values())), ("five sessions", found[1])):
         print(f"\nof {title:<31} ROUGE-L  coverage  tokens  per 1,000 tokens")
         print("\n".join(row.line() for row in rows))

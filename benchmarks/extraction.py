@@ -1,7 +1,7 @@
 """Measure extraction on labelled dialogues: precision, recall, junk and leaks, by language.
 
-    python benchmarks/extraction.py                       # words alone, all dialogues
-    python benchmarks/extraction.py --embedder use --part round7 --show
+    python benchmarks/extraction.py                       # all dialogues
+    python benchmarks/extraction.py --part round11 --show
 
 One line of benchmarks/data/dialogues_*.jsonl is {"id", "lang", "about", "brain": [facts],
 "messages": [{"id", "role", "text"}], "gold": [{"category": [any of], "says": [[any of], ...],
@@ -11,7 +11,7 @@ must. What is neither right nor a maybe is junk; so is a fact that the brain has
 
 Every part was blind once: written by people who did not know the rules, measured, and only then
 looked at, and the rules bettered. From then on its figures say that nothing broke, not how good
-extraction is; `train_extractive.py --dialogues` measures it on dialogues that its model never saw.
+extraction is. `train_reader.py facts` learns from all but round10 and round11.
 """
 
 from __future__ import annotations
@@ -25,9 +25,7 @@ from typing import Any
 
 from vaultmind.consolidate.extract import extract
 from vaultmind.consolidate.types import Candidate, Extraction
-from vaultmind.index.embed import open_embedder
 from vaultmind.memory.words import fold
-from vaultmind.ports import Embedder
 from vaultmind.types import Fact, Message
 
 DATA = Path(__file__).parent / "data"
@@ -57,12 +55,12 @@ def load(part: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
-def run(dialogue: dict[str, Any], embedder: Embedder | None) -> Result:
+def run(dialogue: dict[str, Any]) -> Result:
     """Return what is extracted from a dialogue, judged."""
     messages = [Message(m["role"], m["text"], "", id=m["id"]) for m in dialogue["messages"]]
     brain = [Fact(text, "user", block=f"k{at}") for at, text in enumerate(dialogue["brain"])]
     start = time.perf_counter()
-    found = extract(messages, brain, embedder=embedder)
+    found = extract(messages, brain)
     return judged(dialogue, found, (time.perf_counter() - start) * 1000)
 
 
@@ -143,15 +141,13 @@ def show(one: Result) -> None:
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--embedder", default="none", help="none, or use")
     parser.add_argument("--part", choices=(*PARTS, "all"), default="all")
     parser.add_argument("--show", action="store_true", help="print what is wrong")
     given = parser.parse_args()
-    embedder = open_embedder(given.embedder)
-    run(load("tuned")[0], embedder)  # the first call loads models and patterns
+    run(load("tuned")[0])  # the first call loads models and patterns
     for part in PARTS if given.part == "all" else (given.part,):
-        results = [run(dialogue, embedder) for dialogue in load(part)]
-        table(f"{part}, embedder {given.embedder}", results)
+        results = [run(dialogue) for dialogue in load(part)]
+        table(part, results)
         if given.show:
             for one in results:
                 show(one)

@@ -1,6 +1,6 @@
 """Train the networks of `vaultmind/language`, and write the weights that ship.
 
-    pip install torch && python benchmarks/train_reader.py asks       # or secrets, or alone
+    pip install torch && python benchmarks/train_reader.py asks       # or secrets, or facts
     python benchmarks/train_reader.py asks --held-out asked_d,asked_e --out /tmp/weights
 
 Each writer's lines are a file; held out, a writer's lines are measured by a network that learnt
@@ -21,9 +21,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from extraction import PARTS
+from extraction import load as dialogues
 from torch import Tensor, nn
 from torch.nn import functional
 
+from vaultmind.consolidate.talk import read_talk, spans
 from vaultmind.language.encoder import (
     FEATURES,
     SPELLINGS,
@@ -34,6 +37,8 @@ from vaultmind.language.encoder import (
     words_of,
 )
 from vaultmind.language.network import FOLDER
+from vaultmind.memory.words import fold
+from vaultmind.types import Message
 
 DATA = Path(__file__).parent / "data"
 LANGUAGES = ["en", "pl", "ru", "de", "es", "fr"]
@@ -47,6 +52,17 @@ BESIDE, LONGEST = 0.4, 120
 """Share of requests that are also shown beside a sentence of at most so many letters."""
 PLAIN = 2500
 """Sentences without a secret that are taken from other data."""
+FACTS = {
+    "fact": ["CORE", "PREFERENCE", "DECISION", "PROJECT", "SKIP"],
+    "alone": ["unclear", "alone"],
+    "manner": ["plain", "back", "told", "supposed", "joke", "play"],
+}
+TAUGHT = ("taught", "tuned", "round7", "round8", "round9")
+"""Parts of the dialogues that are learnt; the others are measured by."""
+BALANCE = 0.5
+"""Power of how rare a label is by which its lines count for more."""
+OWN = 2.0
+"""What a line counts that was labelled for everything asked of it."""
 WEAK = 0.5
 """What a line counts that was labelled for something else."""
 
@@ -173,16 +189,65 @@ def secrets() -> Task:
     return Task({"secret": ["no", "yes"]}, 2, rows)
 
 
-def alone() -> Task:
-    """Return which sentences stand alone and are worth a note."""
-    rows = []
-    for stem, line in lines("alone_*.jsonl"):
-        if "blind" not in stem:
-            rows.append(Row(line["text"], stem, {"alone": [int(line["alone"])]}, None))
-    return Task({"alone": ["no", "yes"]}, 2, rows)
+def facts() -> Task:
+    """Return what is worth keeping, what can be understood by itself, and how a thing is said."""
+    rows = [*sayings(), *told()]
+    for head, labels in FACTS.items():  # what is rare counts for more
+        counts = [sum(row.labels.get(head) == [at] for row in rows) for at in range(len(labels))]
+        for row in rows:
+            if (right := row.labels.get(head, [])) and len(row.labels) == 1:
+                row.weight *= (sum(counts) / len(counts) / counts[right[0]]) ** BALANCE
+    return Task(FACTS, 1, rows)
 
 
-TASKS = {"asks": asks, "secrets": secrets, "alone": alone}
+def sayings() -> Iterator[Row]:
+    """Yield single sentences with what they are."""
+    fact, alone, manner = ({label: [at] for at, label in enumerate(x)} for x in FACTS.values())
+    for stem, line in lines("sayings_[a-z].jsonl"):
+        kind, worth = line["kind"].upper(), [*range(len(FACTS["fact"]) - 1)]
+        right = fact["SKIP"] if kind == "NONE" else fact.get(kind, worth)
+        yield Row(line["text"], stem, {"fact": right, "alone": [int(line["alone"])]}, None, OWN)
+    for stem, line in lines("facts_*.jsonl"):
+        labels = {"fact": fact[line["category"]]}
+        if line["category"] != "SKIP":
+            labels["manner"] = manner["plain"]
+        yield Row(line["text"], stem, labels, None)
+    for stem, line in (*lines("alone_t*.jsonl"), *lines("alone_[a-z].jsonl")):
+        yield Row(line["text"].rstrip(".!"), stem, {"alone": [int(line["alone"])]}, None)
+    for stem, line in lines("dialogues_alone.jsonl"):
+        for one in line["facts"]:
+            yield Row(one["text"].rstrip("."), stem, {"alone": alone["alone"]}, None)
+    for stem, line in lines("manner.jsonl"):
+        yield Row(line["text"], stem, {"manner": manner[line["label"]]}, None)
+
+
+def told() -> Iterator[Row]:
+    """Yield pieces of the sentences of whole dialogues, with the sort of fact that they are."""
+    for part in (part for part in PARTS if part.startswith(TAUGHT)):
+        for dialogue in dialogues(part):
+            messages = [Message(m["role"], m["text"], "", id=m["id"]) for m in dialogue["messages"]]
+            for one in read_talk(messages).by_user():
+                for at, piece in enumerate(spans(one.text) if not one.fault else ()):
+                    label = sort_of(one.key, fold(piece), dialogue)
+                    if label and (label != "SKIP" or at < 2):
+                        right = {"fact": [FACTS["fact"].index(label)]}
+                        yield Row(piece, part, right, None, 0.3 if at else 1.0)
+
+
+def sort_of(key: str, folded: str, dialogue: dict[str, Any]) -> str:
+    """Return the sort of fact that a piece of a dialogue is; empty where nobody can tell."""
+    near = False
+    for gold in (one for one in dialogue["gold"] if key in one["evidence"]):
+        says = [any(fold(way) in folded for way in ways) for ways in gold["says"]]
+        if all(says) and (named := [one for one in gold["category"] if one in FACTS["fact"]]):
+            return str(named[0])
+        near = near or any(says)
+    for maybe in (one for one in dialogue["maybe"] if key in one["evidence"]):
+        near = near or any(fold(way) in folded for ways in maybe["says"] for way in ways)
+    return "" if near else "SKIP"
+
+
+TASKS = {"asks": asks, "secrets": secrets, "facts": facts}
 
 
 class Net(nn.Module):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import datetime
@@ -66,8 +65,6 @@ if TYPE_CHECKING:
 
 """The person's own ways to say things: TOML files in this folder of the memory folder."""
 
-EMBEDDER_SECONDS, EMBEDDER_POLL_SECONDS = 20.0, 0.1
-"""How long extraction waits for an embedder that is being loaded: without, it finds less."""
 
 log = logging.getLogger(__name__)
 
@@ -184,7 +181,7 @@ class App:
         self._told_by_a_model()
         followed = FollowedRecords(self.gate, self.paths, self.talks.heard)
         logged = Unkept(self.reader, self.gate.hide_request).look
-        told = Listeners(hides, self._device_name, self._ended, self._embedder_now, logged)
+        told = Listeners(hides, self._device_name, self._ended, logged)
         self.sessions = SessionLog(followed, self.reader, clock, idle, told)
         erased, device = self.tombstones.erased, self._device_name
         self.importer = Importer(self.gate, self.reader, erased, logged, device=device)
@@ -276,7 +273,7 @@ class App:
         """Return what writes summaries: a model where there is one, else the built-in writer."""
         from vaultmind.consolidate.model import ModelWriter
 
-        return ModelWriter(self.minion, self.words.understand, self._embedder_soon)
+        return ModelWriter(self.minion, self.words.understand)
 
     @cached_property
     def thinker(self) -> Thinker:
@@ -287,8 +284,8 @@ class App:
         """Return the same with other models, which stay the caller's to close."""
         from vaultmind.consolidate.model import ModelWriter, Thinker
 
-        hear, embedder = self.words.understand, self._embedder_soon
-        return Thinker(minion, writer or ModelWriter(minion, hear, embedder), hear, embedder)
+        hear = self.words.understand
+        return Thinker(minion, writer or ModelWriter(minion, hear), hear)
 
     def _near(self, agent: str, words: str, caller: Caller, kind: Kind) -> Sequence[Hit]:
         """Return an agent's facts, or the notes, that are nearest to some words in meaning."""
@@ -317,7 +314,6 @@ class App:
             self.sessions.heads,
             self.clock,
             self._device_name,
-            self._embedder_soon,
         )
 
     def _asleep(self) -> Setup:
@@ -338,16 +334,6 @@ class App:
 
     def _embedder_now(self) -> Embedder | None:
         return self.index.message_vectors.embedder
-
-    def _embedder_soon(self) -> Embedder | None:
-        """Return what embeds, waiting a while for one that is being loaded."""
-        deadline = time.monotonic() + EMBEDDER_SECONDS
-        vectors = self.index.message_vectors
-        while self._started and vectors.embedder is None and self.index.state().loading:
-            if time.monotonic() > deadline:
-                return None
-            time.sleep(EMBEDDER_POLL_SECONDS)
-        return vectors.embedder
 
     @cached_property
     def reported(self) -> Reported:

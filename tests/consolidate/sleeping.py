@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +26,8 @@ from vaultmind.consolidate.types import (
     Understood,
 )
 from vaultmind.consolidate.worker import Consolidation
-from vaultmind.index.embed import open_embedder
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.tombstones import Tombstones
-from vaultmind.ports import Embedder
 from vaultmind.session.log import Listeners, SessionLog
 from vaultmind.types import Fact, Message
 from vaultmind.vault.files import VaultReader
@@ -48,14 +45,6 @@ EVENING = (
 )
 
 
-@cache
-def bundled() -> Embedder:
-    """Return the embedder that ships."""
-    found = open_embedder("use")
-    assert found is not None
-    return found
-
-
 class ByRules:
     """Implements `Thinks` with the built-in rules alone."""
 
@@ -66,7 +55,7 @@ class ByRules:
         self, messages: Sequence[Message], brain: Sequence[Fact], *, language: str, max_facts: int
     ) -> Understood:
         """Return what the rules find."""
-        found = extract(messages, brain, max_facts=max_facts, embedder=bundled())
+        found = extract(messages, brain, max_facts=max_facts)
         return Understood(found, self._writer.session(messages, language).text)
 
 

@@ -8,11 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.consolidate.sleeping import bundled
-from vaultmind.consolidate.extract import ALONE, PLACES, WEIGHTS, WORDS, Vectors, alone, extract
+from vaultmind.consolidate.extract import Heard, extract
 from vaultmind.consolidate.types import REASONS, Extraction
-from vaultmind.errors import ConfigError
-from vaultmind.memory.weights import read_weights
 from vaultmind.types import Fact, Message, Role
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"
@@ -37,7 +34,7 @@ def reasons(found: Extraction) -> set[str]:
 
 def run(*messages: str, brain: Sequence[str] = ()) -> Extraction:
     known = [Fact(text, "user", f"k{i}") for i, text in enumerate(brain)]
-    return extract(talk(*messages), known, embedder=bundled())
+    return extract(talk(*messages), known)
 
 
 @pytest.mark.parametrize(
@@ -110,10 +107,9 @@ def test_a_fact_said_twice_is_kept_once_with_both_as_evidence() -> None:
 
 
 def test_what_cannot_be_read_alone_is_left_to_a_better_reader() -> None:
-    unclear, clear = alone(
-        ["It's on the 21st and she'll fly in", "I'm allergic to shellfish"], Vectors(bundled())
-    )
-    assert unclear < clear
+    unclear, clear = "It's on the 21st and she'll fly in", "I'm allergic to shellfish"
+    heard = Heard.of([unclear, clear])
+    assert heard.alone(unclear) < heard.alone(clear)
 
 
 def test_what_was_asked_for_is_kept_whatever_a_reader_says() -> None:
@@ -142,18 +138,12 @@ def test_the_labelled_dialogues_are_met_with_hardly_a_leak() -> None:
 
     right = wrong = leaks = never = 0
     for line in (DATA / "dialogues_tuned.jsonl").read_text("utf-8").splitlines():
-        result = measured(json.loads(line), None)
+        result = measured(json.loads(line))
         leaks += len(result.leaks)
         never += len(result.dialogue["never"])
         right, wrong = right + len(result.right), wrong + len(result.junk)
     assert leaks <= 0.04 * never  # .02 with the phrases of before; see the limits in the docs
     assert right / (right + wrong) >= 0.80
-
-
-def test_weights_of_another_shape_are_refused_by_name() -> None:
-    data = (WEIGHTS / f"alone-{WORDS}.weights").read_bytes()
-    with pytest.raises(ConfigError, match="words"):
-        read_weights(data[:-1], "words", ALONE, PLACES, "")
 
 
 def test_every_reason_is_a_known_one() -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.consolidate.sleeping import bundled
 from tests.memory.conftest import MAIN, House
 from tests.serve.vaults import config_of
 from vaultmind.app import App, open_app
@@ -244,7 +243,7 @@ def sleep(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sleep]:
         levels=LevelsConfig(l1_sessions=2, l2_summaries=2),
     )
     clock = Clock()
-    app = open_app(config, clock=clock, embedder=bundled())
+    app = open_app(config, clock=clock)
     app.start()
     try:
         assert app.index.wait_ready(30, vectors=True)

@@ -1,19 +1,15 @@
-"""The facts of a conversation without a model: two trained readers choose what is worth keeping.
+"""The facts of a conversation without a model: a trained network chooses what is worth keeping.
 
-One says what sort of fact a piece of a sentence is, if any, the other whether it can be understood
-by itself. What the first would keep and the second not is left to a better reader. Pure.
+It says what sort of fact a piece of a sentence is, if any, whether it can be understood by itself,
+and whether it is said in earnest. What is worth keeping but cannot stand alone is left to a better
+reader. Pure.
 """
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from vaultmind.consolidate.ground import share_of, values, words_of
 from vaultmind.consolidate.merge import merge
@@ -36,24 +32,17 @@ from vaultmind.consolidate.types import (
 )
 from vaultmind.index.when import with_dates
 from vaultmind.index.words.clauses import facts_in
+from vaultmind.language.network import network
 from vaultmind.memory.match import same_fact
-from vaultmind.memory.weights import VECTORS, WORDS, Weights, hashed, knows, read_weights
-from vaultmind.memory.words import SOFT, fold, tokens
+from vaultmind.memory.words import SOFT
 from vaultmind.types import Fact, Message
 
-if TYPE_CHECKING:
-    from vaultmind.ports import Embedder
-
 MAX_FACTS = 8
-WEIGHTS = Path(__file__).parent / "weights"
-SORTS: tuple[Category, ...] = ("CORE", "PREFERENCE", "DECISION", "PROJECT", "SKIP")
-ALONE = ("unclear", "alone")
-MANNERS = ("plain", "back", "told", "supposed", "joke", "play")
-"""How something is said: in earnest, taking back what was said before, as somebody else's, ..."""
-PLACES = 1 << 15
-KEEPS, KEEPS_BY_WORDS = 0.78, 0.8
-"""Likelihood of being a fact from which a piece is one, with vectors and by words alone."""
-STANDS, STANDS_BY_WORDS = 0.7, 0.65
+ODD = ("told", "supposed", "joke", "play")
+"""How something is said that is not in earnest: as somebody else's words, an idea, ..."""
+KEEPS = 0.78
+"""Likelihood of being a fact from which a piece is one."""
+STANDS = 0.7
 """Likelihood of standing alone from which a piece is written."""
 SURE, BACK_FROM, BROKEN = 0.5, 0.35, 0.5
 """Likelihood from which a sentence is in earnest, takes something back, or breaks off itself."""
@@ -77,8 +66,6 @@ TWICE = 0.5
 """What a fact weighs more for being said twice."""
 ALIKE = 0.9
 """Share of its words in which a fact says no more than another."""
-BEGINNING, ENDING, PIECE = 5, 3, 4
-"""Letters by which forms of one word are alike, in which endings differ, and of a piece."""
 
 
 def extract(
@@ -86,27 +73,26 @@ def extract(
     brain: Sequence[Fact] = (),
     *,
     max_facts: int = MAX_FACTS,
-    embedder: Embedder | None = None,
     understand: Understand | None = None,
 ) -> Extraction:
     """Return what a conversation leaves behind that the brain does not know yet.
 
-    Give only messages that may be recalled: what was forgotten is left out by the caller. With the
-    bundled embedder it is surer; without one it works by words alone.
+    Give only messages that may be recalled: what was forgotten is left out by the caller.
     """
-    talk = read_talk(messages, understand, embedder)
+    talk = read_talk(messages, understand)
     said = talk.by_user()
     dropped = [
         Dropped(_shown(one), one.fault, (one.key,))
         for one in said
         if one.fault and any(map(str.isalnum, one.text))
     ]
-    known = Vectors(embedder)
     pieces = {one.text: _pieces(one) for one in said if not one.fault}
-    known.add([*(one.text for one in said), *(piece for own in pieces.values() for piece in own)])
-    told = manners([one.text for one in said], known)
+    heard = Heard.of(
+        [*(one.text for one in said), *(piece for x in pieces.values() for piece in x)]
+    )
+    told = [heard.manner(one.text) for one in said]
     earnest = list(_earnest(said, told, dropped))
-    found, unclear = _found(earnest, pieces, known)
+    found, unclear = _found(earnest, pieces, heard)
     kept, gone = _still_so(found, said, told)
     facts, twins = once([*_forgets(said), *kept])
     merged = settle(facts, talk, brain, max_facts)
@@ -238,32 +224,26 @@ def _pieces(one: Utterance) -> list[str]:
 
 
 def _found(
-    said: Sequence[Utterance], pieces: Mapping[str, Sequence[str]], known: Vectors
+    said: Sequence[Utterance], pieces: Mapping[str, Sequence[str]], heard: Heard
 ) -> tuple[list[tuple[Candidate, Utterance]], list[Dropped]]:
     """Return the facts among what the user said, in order, and what is unclear by itself."""
-    keeps = KEEPS_BY_WORDS if known.by_words else KEEPS
-    stands = STANDS_BY_WORDS if known.by_words else STANDS
     found: list[tuple[Candidate, Utterance]] = []
     unclear: list[Dropped] = []
     for one in said:
         asked = one.intent.intent == "remember"
-        own = pieces[one.text]
-        likely = sorts(own, known)
-        worth = [at for at, told in enumerate(likely) if asked or 1 - told["SKIP"] >= keeps]
-        clear = alone([own[at] for at in worth], known)
-        ranked = [
-            (asked or sure >= stands, len(own[at]) if sure >= stands else sure, at)
-            for at, sure in zip(worth, clear, strict=True)
+        worth = [
+            piece for piece in pieces[one.text] if asked or 1 - heard.sort(piece)["SKIP"] >= KEEPS
         ]
-        if not ranked:
+        if not worth:
             continue
-        stands_alone, _, at = max(ranked)
-        told = likely[at]
-        category = max(WEIGHT, key=lambda name, told=told: told[name])  # type: ignore[misc]
-        if stands_alone:
-            found.append((_candidate(category, own[at], one, asked=asked), one))
+        clear = [piece for piece in worth if asked or heard.alone(piece) >= STANDS]
+        text = max(clear, key=len) if clear else max(worth, key=heard.alone)
+        likely = heard.sort(text)
+        category = max(WEIGHT, key=lambda name, likely=likely: likely[name])  # type: ignore[misc]
+        if clear:
+            found.append((_candidate(category, text, one, asked=asked), one))
         else:
-            unclear.append(Dropped(own[at], "unclear alone", (one.key,), category))
+            unclear.append(Dropped(text, "unclear alone", (one.key,), category))
     return found, unclear
 
 
@@ -272,110 +252,38 @@ def _candidate(category: Category, text: str, one: Utterance, *, asked: bool = F
     return Candidate(category, text, (one.key,), weight, SECTION_OF[category], asked=asked)
 
 
-# --- the readers ---------------------------------------------------------------------------
+# --- the network ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
-    """A linear model of short texts."""
+class Heard:
+    """What the network makes of some texts, which it reads together."""
 
-    weights: Weights
-    classes: tuple[str, ...]
+    readings: Mapping[str, Mapping[str, Mapping[str, float]]]
 
-    def probabilities(self, text: str, vector: Sequence[float] = ()) -> Mapping[str, float]:
-        """Return how likely a text is of each class."""
-        scores = self.weights.scores([(places(text), 1.0)], vector)
-        powers = [math.exp(score - max(scores)) for score in scores]
-        return {name: one / sum(powers) for name, one in zip(self.classes, powers, strict=True)}
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Heard:
+        """Read texts, each once."""
+        each = list(dict.fromkeys(texts))
+        read = network("facts").read_all(each)
+        return cls({text: one.heads for text, one in zip(each, read, strict=True)})
 
+    def sort(self, text: str) -> Mapping[str, float]:
+        """Return how likely a text is a fact of each sort, or nothing to keep (`SKIP`)."""
+        return self.readings[text]["fact"]
 
-@cache
-def reader(name: str, classes: tuple[str, ...], kind: str) -> Reader:
-    """Return a reader that ships: by words alone, or with vectors."""
-    data = (WEIGHTS / f"{name}-{kind}.weights").read_bytes()
-    return Reader(
-        read_weights(data, name, classes, PLACES, "benchmarks/train_extractive.py"), classes
-    )
+    def alone(self, text: str) -> float:
+        """Return how likely a text can be understood by itself."""
+        return self.readings[text]["alone"]["alone"]
 
+    def manner(self, text: str) -> str:
+        """Return in what manner a text is said, the likeliest odd one where it may be odd.
 
-class Vectors:
-    """The vectors of some texts, all worked out at once where the bundled embedder is there."""
-
-    def __init__(self, embedder: Embedder | None) -> None:
-        self._embedder = embedder if embedder is not None and knows(embedder) else None
-        self._vectors: dict[str, list[float]] = {}
-
-    @property
-    def by_words(self) -> bool:
-        """Tell whether there are none."""
-        return self._embedder is None
-
-    def add(self, texts: Sequence[str]) -> None:
-        """Work out the vectors of texts."""
-        new = [one for one in dict.fromkeys(texts) if one not in self._vectors]
-        if self._embedder is not None and new:
-            rows = self._embedder.embed(new)
-            self._vectors |= {one: row.tolist() for one, row in zip(new, rows, strict=True)}
-
-    def read(
-        self, name: str, classes: tuple[str, ...], texts: Sequence[str]
-    ) -> list[Mapping[str, float]]:
-        """Return how likely each text is of each class of a reader."""
-        self.add(texts)
-        model = reader(name, classes, WORDS if self.by_words else VECTORS)
-        return [model.probabilities(one, self._vectors.get(one, ())) for one in texts]
-
-
-def sorts(texts: Sequence[str], known: Vectors) -> list[Mapping[str, float]]:
-    """Return how likely each text is a fact of each sort, or nothing to keep."""
-    return known.read("fact", SORTS, texts)
-
-
-def alone(texts: Sequence[str], known: Vectors) -> list[float]:
-    """Return how likely each text can be understood by itself."""
-    return [one["alone"] for one in known.read("alone", ALONE, texts)]
-
-
-def manners(texts: Sequence[str], known: Vectors) -> list[str]:
-    """Return in what manner each text is said, the likeliest odd one where it may be odd.
-
-    What corrects itself in one breath is `broken`: nobody knows which half of it holds.
-    """
-    found = []
-    for text, one in zip(texts, known.read("manner", MANNERS, texts), strict=True):
-        odd = max(MANNERS[2:], key=lambda name, one=one: one[name])  # type: ignore[misc]
-        earnest = one["plain"] + one["back"] >= SURE
-        back = "back" if one["back"] >= BACK_FROM else ""
-        if back and one["back"] >= BROKEN and values(text) > 1:
-            back = "broken"
-        found.append((back or "plain") if earnest else odd)
-    return found
-
-
-def places(text: str) -> list[int]:
-    """Return the places of a text's features, each once, in order."""
-    return hashed(_features(text), PLACES)
-
-
-def _features(text: str) -> Iterator[str]:
-    words = [fold(token) for token in tokens(text) if token[0].isalnum()]
-    for at, word in enumerate(words):
-        shown = "#" if word.isdigit() else word
-        yield f"w {shown}"
-        if len(word) > BEGINNING:
-            yield f"b {word[:BEGINNING]}"
-        if len(word) > ENDING:
-            yield f"e {word[-ENDING:]}"
-        if at:
-            yield f"2 {words[at - 1]} {shown}"
-        if at > 1:
-            yield f"3 {words[at - 2]} {words[at - 1]} {shown}"
-        yield from (f"c {word[n : n + PIECE]}" for n in range(len(word) - PIECE + 1))
-    yield from (f"s{at} {word}" for at, word in enumerate(words[:3]))
-    yield f"s {' '.join(words[:2])}"
-    yield from (f"l{at} {word}" for at, word in enumerate(words[:-3:-1]))
-    yield f"long {sum(len(words) > limit for limit in (2, 4, 8, 16))}"
-    if any(map(str.isdigit, text)):
-        yield "number"
-    if re.search(r"(?<=[\w,] )[^\W\d_a-zа-я][^\W\d_]{2,}", text):
-        yield "name"
+        What corrects itself in one breath is `broken`: nobody knows which half of it holds.
+        """
+        told = self.readings[text]["manner"]
+        if told["plain"] + told["back"] < SURE:
+            return max(ODD, key=lambda name: told[name])
+        if told["back"] < BACK_FROM:
+            return "plain"
+        return "broken" if told["back"] >= BROKEN and values(text) > 1 else "back"

@@ -466,7 +466,7 @@ class Levels:
         with_ = self._with
         path = self._paths.session(agent, id)
         file = with_.reader.read(path)
-        told = recallable(agent, path, file.text, with_.hides, with_.embedder())
+        told = recallable(agent, path, file.text, with_.hides)
         pieces = tuple(
             Piece(one.block, text, one.speaker, one.role)
             for one, _ in told

@@ -35,7 +35,7 @@ from vaultmind.consolidate.ask import (
     text_of,
     transcript,
 )
-from vaultmind.consolidate.extract import WEIGHT, Vectors, extract, once, settle, sorts
+from vaultmind.consolidate.extract import WEIGHT, Heard, extract, once, settle
 from vaultmind.consolidate.ground import share_of, supported
 from vaultmind.consolidate.summarise import (
     ExtractiveSummariser,
@@ -64,7 +64,7 @@ from vaultmind.consolidate.types import (
 )
 from vaultmind.errors import MinionFailed
 from vaultmind.minion.choice import EXTRACTIVE, Done, Minion
-from vaultmind.ports import Embedder, Generator
+from vaultmind.ports import Generator
 from vaultmind.session.sentences import KINDS, sentences
 from vaultmind.session.summary import ModelLine, ModelLines
 from vaultmind.types import Fact, Message
@@ -119,7 +119,6 @@ class _Job:
     built_in: Extraction
     language: str
     max_facts: int
-    embedder: Embedder | None
     made_up: list[Dropped] = field(default_factory=list)
     """What models said that nobody had: counted, whoever's answer is taken in the end."""
 
@@ -132,13 +131,11 @@ class Thinker:
         minion: Minion,
         writer: ModelWriter,
         understand: Understand | None = None,
-        embedder: Callable[[], Embedder | None] = lambda: None,
     ) -> None:
         """Take what hears a person's own phrases as `understand`."""
         self._minion = minion
         self._writer = writer
         self._understand = understand
-        self._embedder = embedder
 
     def extract(
         self,
@@ -153,19 +150,16 @@ class Thinker:
         `brain` is what is known already, archived or not. What the person asked for in words is
         among the facts whoever found them.
         """
-        embedder = self._embedder()
-        built_in = extract(
-            messages, brain, max_facts=max_facts, embedder=embedder, understand=self._understand
-        )
+        built_in = extract(messages, brain, max_facts=max_facts, understand=self._understand)
         if not self._minion.chain("extraction"):
             return _understood(built_in, self._writer.session(messages, language))
         plain = self._writer.plain
-        talk = read_talk(messages, self._understand, embedder)
+        talk = read_talk(messages, self._understand)
         lines = transcript(messages, talk)
         if not any(line.role == "user" for line in lines):
             return _understood(built_in, plain.session(messages, language))
         spoken = spoken_in(lines, language)
-        job = _Job(talk, lines, messages, brain, built_in, spoken, max_facts, embedder)
+        job = _Job(talk, lines, messages, brain, built_in, spoken, max_facts)
         done = self._minion.run("extraction", lambda generator: _think(generator, job))
         if done.value is None:
             found = replace(built_in, dropped=(*built_in.dropped, *job.made_up))
@@ -247,7 +241,8 @@ def _judged(one: Mapping[str, Any], known: Sequence[Fact], job: _Job) -> Candida
     heard = [replace(each, text=each.text) for each in job.messages if key_of(each) in evidence]
     if fault := supported(text, heard):
         return Dropped(text, fault.reason, evidence, category, fault.detail)
-    told = sorts([nearest.text, text], Vectors(job.embedder))
+    heard_as = Heard.of([nearest.text, text])
+    told = [heard_as.sort(nearest.text), heard_as.sort(text)]
     asked = nearest.intent.intent in ("remember", "correct")
     if category in ("SKIP", "DELETE") or (
         not asked and min(each["SKIP"] for each in told) >= PASSING
@@ -286,13 +281,11 @@ class ModelWriter:
         self,
         minion: Minion,
         understand: Understand | None = None,
-        embedder: Callable[[], Embedder | None] = lambda: None,
     ) -> None:
         self._minion = minion
-        self.plain: Summariser = ExtractiveSummariser(understand, embedder)
+        self.plain: Summariser = ExtractiveSummariser(understand)
         """The built-in writer: it writes where no model can."""
         self._understand = understand
-        self._embedder = embedder
 
     def session(self, messages: Sequence[Message], language: str) -> Summary:
         """Return a conversation in three to five sentences; sources are keys of messages."""
@@ -336,7 +329,7 @@ class ModelWriter:
         return bool(self._minion.chain("summary"))
 
     def _lines(self, messages: Sequence[Message]) -> tuple[Line, ...]:
-        return transcript(messages, read_talk(messages, self._understand, self._embedder()))
+        return transcript(messages, read_talk(messages, self._understand))
 
     def _of(self, level: Level, source: Source) -> tuple[Line, ...]:
         """Return what a model may be shown of a source; its keys are the marks of the pieces."""

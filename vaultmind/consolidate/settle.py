@@ -206,7 +206,7 @@ class SessionSettler:
 
     def _told(self, agent: str, path: str) -> list[Message]:
         text, with_ = self._with.reader.read(path).text, self._with
-        return [one for one, _ in recallable(agent, path, text, with_.hides, with_.embedder())]
+        return [one for one, _ in recallable(agent, path, text, with_.hides)]
 
     def _understood(self, agent: str, messages: Sequence[Message]) -> Understood:
         if not any(one.text.strip() for one in messages):

@@ -9,13 +9,12 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from vaultmind.consolidate.talk import GAP, TO_THE_MEMORY, Understand, read_talk, statement
 from vaultmind.consolidate.types import Level
-from vaultmind.ports import Embedder
 from vaultmind.redact import mask
 from vaultmind.session.sentences import (
     MARK,
@@ -170,10 +169,8 @@ class ExtractiveSummariser:
     def __init__(
         self,
         understand: Understand | None = None,
-        embedder: Callable[[], Embedder | None] = lambda: None,
     ) -> None:
         self._understand = understand
-        self._embedder = embedder
 
     def session(self, messages: Sequence[Message], language: str) -> Summary:
         """Return three to five sentences of a conversation; fewer where less was said."""
@@ -214,7 +211,7 @@ class ExtractiveSummariser:
         """Return the sentences of a conversation that may be told, in order."""
 
         found = []
-        for one in read_talk(messages, self._understand, self._embedder()).said:
+        for one in read_talk(messages, self._understand).said:
             asks, message = one.fault == "question", messages[one.at]
             if GAP in one.text or one.fault not in (None, "question"):
                 continue

@@ -15,7 +15,6 @@ from functools import cache
 from vaultmind.consolidate.types import Reason
 from vaultmind.language.reader import Intent, intent_of
 from vaultmind.memory.words import fold
-from vaultmind.ports import Embedder
 from vaultmind.redact import MARK, mask, private_spans
 from vaultmind.session.sentences import sentences
 from vaultmind.session.summary import unkept
@@ -119,7 +118,6 @@ def default_understand() -> Understand:
 def read_talk(
     messages: Sequence[Message],
     understand: Understand | None = None,
-    embedder: Embedder | None = None,
 ) -> Talk:
     """Return a conversation taken apart. `understand`: the person's own phrases, where given."""
     hear = understand or default_understand()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
-from vaultmind.ports import Clock, Embedder
+from vaultmind.ports import Clock
 from vaultmind.session.files import Head, Hides
 from vaultmind.types import Fact, Message, OutcomeName, Section
 from vaultmind.vault.files import VaultReader
@@ -162,7 +162,6 @@ class Resources:
     clock: Clock
     device: str
     """Whose sessions are consolidated: each device its own."""
-    embedder: Callable[[], Embedder | None] = lambda: None
     """Returns what embeds, after a short wait for one that is being loaded."""
 
 

@@ -78,7 +78,7 @@ class Consolidation:
         self._paths = setup.resources.reader.paths
         self._state = State(setup.state)
         self._stopping = threading.Event()
-        written = ActiveContextFile(self._with.reader, self._with.hides, self._with.embedder)
+        written = ActiveContextFile(self._with.reader, self._with.hides)
         self._context = ActiveContext(self._with.gate, self._with.reader, written, self._with.clock)
         self._turns = threading.Condition()
         self._is_taken = False

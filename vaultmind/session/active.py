@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote
 from vaultmind.index.words.language import detect
-from vaultmind.ports import Embedder
 from vaultmind.redact import mask
 from vaultmind.session.closing import active_context, is_slight
 from vaultmind.session.files import (
@@ -81,23 +80,15 @@ class Leaves:
 class ActiveContextFile:
     """Reads what sessions leave, and makes the changes that write it. Any thread."""
 
-    def __init__(
-        self,
-        reader: VaultReader,
-        hides: Hides,
-        embedder: Callable[[], Embedder | None] = lambda: None,
-    ) -> None:
-        """With an embedder more ways are heard to ask that something be not kept."""
+    def __init__(self, reader: VaultReader, hides: Hides) -> None:
         self._reader = reader
         self._hides = hides
-        self._embedder = embedder
 
     def read(self, agent: str, path: str, now: datetime) -> Leaves:
         """Return what a session leaves. Takes its time. Raises NotFound, UnreadableNote."""
         file = self._reader.read(path)
         transcript = parse_session(file.text)
-        embedder = self._embedder()
-        shown = recallable(agent, path, file.text, self._hides, embedder, transcript=transcript)
+        shown = recallable(agent, path, file.text, self._hides, transcript=transcript)
         told = keeping([one for one, _ in shown])
         language = language_of(told)
         whole, rest = Rolling(session=session_of(path), agent=agent, language=language), told

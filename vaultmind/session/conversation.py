@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 from vaultmind.config import Config
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote, VaultMindError
 from vaultmind.index.words.language import detect
-from vaultmind.ports import Embedder, MessageVectors, Report, silent
+from vaultmind.ports import MessageVectors, Report, silent
 from vaultmind.redact import blank_private, mask
 from vaultmind.session import topics
 from vaultmind.session.files import read_text
@@ -163,12 +163,6 @@ class Surroundings:
     stopping: threading.Event = field(default_factory=threading.Event)
     writing: threading.Lock = field(default_factory=threading.Lock)
     """Held while a model's answer is written: none is once `stopping` is set."""
-
-    @property
-    def embedder(self) -> Embedder | None:
-        """Return what hears more ways to ask that something be not kept; None while it loads."""
-        found: Embedder | None = getattr(self.vectors, "embedder", None)  # the index's has it
-        return found
 
 
 class Conversation:
@@ -396,7 +390,7 @@ class Conversation:
         )
 
     def _astray(self, rolling: Rolling) -> frozenset[str]:
-        return astray(rolling, self.messages, self._place.embedder)
+        return astray(rolling, self.messages)
 
     def fold(self, window: Window, most: int = FOLDED_AT_ONCE, report: Report = silent) -> int:
         """Fold what is due into the summary and save it, at most about so many messages.
@@ -444,8 +438,8 @@ class Conversation:
             upto = base.messages + len(batch)
             ended = [one for one in self._ended if known < one.at <= upto]
             language = "" if base.messages else self._language
-            tokens, eyes = self._place.settings.summary_tokens, self._place.embedder
-            base = fold(base, batch, tokens, language, ended, embedder=eyes)
+            tokens = self._place.settings.summary_tokens
+            base = fold(base, batch, tokens, language, ended)
             if self._place.stopping.is_set():
                 break
         return without(base, self._astray(base))

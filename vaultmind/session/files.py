@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Protocol
 
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote, VaultMindError
-from vaultmind.ports import Embedder
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.unkept import unkept
 from vaultmind.types import Caller, Message
@@ -275,7 +274,6 @@ def recallable(
     path: str,
     text: str,
     hides: Hides,
-    embedder: Embedder | None = None,
     *,
     transcript: Transcript | None = None,
 ) -> list[tuple[Message, int]]:
@@ -283,8 +281,7 @@ def recallable(
 
     Left out are requests to the memory, what was erased and what was forgotten. Of a message
     that stands in a private passage only what is outside it is left, maybe nothing. What was
-    asked not to be kept is among them as long as the one that asks is: it says so itself; with an
-    embedder more ways to ask are heard.
+    asked not to be kept is among them as long as the one that asks is: it says so itself.
     """
     placed = (transcript or parse_session(text)).messages
     session, blanked = session_of(path), blank_private(text)

@@ -25,7 +25,7 @@ from vaultmind.errors import (
     WriteConflict,
 )
 from vaultmind.language.secrets import mask_secrets
-from vaultmind.ports import Clock, Embedder
+from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.session.active import ActiveContextFile, Recent, ending, last_time, recent_of
 from vaultmind.session.files import (
@@ -80,7 +80,6 @@ class Listeners:
     """Which device writes: the sessions are its own."""
     ended: Callable[[str, str], None] = lambda agent, session: None
     """Hears of each session that has ended."""
-    embedder: Callable[[], Embedder | None] = lambda: None
     logged: Callable[[str, str, Sequence[Message]], None] = lambda agent, session, messages: None
     """Hears of what was logged: the agent, the session, the messages."""
 
@@ -117,7 +116,7 @@ class SessionLog:
         self._clock = clock
         self._idle = timedelta(minutes=idle_minutes)
         self._listeners = listeners = listeners or Listeners()
-        self._active = ActiveContextFile(reader, listeners.hides, listeners.embedder)
+        self._active = ActiveContextFile(reader, listeners.hides)
         self._shelf = Shelf(reader)
         self._limit = int((reader.max_bytes or DEFAULT_SESSION_BYTES) * (1 - FREE_SHARE))
         self._conversations: dict[tuple[str, str], RunningConversation] = {}

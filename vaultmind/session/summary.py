@@ -38,7 +38,7 @@ from vaultmind.types import Message
 from vaultmind.vault.oneline import one_line
 
 if TYPE_CHECKING:
-    from vaultmind.ports import Embedder
+    pass
 
 __all__ = ["KINDS", "Kind", "keeping", "unkept"]
 
@@ -211,8 +211,6 @@ def fold(
     max_tokens: int = 500,
     language: str = "",
     topics: Sequence[TopicMark] = (),
-    *,
-    embedder: Embedder | None = None,
 ) -> Rolling:
     """Return the summary with some more messages in it, of at most `max_tokens` tokens.
 
@@ -555,9 +553,7 @@ def section_text(title: str, items: Iterable[str]) -> str:
 # --- whether it is still said -------------------------------------------------------------
 
 
-def astray(
-    rolling: Rolling, messages: Sequence[Message], embedder: Embedder | None = None
-) -> frozenset[str]:
+def astray(rolling: Rolling, messages: Sequence[Message]) -> frozenset[str]:
     """Return the block ids of our lines and topics that no message says any more.
 
     A line's own message must say it, word for word, and what a model's line was made of must be as

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.consolidate.sleeping import bundled
 from tests.fakes import QueueGenerator
 from vaultmind.config import MinionConfig
 from vaultmind.consolidate.model import ModelWriter, Thinker
 from vaultmind.consolidate.types import Understood
 from vaultmind.errors import MinionFailed
 from vaultmind.minion.choice import Minion
-from vaultmind.ports import Embedder
 from vaultmind.types import Fact, Message, Role
 
 
@@ -53,11 +51,7 @@ class Models:
             MinionConfig(**(usual | config)), folder, open_generator=lambda name: self.model
         )
         self.writer = ModelWriter(self.minion)
-        self.embedder: Callable[[], Embedder | None] = bundled
-        self.thinker = Thinker(self.minion, self.writer, embedder=self._embedder)
-
-    def _embedder(self) -> Embedder | None:
-        return self.embedder()
+        self.thinker = Thinker(self.minion, self.writer)
 
     def extract(
         self, messages: Sequence[Message], *brain: str, language: str = "en", max_facts: int = 8
