@@ -2,7 +2,7 @@
 
     python benchmarks/reader.py                       # the blind sets
     python benchmarks/reader.py --file FILE --show    # any other, with what went wrong
-    python benchmarks/reader.py --weights FOLDER      # other weights
+    python benchmarks/reader.py --weights FILE        # other weights
 
 A request is right when it leads to the right act: forget one fact and forget a topic are one, so
 are recall and show. A payload is right when it shares .8 of its words with the labelled one (F1).
@@ -23,7 +23,7 @@ import vaultmind.language.network as networks
 from vaultmind.language.reader import Intent, intent_of
 
 DATA = Path(__file__).parent / "data"
-BLIND = ("asked_blind.jsonl", "asked_blind2.jsonl")
+BLIND = ("asked_blind3.jsonl", "asked_blind4.jsonl")
 ACTS = {
     "forget_topic": "forget",
     "forget_that": "forget",
@@ -110,11 +110,11 @@ def main() -> None:
     """Measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--file", type=Path, action="append", help="instead of the blind sets")
-    parser.add_argument("--weights", type=Path, help="folder of other weights")
+    parser.add_argument("--weights", type=Path, help="file of other weights")
     parser.add_argument("--show", action="store_true", help="print what went wrong")
     given = parser.parse_args()
     if given.weights:
-        networks.FOLDER = given.weights
+        networks.WEIGHTS = given.weights
     answers = answered(given.file or [DATA / name for name in BLIND])
     print(table(answers))
     for one in answers if given.show else ():

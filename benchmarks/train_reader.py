@@ -1,7 +1,7 @@
-"""Train the networks of `vaultmind/language`, and write the weights that ship.
+"""Train the network of `vaultmind/language`, and write the weights that ship.
 
-    pip install torch && python benchmarks/train_reader.py asks       # or secrets, or facts
-    python benchmarks/train_reader.py asks --held-out asked_d,asked_e --out /tmp/weights
+    pip install torch && python benchmarks/train_reader.py
+    python benchmarks/train_reader.py --held-out asked_d,sayings_b --out /tmp/weights.npz
 
 Each writer's lines are a file; held out, a writer's lines are measured by a network that learnt
 from the others. The blind sets are only measured, by `benchmarks/reader.py`. Needs torch, which
@@ -14,8 +14,8 @@ import argparse
 import hashlib
 import json
 import random
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from extraction import load as dialogues
 from torch import Tensor, nn
 from torch.nn import functional
 
-from vaultmind.consolidate.talk import read_talk, spans
+from vaultmind.consolidate.talk import own_words, spans
 from vaultmind.language.encoder import (
     FEATURES,
     SPELLINGS,
@@ -36,21 +36,21 @@ from vaultmind.language.encoder import (
     spellings,
     words_of,
 )
-from vaultmind.language.network import FOLDER
+from vaultmind.language.network import WEIGHTS
 from vaultmind.memory.words import fold
-from vaultmind.types import Message
+from vaultmind.session.sentences import sentences
 
 DATA = Path(__file__).parent / "data"
 LANGUAGES = ["en", "pl", "ru", "de", "es", "fr"]
 ASKS = ["none", "remember", "forget", "forget_topic", "correct", "recall", "show"]
 ASKS += ["skip_this", "skip_before", "skip_after"]
 OLD_NAMES = {"forget_that": "forget", "show_memory": "show"}
-HIDDEN, EPOCHS, BATCH, RATE, DECAY = 128, 7, 48, 1.5e-3, 0.05
+HIDDEN, EPOCHS, BATCH, RATE, DECAY = 144, 6, 48, 1.5e-3, 0.05
 TAGGED = 0.7
 """What the words' tags count beside the text's labels."""
 BESIDE, LONGEST = 0.4, 120
 """Share of requests that are also shown beside a sentence of at most so many letters."""
-PLAIN = 2500
+PLAIN = 4000
 """Sentences without a secret that are taken from other data."""
 FACTS = {
     "fact": ["CORE", "PREFERENCE", "DECISION", "PROJECT", "SKIP"],
@@ -63,6 +63,8 @@ BALANCE = 0.5
 """Power of how rare a label is by which its lines count for more."""
 OWN = 2.0
 """What a line counts that was labelled for everything asked of it."""
+BARE = ("asked_a", "asked_b", "asked_c", "asked_d", "asked_m", "utterances")
+"""Writers who marked the bare value of a correction where the others marked the whole clause."""
 WEAK = 0.5
 """What a line counts that was labelled for something else."""
 
@@ -128,6 +130,7 @@ def asks() -> Task:
         spans = span(text, line.get("new") or line.get("payload") or "", 1)
         spans += span(text, line.get("old") or "", 2)
         silent = label in ("none", "show", "do_not_keep", "skip")
+        silent |= label == "correct" and stem in BARE
         rows.append(Row(text, stem, {"asks": right, **language(line)}, None if silent else spans))
     for stem, line in lines("unkept_train.jsonl"):
         scope, others = line.get("scope") or "", list(range(len(ASKS) - 3))
@@ -177,13 +180,19 @@ def language(line: dict[str, Any]) -> dict[str, list[int]]:
 def secrets() -> Task:
     """Return which words are a credential's value."""
     rows = []
-    for stem, line in lines("cred*_[a-z].jsonl"):
-        text, found = (
-            line["text"],
-            [s for one in line["secrets"] for s in span(line["text"], one, 1)],
-        )
+    for stem, line in (*lines("cred*_[a-z].jsonl"), *lines("credentials.jsonl")):
+        text, own = line["text"], line["secrets"] if line["kind"] != "household" else ()
+        found = [where for one in own for where in span(text, one, 1)]
         rows.append(Row(text, stem, {"secret": [int(bool(found))]}, found))
-    plain = [*lines("asked_[a-z].jsonl"), *lines("facts_*.jsonl")]
+    single = [row for row in rows if row.spans and len(row.spans) == 1]
+    values = [row.text[start:end] for row in single for start, end, _ in row.spans or ()]
+    dice = random.Random(2)
+    for row, (start, end, tag) in ((row, row.spans[0]) for row in single if row.spans):
+        kind = row.text[start:end].isdigit()
+        new = dice.choice([one for one in values if one.isdigit() == kind])
+        text = f"{row.text[:start]}{new}{row.text[end:]}"
+        rows.append(Row(text, row.writer, row.labels, [(start, start + len(new), tag)]))
+    plain = [*lines("asked_[a-z].jsonl"), *lines("facts_*.jsonl"), *lines("sayings_?.jsonl")]
     for stem, line in random.Random(1).sample(plain, PLAIN):
         rows.append(Row(line["text"], stem, {"secret": [0]}, [], WEAK))
     return Task({"secret": ["no", "yes"]}, 2, rows)
@@ -225,13 +234,13 @@ def told() -> Iterator[Row]:
     """Yield pieces of the sentences of whole dialogues, with the sort of fact that they are."""
     for part in (part for part in PARTS if part.startswith(TAUGHT)):
         for dialogue in dialogues(part):
-            messages = [Message(m["role"], m["text"], "", id=m["id"]) for m in dialogue["messages"]]
-            for one in read_talk(messages).by_user():
-                for at, piece in enumerate(spans(one.text) if not one.fault else ()):
-                    label = sort_of(one.key, fold(piece), dialogue)
-                    if label and (label != "SKIP" or at < 2):
-                        right = {"fact": [FACTS["fact"].index(label)]}
-                        yield Row(piece, part, right, None, 0.3 if at else 1.0)
+            for one in (one for one in dialogue["messages"] if one["role"] == "user"):
+                for sentence in sentences(own_words(one["text"])[0]):
+                    for at, piece in enumerate(spans(sentence)):
+                        label = sort_of(one["id"], fold(piece), dialogue)
+                        if label and (label != "SKIP" or not at):
+                            right = {"fact": [FACTS["fact"].index(label)]}
+                            yield Row(piece, part, right, None, 0.3 if at else 1.0)
 
 
 def sort_of(key: str, folded: str, dialogue: dict[str, Any]) -> str:
@@ -250,25 +259,44 @@ def sort_of(key: str, folded: str, dialogue: dict[str, Any]) -> str:
 TASKS = {"asks": asks, "secrets": secrets, "facts": facts}
 
 
-class Net(nn.Module):
-    """The network of `vaultmind.language.network`, to be trained."""
+class Part(nn.Module):
+    """What is done for one task with words that were read."""
 
-    def __init__(self, task: Task, hidden: int = HIDDEN) -> None:
+    def __init__(self, task: Task) -> None:
         super().__init__()
-        self.task, labels = task, sum(map(len, task.heads.values()))
         self.main = len(next(iter(task.heads.values())))
-        self.proj = nn.Linear(FEATURES, hidden)
-        self.emb = nn.EmbeddingBag(SPELLINGS, hidden, mode="sum")
+        self.att = nn.Linear(3 * HIDDEN, 1)
+        self.out = nn.Linear(6 * HIDDEN, sum(map(len, task.heads.values())))
+        self.t1 = nn.Linear(3 * HIDDEN + self.main, HIDDEN)
+        self.tag = nn.Linear(HIDDEN, task.tags)
+        self.some = nn.Dropout(0.4)
+
+    def forward(self, state: Tensor, there: Tensor) -> tuple[Tensor, Tensor]:
+        """Return scores of labels, and of each word's tags."""
+        weight = self.att(state).squeeze(-1).masked_fill(there == 0, -1e4).softmax(-1)
+        most = state.masked_fill(there[..., None] == 0, -1e4).max(1).values
+        scores = self.out(self.some(torch.cat([most, (weight[..., None] * state).sum(1)], -1)))
+        beside = scores[:, : self.main].softmax(-1).detach()[:, None]
+        beside = beside.expand(-1, state.shape[1], -1)
+        return scores, self.tag(functional.relu(self.t1(torch.cat([self.some(state), beside], -1))))
+
+
+class Net(nn.Module):
+    """The network of `vaultmind.language.network`, to be trained: all tasks read with one eye."""
+
+    def __init__(self, tasks: dict[str, Task]) -> None:
+        super().__init__()
+        self.proj = nn.Linear(FEATURES, HIDDEN)
+        self.emb = nn.EmbeddingBag(SPELLINGS, HIDDEN, mode="sum")
         nn.init.normal_(self.emb.weight, std=0.1)
-        self.gru = nn.GRU(hidden, hidden, batch_first=True, bidirectional=True)
-        self.att = nn.Linear(3 * hidden, 1)
-        self.out = nn.Linear(6 * hidden, labels)
-        self.t1 = nn.Linear(3 * hidden + self.main, hidden)
-        self.tag = nn.Linear(hidden, task.tags)
+        self.gru = nn.GRU(HIDDEN, HIDDEN, batch_first=True, bidirectional=True)
+        self.parts = nn.ModuleDict({name: Part(task) for name, task in tasks.items()})
         self.some, self.few = nn.Dropout(0.4), nn.Dropout(0.3)
 
-    def forward(self, seen: Tensor, spelt: Tensor, there: Tensor) -> tuple[Tensor, Tensor]:
-        """Return scores of labels, and of each word's tags."""
+    def forward(
+        self, name: str, seen: Tensor, spelt: Tensor, there: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return scores of a task's labels, and of each word's tags."""
         size, length, _ = seen.shape
         spelling = self.emb(spelt.view(size * length, -1)).view(size, length, -1)
         state = functional.relu(self.proj(self.few(seen)) + spelling) * there[..., None]
@@ -279,14 +307,8 @@ class Net(nn.Module):
         read, _ = nn.utils.rnn.pad_packed_sequence(
             self.gru(packed)[0], batch_first=True, total_length=length
         )
-        state = torch.cat([state, read], -1)
-        weight = self.att(state).squeeze(-1).masked_fill(there == 0, -1e4).softmax(-1)
-        most = state.masked_fill(there[..., None] == 0, -1e4).max(1).values
-        pooled = torch.cat([most, (weight[..., None] * state).sum(1)], -1)
-        scores = self.out(self.some(pooled))
-        beside = scores[:, : self.main].softmax(-1).detach()[:, None].expand(-1, length, -1)
-        hidden = functional.relu(self.t1(torch.cat([self.some(state), beside], -1)))
-        return scores, self.tag(hidden)
+        found: tuple[Tensor, Tensor] = self.parts[name](torch.cat([state, read], -1), there)
+        return found
 
 
 def batch(rows: Sequence[Row]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -304,15 +326,15 @@ def batch(rows: Sequence[Row]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return tuple(map(torch.from_numpy, (seen, spelt, there, tags)))  # type: ignore[return-value]
 
 
-def loss_of(net: Net, rows: Sequence[Row]) -> Tensor:
-    """Return how wrong a network is about some rows."""
+def loss_of(net: Net, name: str, task: Task, rows: Sequence[Row]) -> Tensor:
+    """Return how wrong a network is about some rows of a task."""
     seen, spelt, there, tags = batch(rows)
     kept = there * (torch.rand(there.shape) > 0.05).float()
     kept[:, 0] = 1
-    scores, told = net(seen, spelt, kept)
+    scores, told = net(name, seen, spelt, kept)
     weight = torch.tensor([row.weight for row in rows])
     loss, first = torch.zeros(()), 0
-    for head, labels in net.task.heads.items():
+    for head, labels in task.heads.items():
         share = scores[:, first : first + len(labels)].log_softmax(-1)
         first += len(labels)
         right = torch.zeros(len(rows), len(labels))
@@ -320,69 +342,80 @@ def loss_of(net: Net, rows: Sequence[Row]) -> Tensor:
             right[at, row.labels.get(head, range(len(labels)))] = 1
         loss = loss - (torch.logsumexp(share.masked_fill(right == 0, -1e4), 1) * weight).mean()
     if (tags >= 0).any():
-        flat = told.reshape(-1, net.task.tags), tags.reshape(-1)
+        flat = told.reshape(-1, task.tags), tags.reshape(-1)
         loss = loss + TAGGED * functional.cross_entropy(*flat, ignore_index=-1)
     return loss
 
 
-def train(task: Task, rows: list[Row], seed: int = 0) -> Net:
-    """Return a network trained on some rows."""
+def train(tasks: dict[str, Task], seed: int = 0) -> Net:
+    """Return a network trained on the rows of all tasks."""
     torch.manual_seed(seed)
     shuffle = random.Random(seed).shuffle
-    net, rows = Net(task), list(rows)
-    steps = EPOCHS * (len(rows) // BATCH + 2)
+    net = Net(tasks)
+    steps = EPOCHS * sum(len(task.rows) // BATCH + 2 for task in tasks.values())
     steer = torch.optim.AdamW(net.parameters(), lr=RATE, weight_decay=DECAY)
     pace = torch.optim.lr_scheduler.OneCycleLR(steer, RATE, total_steps=steps)
-    for _ in range(EPOCHS):
-        shuffle(rows)
-        alike = [
-            row
-            for at in range(0, len(rows), BATCH * 20)
-            for row in sorted(rows[at : at + BATCH * 20], key=lambda row: len(row.words))
-        ]
-        batches = [alike[at : at + BATCH] for at in range(0, len(alike), BATCH)]
+    for epoch in range(EPOCHS):
+        batches = [(name, some) for name in tasks for some in batched(tasks[name].rows, shuffle)]
         shuffle(batches)
         net.train()
-        for some in batches:
+        for name, some in batches:
             steer.zero_grad()
-            loss_of(net, some).backward()  # type: ignore[no-untyped-call]
+            loss_of(net, name, tasks[name], some).backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(net.parameters(), 1.0)
             steer.step()
             pace.step()
+        print(f"{epoch + 1} of {EPOCHS}", flush=True)
     return net.eval()
 
 
-def save(net: Net, name: str, folder: Path = FOLDER) -> None:
+def batched(rows: Sequence[Row], shuffle: Callable[[list[Row]], None]) -> Iterator[list[Row]]:
+    """Yield rows in batches of about the same length."""
+    rows = list(rows)
+    shuffle(rows)
+    alike = [
+        row
+        for at in range(0, len(rows), BATCH * 20)
+        for row in sorted(rows[at : at + BATCH * 20], key=lambda row: len(row.words))
+    ]
+    yield from (alike[at : at + BATCH] for at in range(0, len(alike), BATCH))
+
+
+def save(net: Net, tasks: dict[str, Task], path: Path) -> None:
     """Write a network's weights as signed bytes, with what they were learnt from."""
-    said = "\n".join(sorted(f"{row.text} {row.labels}" for row in net.task.rows))
+    rows = [row for task in tasks.values() for row in task.rows]
+    said = "\n".join(sorted(f"{row.text} {row.labels}" for row in rows))
     digest = hashlib.sha256(said.encode()).hexdigest()[:16]
-    about = {"heads": net.task.heads, "version": 1, "rows": len(net.task.rows), "data": digest}
+    heads = {name: task.heads for name, task in tasks.items()}
+    about = {"heads": heads, "version": 2, "rows": len(rows), "data": digest}
     held: dict[str, Any] = {"about": json.dumps(about)}
     for key, value in net.state_dict().items():
         scale = float(value.abs().max()) / 127 or 1.0
         held[key] = np.round(value.numpy() / scale).astype(np.int8)
         held[f"s_{key}"] = np.float32(scale)
-    np.savez_compressed(folder / f"{name}.npz", **held)
+    np.savez_compressed(path, **held)
 
 
 def main() -> None:
-    """Train a network; measured on writers held out, or written for the package."""
+    """Train the network; measured on writers held out, or written for the package."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("task", choices=TASKS)
     parser.add_argument("--held-out", default="", help="files to leave out: asked_d,asked_e")
-    parser.add_argument("--out", type=Path, default=FOLDER, help="folder of the weights")
+    parser.add_argument("--out", type=Path, default=WEIGHTS, help="file of the weights")
+    parser.add_argument("--only", default="", help="tasks to learn: asks,secrets,facts")
     given = parser.parse_args()
     torch.set_num_threads(1)
-    task = TASKS[given.task]()
-    for row in task.rows:
-        row.words = words_of(row.text)
-        if row.words:
-            row.features = encoded([row.words]).astype(np.float16)
-            row.spelt = np.array([spellings(word.text) for word in row.words])
-    kept = [row for row in task.rows if row.writer not in given.held_out.split(",")]
-    net = train(task, kept)
-    save(net, given.task, given.out)
-    print(f"{given.task}: {len(kept)} of {len(task.rows)} lines learnt.")
+    tasks = {}
+    for name in given.only.split(",") if given.only else TASKS:
+        task = TASKS[name]()
+        rows = [row for row in task.rows if row.writer not in given.held_out.split(",")]
+        for row in rows:
+            row.words = words_of(row.text)
+            if row.words:
+                row.features = encoded([row.words]).astype(np.float16)
+                row.spelt = np.array([spellings(word.text) for word in row.words])
+        print(f"{name}: {len(rows)} of {len(task.rows)} lines.", flush=True)
+        tasks[name] = replace(task, rows=rows)
+    save(train(tasks), tasks, given.out)
 
 
 if __name__ == "__main__":

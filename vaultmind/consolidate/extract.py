@@ -265,7 +265,7 @@ class Heard:
     def of(cls, texts: Iterable[str]) -> Heard:
         """Read texts, each once."""
         each = list(dict.fromkeys(texts))
-        read = network("facts").read_all(each)
+        read = network().read("facts", each)
         return cls({text: one.heads for text, one in zip(each, read, strict=True)})
 
     def sort(self, text: str) -> Mapping[str, float]:

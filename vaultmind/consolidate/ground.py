@@ -324,8 +324,7 @@ def _lost_date(mine: _Said, said: Sequence[_Said]) -> str:
 def _names(claim: str, said: frozenset[str], spoken: str) -> Iterator[str]:
     """Yield the words of a claim that are names by their capital letter.
 
-    The word that opens a sentence is one where what follows it is said of somebody, in the
-    language `spoken` in the talk: in another, a common noun was not said either.
+    The word that opens a sentence has one whatever it is: it counts where it is known as a name.
     """
     language = detect(claim)
     if language in CAPITAL_NOUNS:
@@ -345,12 +344,7 @@ def _names(claim: str, said: frozenset[str], spoken: str) -> Iterator[str]:
             if language and spoken and language != spoken and not follows[:1].isupper():
                 continue
             whose = claim[match.end() : match.end() + 2].startswith(("'s", "’s", ","))
-            known = sound(fold(word)) in groups()
-            if (
-                not whose
-                and not known
-                and (_OWN_VERB.fullmatch(word) or not _VERB.fullmatch(follows))
-            ):
+            if not whose and sound(fold(word)) not in groups():
                 continue
         yield word
 

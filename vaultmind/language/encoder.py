@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 FEATURES = 1280
 SPELLINGS = 4096
 """Places into which spellings are hashed."""
-SPELT = 4
-"""Spellings of a word: whole, beginning, ending, shape."""
+SPELT = 5
+"""Spellings of a word: whole, beginning, ending, shape, and how it is made up."""
 MAX_WORDS = 160
 _WORD = re.compile(r"\w+(?:['’\-]\w+)*|[^\w\s]")
 _REPEATED = re.compile(r"(.)\1+")
@@ -76,7 +76,11 @@ def spellings(word: str) -> tuple[int, ...]:
         "A" if c.isupper() else "a" if c.islower() else "9" if c.isdigit() else c for c in word
     )
     shape = _REPEATED.sub(r"\1", shape)[:6]
-    names = (f"w{plain}", f"p{plain[:4]}", f"s{plain[-3:]}", f"h{shape}")
+    if word.isdigit():
+        made = f"d{len(word)}"
+    else:  # a word that nobody uses falls into many pieces
+        made = f"v{round(4 * len(_pieces(word)) / len(word))} {min(len(word) // 4, 3)}"
+    names = (f"w{plain}", f"p{plain[:4]}", f"s{plain[-3:]}", f"h{shape}", made)
     return tuple(crc32(name.encode()) % SPELLINGS for name in names)
 
 

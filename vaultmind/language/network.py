@@ -1,8 +1,9 @@
 """A small network over the words of a text: what the text is, and what each word is in it.
 
 Words are projected, read in both directions by a gated recurrent layer, and pooled: by the largest
-value and by attention. Trained by `benchmarks/train_reader.py`; weights are stored as signed bytes,
-a scale for each array.
+value and by attention. Each task (what is asked of the memory, what is a secret, what is a fact)
+has heads of its own over the same words. Trained by `benchmarks/train_reader.py`; weights are
+stored as signed bytes, a scale for each array.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from vaultmind.language.encoder import Word
     from vaultmind.ports import Matrix
 
-FOLDER = Path(__file__).parent / "weights"
+WEIGHTS = Path(__file__).parent / "weights.npz"
 AT_ONCE = 48
 """Texts that are read together."""
 
@@ -37,43 +38,40 @@ class Reading:
 
 
 class Network:
-    """A trained network, read from `weights/<name>.npz`."""
+    """The trained network of the package."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, path: Path) -> None:
         import numpy as np
 
-        with np.load(FOLDER / f"{name}.npz") as file:
-            self.about: dict[str, Any] = json.loads(str(file["about"]))
+        with np.load(path) as file:
+            about: dict[str, Any] = json.loads(str(file["about"]))
             scaled = {key[2:]: float(file[key]) for key in file.files if key.startswith("s_")}
-            self.heads: dict[str, list[str]] = self.about["heads"]
+            self.heads: dict[str, dict[str, list[str]]] = about["heads"]
+            """The labels of each head, by task."""
             self._at: dict[str, Any] = {
                 key: file[key].astype(np.float32) * np.float32(scale)
                 for key, scale in scaled.items()
             }
 
-    def read(self, text: str) -> Reading:
-        """Return what the network makes of a text of a few sentences."""
-        return self.read_all([text])[0]
-
-    def read_all(self, texts: Sequence[str]) -> list[Reading]:
-        """Return what the network makes of each text: many at once take a fraction of the time."""
+    def read(self, task: str, texts: Sequence[str]) -> list[Reading]:
+        """Return what each text of a few sentences is: many at once take a fraction of the time."""
         found: list[Reading] = []
         for first in range(0, len(texts), AT_ONCE):
             said = [words_of(text) for text in texts[first : first + AT_ONCE]]
-            read = iter(self._together([words for words in said if words]))
-            found += [next(read) if words else self._nothing() for words in said]
+            read = iter(self._together(task, [words for words in said if words]))
+            found += [next(read) if words else self._nothing(task) for words in said]
         return found
 
-    def _nothing(self) -> Reading:
+    def _nothing(self, task: str) -> Reading:
         import numpy as np
 
         heads = {
             head: {label: float(place == 0) for place, label in enumerate(labels)}
-            for head, labels in self.heads.items()
+            for head, labels in self.heads[task].items()
         }
         return Reading([], heads, np.zeros((0, 1), dtype=np.float32))
 
-    def _together(self, said: list[list[Word]]) -> list[Reading]:
+    def _together(self, task: str, said: list[list[Word]]) -> list[Reading]:
         """Return what the network makes of texts that hold words."""
         import numpy as np
 
@@ -88,27 +86,29 @@ class Network:
         state = np.concatenate([state, onward, back], axis=1)
         ends = np.cumsum(sizes).tolist()
         return [
-            self._reading(words, state[end - len(words) : end])
+            self._reading(task, words, state[end - len(words) : end])
             for words, end in zip(said, ends, strict=True)
         ]
 
-    def _reading(self, words: list[Word], state: Matrix) -> Reading:
+    def _reading(self, task: str, words: list[Word], state: Matrix) -> Reading:
         import numpy as np
 
-        at = self._at
-        weight = _soft((state @ at["att.weight"].T + at["att.bias"]).T)
-        pooled = np.concatenate([state.max(axis=0), (weight @ state)[0]])
-        scores = at["out.weight"] @ pooled + at["out.bias"]
+        def layer(name: str, given: Matrix) -> Matrix:
+            own, at = f"parts.{task}.{name}", self._at
+            result: Matrix = given @ at[f"{own}.weight"].T + at[f"{own}.bias"]
+            return result
+
+        weight = _soft(layer("att", state).T)
+        scores = layer("out", np.concatenate([state.max(axis=0), (weight @ state)[0]]))
         heads, first = {}, 0
-        for head, labels in self.heads.items():
+        for head, labels in self.heads[task].items():
             told = _soft(scores[None, first : first + len(labels)])
             first += len(labels)
             heads[head] = dict(zip(labels, told[0].tolist(), strict=True))
-        main = scores[: len(next(iter(self.heads.values())))]
+        main = scores[: len(next(iter(self.heads[task].values())))]
         beside = np.repeat(_soft(main[None]), len(words), axis=0)
-        hidden = np.concatenate([state, beside], axis=1) @ at["t1.weight"].T + at["t1.bias"]
-        tags = _soft(np.maximum(hidden, 0) @ at["tag.weight"].T + at["tag.bias"])
-        return Reading(words, heads, tags)
+        hidden = layer("t1", np.concatenate([state, beside], axis=1))
+        return Reading(words, heads, _soft(layer("tag", np.maximum(hidden, 0))))
 
     def _recurrent(self, seen: Matrix, sizes: list[int], way: str) -> Matrix:
         """Return the states of a gated recurrent unit, word after word, or from the last one.
@@ -137,9 +137,9 @@ class Network:
 
 
 @cache
-def network(name: str) -> Network:
-    """Return a network that ships with the package, loaded once."""
-    return Network(name)
+def network() -> Network:
+    """Return the network that ships with the package, loaded once."""
+    return Network(WEIGHTS)
 
 
 def _soft(scores: Matrix) -> Matrix:

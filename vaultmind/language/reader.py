@@ -36,7 +36,7 @@ GROUPS: dict[str, tuple[tuple[str, ...], float]] = {
 more."""
 SURE = 0.8
 """Likelihood from which a sentence is a request of its own beside another one."""
-CERTAIN = 0.7
+CERTAIN = 0.5
 """Mean likelihood of the words of a span, below which it is none."""
 MAYBE = 0.25
 """Share from which a scope may be meant beside a likelier one."""
@@ -171,7 +171,7 @@ def intents_of(texts: Sequence[str]) -> list[Intent]:
         if text not in found
         for place in _windows(readable(text))
     ]
-    readings = network("asks").read_all([readable(text)[a:b] for text, a, b in places])
+    readings = network().read("asks", [readable(text)[a:b] for text, a, b in places])
     for (text, start, _), reading in zip(places, readings, strict=True):
         intent, best = _decided(reading, text, start), found.get(text, NONE)
         if intent.confidence > best.confidence or not best.lang:

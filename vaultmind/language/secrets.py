@@ -46,7 +46,7 @@ def _found(text: str) -> tuple[tuple[int, int], ...]:
     if len(said) > MOST_SENTENCES:
         return ()
     parts = [(one.start, min(one.end, one.start + MOST_LETTERS)) for one in said]
-    readings = network("secrets").read_all([text[start:end] for start, end in parts])
+    readings = network().read("secrets", [text[start:end] for start, end in parts])
     return tuple(
         span
         for (start, _), reading in zip(parts, readings, strict=True)
