@@ -40,10 +40,12 @@ from vaultmind.types import Fact, Message
 MAX_FACTS = 8
 ODD = ("told", "supposed", "joke", "play")
 """How something is said that is not in earnest: as somebody else's words, an idea, ..."""
-KEEPS = 0.78
+KEEPS = 0.8
 """Likelihood of being a fact from which a piece is one."""
-STANDS = 0.7
+STANDS = 0.8
 """Likelihood of standing alone from which a piece is written."""
+TELLS_NOTHING = 0.5
+"""Likelihood of being no fact from which a clause is left out before one."""
 SURE, BACK_FROM, BROKEN = 0.5, 0.35, 0.5
 """Likelihood from which a sentence is in earnest, takes something back, or breaks off itself."""
 REASON_OF: dict[str, Reason] = {
@@ -238,6 +240,7 @@ def _found(
             continue
         clear = [piece for piece in worth if asked or heard.alone(piece) >= STANDS]
         text = max(clear, key=len) if clear else max(worth, key=heard.alone)
+        text = text if asked else _without_lead(text, clear, heard)
         likely = heard.sort(text)
         category = max(WEIGHT, key=lambda name, likely=likely: likely[name])  # type: ignore[misc]
         if clear:
@@ -245,6 +248,20 @@ def _found(
         else:
             unclear.append(Dropped(text, "unclear alone", (one.key,), category))
     return found, unclear
+
+
+def _without_lead(text: str, clear: Sequence[str], heard: Heard) -> str:
+    """Return a piece without the clauses before its fact that tell nothing: "Last thing, ...".
+
+    What is left must be a fact by itself, and what is left out none.
+    """
+    for rest in sorted(clear, key=len):
+        lead = text.casefold().removesuffix(rest.casefold())
+        if lead != text.casefold() and lead and not values(lead):
+            own = statement(lead)
+            if own in heard.readings and heard.sort(own)["SKIP"] >= TELLS_NOTHING:
+                return rest
+    return text
 
 
 def _candidate(category: Category, text: str, one: Utterance, *, asked: bool = False) -> Candidate:

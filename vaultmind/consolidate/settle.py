@@ -26,6 +26,7 @@ from vaultmind.consolidate.types import (
 from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.memory.audit import REPORTED, settled_words
 from vaultmind.memory.match import mentions, same_fact
+from vaultmind.memory.suggestions import parse
 from vaultmind.plural import counted
 from vaultmind.redact import mask
 from vaultmind.session.active import language_of
@@ -125,10 +126,15 @@ class SessionSettler:
     def _untold(
         self, agent: str, session: str, found: Extraction, messages: Mapping[str, Message]
     ) -> tuple[list[Candidate], list[Dropped]]:
-        """Return what no agent reported in other words from the same messages, and the rest."""
+        """Return what no agent reported in other words from the same messages, and the rest.
+
+        What an agent reported may be known, or wait for the person.
+        """
+        suggested = parse(read_text(self._with.reader, self._paths.suggestions())[0])
+        waits = [one.suggestion for one in suggested if one.suggestion.agent == agent]
         reported = [
             (one.evidence.block, one.text)
-            for one in self._known(agent)
+            for one in (*self._known(agent), *waits)
             if one.how == REPORTED and one.evidence and one.evidence.session == session
         ]
         new, dropped = list[Candidate](), list(found.dropped)
