@@ -16,6 +16,7 @@ import json
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,8 @@ OLD_NAMES = {"forget_that": "forget", "show_memory": "show"}
 HIDDEN, EPOCHS, BATCH, RATE, DECAY = 144, 6, 48, 1.5e-3, 0.05
 TAGGED = 0.7
 """What the words' tags count beside the text's labels."""
+OFTEN = 14
+"""How often each of the plainest ways to ask is shown, each time about something else."""
 BESIDE, LONGEST = 0.4, 120
 """Share of requests that are also shown beside a sentence of at most so many letters."""
 PLAIN = 4000
@@ -140,7 +143,39 @@ def asks() -> Task:
     for stem, line in lines("facts_*.jsonl"):
         labels = {"asks": [0], **language({"lang": stem.removeprefix("facts_")})}
         rows.append(Row(line["text"], stem, labels, None, WEAK))
-    return Task({"asks": ASKS, "lang": LANGUAGES}, 3, [*rows, *varied(rows)])
+    for stem, line in (
+        *lines("../../tests/data/requests_tuned.jsonl"),
+        *lines("forgett*_t*.jsonl"),
+    ):
+        said = line["requests"]
+        both = (f"{one.rstrip('.')}. {other}" for one, other in pairwise(said))
+        rows += [Row(one, stem, {"asks": [0], **language(line)}, None) for one in (*said, *both)]
+        forget = {"asks": [ASKS.index("forget_topic")], **language(line)}
+        rows.append(Row(line["forget"]["text"], stem, forget, None))
+    every = [*rows, *varied(rows), *plain(rows)]
+    return Task({"asks": ASKS, "lang": LANGUAGES}, 3, every)
+
+
+def plain(rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield the plainest ways to ask, each of many things: these must be heard, whatever it is."""
+    dice = random.Random(3)
+    told: dict[str, list[str]] = {}
+    for _, line in lines("sayings_?.jsonl"):
+        if line["kind"] != "none" and line["alone"] and len(line["text"]) < LONGEST:
+            told.setdefault(line["lang"], []).append(line["text"].rstrip(".!"))
+    for row in rows:
+        if row.writer.startswith("facts_") and len(row.text) < LONGEST:
+            told.setdefault(row.writer[-2:], []).append(row.text.rstrip(".!"))
+    for _, line in lines("plain_asks.jsonl"):
+        label = f"skip_{line['scope']}" if "scope" in line else line["asks"]
+        labels = {"asks": [ASKS.index(label)], **language(line)}
+        for frame in line["frames"] * OFTEN:
+            said = [dice.choice(told[line["lang"]]) for _ in range(frame.count("{}"))]
+            if not frame.startswith("{}"):
+                said = [one if one.startswith("I ") else one[:1].lower() + one[1:] for one in said]
+            text, begun = frame.format(*said), frame.index("{}")
+            end = len(text) - len(frame) + frame.rindex("{}") + 2
+            yield Row(text, "plain", labels, None if "scope" in line else [(begun, end, 1)])
 
 
 def varied(rows: Sequence[Row]) -> Iterator[Row]:
@@ -212,7 +247,7 @@ def facts() -> Task:
 def sayings() -> Iterator[Row]:
     """Yield single sentences with what they are."""
     fact, alone, manner = ({label: [at] for at, label in enumerate(x)} for x in FACTS.values())
-    for stem, line in lines("sayings_[a-z].jsonl"):
+    for stem, line in (*lines("sayings_[a-z].jsonl"), *lines("sayings_said_?.jsonl")):
         kind, worth = line["kind"].upper(), [*range(len(FACTS["fact"]) - 1)]
         right = fact["SKIP"] if kind == "NONE" else fact.get(kind, worth)
         yield Row(line["text"], stem, {"fact": right, "alone": [int(line["alone"])]}, None, OWN)
