@@ -256,6 +256,8 @@ def sayings() -> Iterator[Row]:
         if line["category"] != "SKIP":
             labels["manner"] = manner["plain"]
         yield Row(line["text"], stem, labels, None)
+        if line["category"] in ("CORE", "PREFERENCE"):  # short and plain: "I live in Leeds"
+            yield Row(line["text"].rstrip(".!"), stem, {"alone": alone["alone"]}, None, WEAK)
     for stem, line in (*lines("alone_t*.jsonl"), *lines("alone_[a-z].jsonl")):
         yield Row(line["text"].rstrip(".!"), stem, {"alone": [int(line["alone"])]}, None)
     for stem, line in lines("dialogues_alone.jsonl"):

@@ -27,8 +27,8 @@ Scope = Literal["this", "before", "after"]
 
 GROUPS: dict[str, tuple[tuple[str, ...], float]] = {
     "remember": (("remember",), 0.7),
-    "forget": (("forget", "forget_topic"), 0.65),
-    "correct": (("correct",), 0.8),
+    "forget": (("forget", "forget_topic"), 0.75),
+    "correct": (("correct",), 0.9),
     "skip": (("skip_this", "skip_before", "skip_after"), 0.7),
     "recall": (("recall", "show"), 0.5),
 }
