@@ -113,7 +113,7 @@ def test_what_cannot_be_read_alone_is_left_to_a_better_reader() -> None:
 
 
 def test_what_was_asked_for_is_kept_whatever_a_reader_says() -> None:
-    assert texts(run("Remember that it's the blue one")) == ["The blue one"]
+    assert texts(run("Remember that it's the blue one")) == ["It's the blue one"]
 
 
 def test_tool_system_erased_and_asked_messages_say_nothing() -> None:

@@ -26,7 +26,7 @@ from vaultmind.consolidate.types import (
 from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.memory.audit import REPORTED, settled_words
 from vaultmind.memory.match import mentions, same_fact
-from vaultmind.memory.suggestions import parse
+from vaultmind.memory.suggestions import Suggestion, parse
 from vaultmind.plural import counted
 from vaultmind.redact import mask
 from vaultmind.session.active import language_of
@@ -132,9 +132,10 @@ class SessionSettler:
         """
         suggested = parse(read_text(self._with.reader, self._paths.suggestions)[0])
         waits = [one.suggestion for one in suggested if one.suggestion.agent == agent]
+        every: list[Fact | Suggestion] = [*self._known(agent), *waits]
         reported = [
             (one.evidence.block, one.text)
-            for one in (*self._known(agent), *waits)
+            for one in every
             if one.how == REPORTED and one.evidence and one.evidence.session == session
         ]
         new, dropped = list[Candidate](), list(found.dropped)
