@@ -144,7 +144,7 @@ def test_tests_lead_to_what_they_import_use_and_are_named_like() -> None:
     )
     assert made.tests_of("shop/cart.py") == ("tests/shop/test_cart.py", "tests/test_all.py")
     assert made.tests_of("shop/tax.py") == (
-        "tests/shop/test_tax.py", "tests/test_all.py", "tests/parts/tax.py",
+        "tests/shop/test_tax.py", "tests/parts/tax.py", "tests/test_all.py",
     )  # fmt: skip
     assert made.tested_by("tests/shop/test_cart.py")[0] == "shop/cart.py"
     assert made.tests_of("src/com/Money.java") == (

@@ -25,7 +25,7 @@ from vaultmind.planner.rerank import (
 from vaultmind.planner.types import PlanRequest
 from vaultmind.types import Generated, Prompt
 
-FILES = tuple(Shown(f"src/part{n}.py", f"part {n} of the shop", 400) for n in range(40))
+FILES = tuple(Shown(f"src/part{n}.py", f"part {n} of the shop") for n in range(40))
 
 
 def asked(**values: Any) -> PlanRequest:
@@ -112,13 +112,6 @@ def test_without_time_nobody_is_asked(tmp_path: Path) -> None:
     assert seconds_left(asked(latency_budget_ms=3000), 2000) == pytest.approx(0.7)
     told = Reranker(minion_of(queue, tmp_path)).rerank(asked(), FILES, 0.0)
     assert "latency_budget_ms" in told.note and queue.asked == []
-
-
-def test_a_window_that_is_too_small_is_said_before_anything_is_sent(tmp_path: Path) -> None:
-    queue = QueueGenerator()
-    queue.context_tokens = 200
-    told = Reranker(minion_of(queue, tmp_path)).rerank(asked(ml_mode="full"), FILES, 5)
-    assert "window of 200 tokens" in told.note and queue.asked == []
 
 
 def test_the_days_seconds_bind_it(tmp_path: Path) -> None:

@@ -225,7 +225,7 @@ class Planner:
         for one in ranked[: DEPTHS[request.ml_mode]]:
             record = structure.record(one.candidate.path) if structure else None
             words = f"{record.title} {record.abstract}" if record else ""
-            shown.append(Shown(one.candidate.path, clean(words), record.tokens if record else 0))
+            shown.append(Shown(one.candidate.path, clean(words)))
         told = reranker.rerank(
             request, shown, seconds_left(request, spent_ms), asked.understood.language
         )
