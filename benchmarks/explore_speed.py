@@ -50,7 +50,6 @@ from vaultmind.planner.layers import ROUTES, explore
 from vaultmind.planner.structure import FILE, Structure
 from vaultmind.planner.types import Detail, TaskKind
 from vaultmind.types import Caller
-from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
 KINDS: dict[TaskKind, int] = {
@@ -96,11 +95,8 @@ def opened(root: Path, state: Path, *, code: bool) -> Iterator[tuple[Index, Stru
     paths = ground.paths if isinstance(ground, FolderGround) else ground
     withheld = Withheld(Tombstones(paths), _Everyone())
     index = Index(config, ground, withheld, clock=now, embedder=lambda: None)
-    structure = Structure(
-        root.name, state / FILE, index, VaultReader(paths, config.index.max_file_bytes), clock=now
-    )
+    structure = Structure(root.name, state / FILE, index, clock=now)
     index.start()
-    structure.start()
     try:
         yield index, structure
     finally:

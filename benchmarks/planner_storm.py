@@ -109,7 +109,7 @@ def asked_until(over: Callable[[], bool], app: App, sources: Sequence[Source]) -
     while not over():
         source, topic = sources[number % len(sources)], topics[number % len(topics)]
         began = time.monotonic()
-        if number % 3 == 2 and source.structure is not None:
+        if number % 3 == 2:
             text = explore(source.structure, TASK_KINDS[number % len(TASK_KINDS)]).text
             what = "explore"
         else:

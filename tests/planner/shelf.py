@@ -67,7 +67,7 @@ class Shelf:
     def structure(self, name: str = "shelf") -> Structure:
         """Return the folder's structure, up to date."""
         self.sync.reconcile()
-        made = Structure(name, self.state / "structure.db", self, self.reader, clock=lambda: NOW)
+        made = Structure(name, self.state / "structure.db", self, clock=lambda: NOW)
         self.opened.append(made)
         made.settle(30)
         return made

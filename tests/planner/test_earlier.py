@@ -14,10 +14,9 @@ from vaultmind import tokens
 from vaultmind.episodes.store import Tables
 from vaultmind.episodes.types import Offer
 from vaultmind.errors import IndexUnavailable
-from vaultmind.planner.earlier import HEAD, SHARE, Earlier, Recalled, fair, told_within
+from vaultmind.planner.earlier import HEAD, SHARE, Earlier, Recalled, told_within
 from vaultmind.planner.episodes import leave
-from vaultmind.planner.prompts import task_mark
-from vaultmind.planner.task import understand
+from vaultmind.planner.task import task_mark, understand
 from vaultmind.planner.types import EarlierWork, Plan, PlanRequest
 from vaultmind.types import PERSON, Caller
 
@@ -169,18 +168,6 @@ def test_a_plan_without_a_session_joins_no_episode_of_another_task(
     assert leave(past.recorder, PlanRequest("shop", TASK), plan, "main", MAIN) == ""
     (running,) = (one for one in past.recorder.running("main") if one.name == begun.name)
     assert not running.events
-
-
-def names(agents: str) -> list[str]:
-    """Return episodes of agents that a letter names, m one's own, the likest first."""
-    return [f"{agent}/{number:02}" for number, agent in enumerate(agents)]
-
-
-def test_one_s_own_episodes_take_all_the_room_that_they_need() -> None:
-    assert fair(names("m" * 15), {"m"}, 12) == names("m" * 12)
-    assert fair(names("b" * 15 + "m"), {"m"}, 12) == ["b/00", "m/15"]
-    assert len(fair(names("b" * 15), {"m"}, 12)) == 4, "nothing else is known"
-    assert len(fair(names("b" * 15 + "m" * 15), {"m"}, 12)) == 12
 
 
 def test_a_work_that_does_not_fit_in_full_is_told_shorter() -> None:

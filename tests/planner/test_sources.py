@@ -18,9 +18,8 @@ from vaultmind.errors import BadArgument, ConfigError, NotFound, PathRefused
 from vaultmind.index.embed import Shared
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
-from vaultmind.planner.sources import Sources, SourcesMeans, folder_indexes, structures
+from vaultmind.planner.sources import Sources, folder_indexes
 from vaultmind.ports import Embedder
-from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
 
@@ -68,12 +67,7 @@ class Desk:
         shared = Shared(lambda: embedder)
         index = Index(self.config, paths, withheld, clock=clock, embedder=shared.open)
         opens = folder_indexes(self.config, withheld, shared.open, clock)
-        means = SourcesMeans(
-            self.vault, index, VaultReader(paths, 0), self.config.state_dir,
-            self.config.config_folder, opens,
-            structures(clock), self.home,
-        )  # fmt: skip
-        sources = Sources(means)
+        sources = Sources(self.config, index, opens, clock, self.home)
         if start:
             index.start()
             sources.start()

@@ -1,162 +1,51 @@
-"""Packing: which form of which file stands in a context of so many tokens, checked on the disk."""
+"""Packing: which form of which file stands in a context of so many tokens, checked on the disk.
+
+A file may be shown as a line, as an outline, by the places that speak of the task, or whole. The
+forms are chosen by their worth for each token; what is left then goes to the best files' content.
+"""
 
 from __future__ import annotations
 
+import heapq
+import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Literal
 
 from vaultmind import tokens
 from vaultmind.errors import VaultMindError
-from vaultmind.planner.candidates import Asked, Candidate
-from vaultmind.planner.pages import Page, indexed_shas, read_page, state_of
-from vaultmind.planner.pieces import EarlierUse, Form, Offer, Worth, forms_of, rendered
-from vaultmind.planner.scorer import relevances
+from vaultmind.planner.candidates import Asked, Candidate, Spot
+from vaultmind.planner.code import lead_of
 from vaultmind.planner.telling import (
     CHANGED,
     EMPTY,
     GONE,
+    MOST_DROPPED,
     NO_ROOM,
     TOO_FAR,
     TOO_LITTLE,
-    TaskWords,
-    is_told,
-    texts_of,
-    told_dropped,
-    told_files,
-    told_intent,
-    told_reasons,
+    file_words,
+    intent_words,
+    may_hold,
+    named_reasons,
 )
-from vaultmind.planner.types import BudgetReport, Dropped, Piece, PlannedContext
-from vaultmind.planner.words import stems_of, written_in
+from vaultmind.planner.types import (
+    BudgetReport,
+    Detail,
+    Dropped,
+    FileRecord,
+    Layer,
+    Piece,
+    PlannedContext,
+)
+from vaultmind.planner.words import stems_of
+from vaultmind.redact import blank_passages
 from vaultmind.types import Freshness, Reason
-
-MOST_STEPS = 8_000
-"""Steps a budget is cut into: up to so many tokens the answer is exact."""
-CAUSAL_TIE, FRESH_TIE, ORDER_TIE = 1e-6, 1e-7, 1e-9
-"""What decides between equal values: earlier work that changed a file, then freshness, then rank.
-Values differ by more."""
-
-
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """What was chosen."""
-
-    chosen: tuple[int | None, ...]
-    """Of each file the number of its form, or None."""
-    tokens: int
-    value: float
-
-
-def pack(files: Sequence[Sequence[Offer]], budget: int) -> Packed:
-    """Return the choice of the most value within a budget, the same for the same offers."""
-    import numpy as np  # loads with the first search; a plan without one is rare
-
-    steps = min(max(budget, 0), MOST_STEPS)
-    unit = max(1, -(-max(budget, 0) // max(1, steps)))
-    steps = max(budget, 0) // unit
-    best = np.zeros(steps + 1)
-    picks = np.full((len(files), steps + 1), -1, dtype=np.int16)
-    for at, offers in enumerate(files):
-        before = best.copy()
-        for number, offer in enumerate(offers):
-            cost = -(-offer.tokens // unit)
-            if cost > steps or offer.value <= 0:
-                continue
-            worth = before[: steps + 1 - cost] + _tied(offer, at)
-            better = worth > best[cost:]
-            best[cost:][better] = worth[better]
-            picks[at, cost:][better] = number
-    return _walked_back(files, picks.tolist(), steps, unit)
-
-
-def bound(files: Sequence[Sequence[Offer]], budget: int) -> float:
-    """Return a value that no choice within a budget can exceed: as if forms could be cut.
-
-    The fractional optimum (Sinha and Zoltners, 1979): each file's forms on their upper hull,
-    the steps between them taken by value per token.
-    """
-    gains = [step for offers in files for step in _hull(offers)]
-    total, left = 0.0, float(budget)
-    for value, cost in sorted(gains, key=lambda one: (-one[0] / max(one[1], 1e-9), one)):
-        if cost >= left:
-            return total + (value * left / cost if cost else value)
-        total, left = total + value, left - cost
-    return total
-
-
-def _tied(offer: Offer, at: int) -> float:
-    tie = CAUSAL_TIE * offer.causal + FRESH_TIE * offer.fresh - ORDER_TIE * min(at, 90)
-    return offer.value + tie
-
-
-def _walked_back(
-    files: Sequence[Sequence[Offer]], picks: list[list[int]], steps: int, unit: int
-) -> Packed:
-    chosen: list[int | None] = [None] * len(files)
-    left = steps
-    for at in range(len(files) - 1, -1, -1):
-        number = picks[at][left]
-        if number >= 0:
-            chosen[at] = number
-            left -= -(-files[at][number].tokens // unit)
-    taken = [files[at][one] for at, one in enumerate(chosen) if one is not None]
-    return Packed(tuple(chosen), sum(one.tokens for one in taken), sum(one.value for one in taken))
-
-
-def _hull(offers: Sequence[Offer]) -> list[tuple[float, int]]:
-    """Return the steps (value, tokens) from one useful form of a file to the next."""
-    points: list[tuple[float, int]] = [(0.0, 0)]
-    useful = sorted({(one.tokens, -one.value) for one in offers if one.value > 0})
-    for cost, negative in useful:
-        value = -negative
-        if value <= points[-1][0]:
-            continue
-        while len(points) > 1 and _steeper(points[-2], points[-1], (value, cost)):
-            points.pop()
-        points.append((value, cost))
-    return [(after[0] - before[0], after[1] - before[1]) for before, after in pairwise(points)]
-
-
-def _steeper(first: tuple[float, int], middle: tuple[float, int], last: tuple[float, int]) -> bool:
-    """Tell whether the middle of three points lies on or below the line between the others."""
-    left = (middle[0] - first[0]) * (last[1] - first[1])
-    return left <= (last[0] - first[0]) * (middle[1] - first[1])
-
-
-BEHIND = 1.0
-"""How far below the best of the other files a running summary stands at most."""
-_RUNNING = re.compile(r"/agents/([^/]+)/memory/(?:active_context\.md$|summaries/rolling/)")
-
-
-def running_last(ranked: Sequence[Ranked]) -> list[Ranked]:
-    """Return candidates with of each agent one running summary, below what it is about.
-
-    An active context and the sliding summaries beside it hold the same sentences: of them the best
-    stays. Where there is nothing else, it stays as it is.
-    """
-    own = {one.candidate.path: _agent(one.candidate.path) for one in ranked}
-    others = [one.score for one in ranked if not own[one.candidate.path]]
-    most = max(others) - BEHIND if others else float("inf")
-    kept: list[Ranked] = []
-    seen: set[str] = set()
-    for one in sorted(ranked, key=lambda it: (-it.score, it.candidate.path)):
-        agent = own[one.candidate.path]
-        if agent and agent in seen:
-            continue
-        seen.add(agent)
-        kept.append(replace(one, score=min(one.score, most)) if agent else one)
-    return kept
-
-
-def _agent(path: str) -> str:
-    """Return whose running summary a file is; empty for any other file."""
-    found = _RUNNING.search(f"/{path}")
-    return found[1] if found else ""
-
+from vaultmind.vault.files import FileStat
+from vaultmind.vault.oneline import one_line
 
 CONSIDERED = 12
 """Files, the best, of which forms are made: more is a list, and no reading for a task."""
@@ -164,11 +53,49 @@ SOFTNESS = 2.0
 """How far behind the best a score may be before its file is worth little."""
 LEAST = 0.02
 """Relevance below which a file is left out even where there is room."""
-SURE, SURER = 0.6, 0.1
+CONFIDENCE, SURER = 0.6, 0.1
 """How far a relevance is believed by itself, and more for each kind of sign that speaks for it."""
 WORTH_READING = 0.5
 """Relevance from which a file gets what room is left, so that more of it can be read."""
-SETTLE_SECONDS = 0.05
+SETTLE_SECONDS = 0.1
+SEPARATOR_TOKENS = 2
+"""Of the blank line between two pieces, rounded up."""
+ABSTRACT_TOKENS, MOST_NAMED = 24, 6
+CHARS_A_TOKEN = 4
+"""About so many: by it is guessed which place will be cut."""
+MOST_DEFINED, LEAST_SHARE = 3, 0.5
+"""Definitions of a file that are places though the search did not find them; and of what the best
+says of the task, for another to be one."""
+ASIDE, AROUND = 0.5, 0.25
+"""What a word counts in the doc line or of a constant, and in the name of what is around."""
+MOST_SEARCHED = 200_000
+"""Characters of a file whose parts are searched for the words of a task."""
+LINE_GAIN, OUTLINE_GAIN, SPOT_GAIN, WHOLE_GAIN = 0.55, 0.7, 0.82, 1.0
+"""How much of a file's worth each form has."""
+BEHIND = 1.0
+"""How far below the best of the other files a running summary stands at most."""
+_RUNNING = re.compile(r"/agents/([^/]+)/memory/(?:active_context\.md$|summaries/rolling/)")
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much of a file each form may show."""
+
+    spots: int
+    """Places that were found."""
+    spot_tokens: int
+    outline_lines: int
+    whole_tokens: int
+    """A file of at most so many is shown whole."""
+    price: float
+    """What a token costs: a form must be worth more than it costs."""
+
+
+SIZES: Mapping[Detail, Sizes] = {
+    "compact": Sizes(3, 220, 8, 300, 0.0006),
+    "normal": Sizes(4, 400, 14, 700, 0.0003),
+    "verbose": Sizes(6, 700, 30, 1500, 0.0001),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +104,62 @@ class Ranked:
 
     candidate: Candidate
     score: float
+    features: Mapping[str, float] = field(default_factory=dict)
     reasons: tuple[Reason, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """The file's path."""
+        return self.candidate.path
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A file as it was read for a plan."""
+
+    path: str
+    text: str
+    """Without private passages and keys; every offset and line as on disk."""
+    stat: FileStat
+    record: FileRecord | None
+    """What is known of it, if that is of these very bytes."""
+    indexed: bool
+    """Whether the index holds these very bytes: only then its offsets are right."""
+    outdated: bool
+    """Whether the index holds other bytes of it."""
+    guarded: bool
+    """Whether it is an agent's memory, of which only what a search let through may be shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way to show a file: its pieces, what they cost, and what they are worth."""
+
+    pieces: tuple[Piece, ...]
+    tokens: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """A file whose forms can be packed."""
+
+    ranked: Ranked
+    page: Page
+    relevance: float
+    confidence: float
+    forms: tuple[Form, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """What was chosen: of each file the number of its form, or None."""
+
+    chosen: tuple[int | None, ...]
+    tokens: int
+    value: float
+    bound: float
+    """A value that no choice within these tokens can exceed: as if forms could be cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,224 +176,435 @@ class Assembled:
     meanwhile: to be looked at again."""
 
 
-@dataclass(frozen=True, slots=True)
-class LaidFile:
-    """A file whose forms can be packed."""
+def running_last(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Return candidates with of each agent one running summary, below what it is about.
 
-    page: Page
-    forms: tuple[Form, ...]
-    ranked: Ranked
-    relevance: float
-
-
-@dataclass(frozen=True, slots=True)
-class Laid:
-    """The best files, read, with their forms; and what was left out before that."""
-
-    files: tuple[LaidFile, ...]
-    dropped: tuple[tuple[str, str], ...]
-
-
-def assemble(asked: Asked, ranked: Sequence[Ranked]) -> Assembled:
-    """Return what of the ranked files is read, and what is left out and why."""
-    return decide(asked, lay(asked, ranked))
-
-
-def lay(asked: Asked, ranked: Sequence[Ranked]) -> Laid:
-    """Read the best of the ranked files and make their forms."""
-    near, dropped = _near(ranked)
-    files, gone = _read(asked, near)
-    return Laid(tuple(files), (*gone, *dropped))
-
-
-def decide(asked: Asked, read: Laid) -> Assembled:
-    """Return the forms that fit, checked against the disk, and why the others are left out."""
-    budget = asked.request.token_budget
-    laid, dropped = read.files, list(read.dropped)
-    offers = [[form.offer for form in one.forms] for one in laid]
-    packed = _filled(laid, pack(offers, budget), budget)
-    chosen: list[tuple[LaidFile, Form]] = []
-    left: list[LaidFile] = []
-    for one, number in zip(laid, packed.chosen, strict=True):
-        if number is None:
-            left.append(one)
+    An active context and the sliding summaries beside it hold the same sentences: of them the best
+    stays. Where there is nothing else, it stays as it is.
+    """
+    own = {one.path: found[1] for one in ranked if (found := _RUNNING.search(f"/{one.path}"))}
+    most = max((one.score for one in ranked if one.path not in own), default=math.inf) - BEHIND
+    kept: dict[str, Ranked] = {}
+    for one in sorted(ranked, key=lambda it: (-it.score, it.path)):
+        if one.path in own:
+            kept.setdefault(f"/{own[one.path]}", replace(one, score=min(one.score, most)))
         else:
-            chosen.append((one, one.forms[number]))
-    room = budget - packed.tokens
-    dropped = [(one.page.path, _why_not(one, room)) for one in left] + dropped
-    files, pieces, changed = _checked(asked, chosen)
-    dropped = [(path, CHANGED) for path in changed] + dropped
-    files, pieces, cut = _fitting(files, pieces, budget)
-    dropped = [(path, NO_ROOM) for path in cut] + dropped
-    text = rendered(pieces)
-    used = tokens.count(text)
-    best = bound(offers, packed.tokens)
-    efficiency = round(min(1.0, packed.value / best), 4) if best > 0 else 0.0
-    words = TaskWords(written_in(asked.said), _telling(asked))
-    clean = asked.source.index.outlet.clean
-    reasons = {one.page.path: _told(one, words, clean) for one, _ in chosen}
-    pieces = [replace(piece, reasons=reasons[piece.path]) for piece in pieces]
-    old = [one.page.path for one in laid if one.page.outdated]
-    return Assembled(
-        PlannedContext(
-            tuple(sorted({piece.layer for piece in pieces})), tuple(files), text, tuple(pieces)
-        ),
-        BudgetReport(budget, used, efficiency if pieces else 0.0),
-        _worst(pieces),
-        (told_intent(asked.understood), *told_files(files, pieces, reasons)),
-        told_dropped(dropped),
-        tuple(dict.fromkeys((*old, *changed))),
-    )
+            kept[one.path] = one
+    return [*kept.values()]
 
 
-def _filled(laid: Sequence[LaidFile], packed: Packed, budget: int) -> Packed:
+# --- choosing -----------------------------------------------------------------------------
+
+
+def pack(files: Sequence[Sequence[Form]], budget: int) -> Packed:
+    """Return a choice of much value within a budget, the same for the same forms.
+
+    Each file's forms on their upper hull, the steps between them taken by value per token: the
+    fractional optimum (Sinha and Zoltners, 1979), without the step that does not fit.
+    """
+    steps = [(-value / max(cost, 1), at, number, value, cost)
+             for at, forms in enumerate(files)
+             for number, value, cost in _hull(forms)]  # fmt: skip
+    heapq.heapify(steps)
+    chosen: list[int | None] = [None] * len(files)
+    used, total, bound, full = 0, 0.0, 0.0, set[int]()
+    while steps:
+        _, at, number, value, cost = heapq.heappop(steps)
+        if used + cost > budget:
+            if not full:
+                bound = total + value * (budget - used) / max(cost, 1)
+            full.add(at)
+        elif at not in full:
+            chosen[at], used, total = number, used + cost, total + value
+    return Packed(tuple(chosen), used, total, max(bound, total))
+
+
+def _hull(forms: Sequence[Form]) -> Iterator[tuple[int, float, int]]:
+    """Yield (number, more value, more tokens) from one useful form of a file to the next."""
+    value, cost = 0.0, 0
+    while True:
+        more = [
+            ((one.value - value) / max(one.tokens - cost, 1), -one.tokens, number)
+            for number, one in enumerate(forms)
+            if one.value > value + 1e-12 and one.tokens >= cost
+        ]
+        if not more:
+            return
+        _, _, number = max(more)
+        best = forms[number]
+        yield number, best.value - value, best.tokens - cost
+        value, cost = best.value, best.tokens
+
+
+def filled(laid: Sequence[Laid], packed: Packed, budget: int) -> Packed:
     """Return a packing whose room that is left holds more of the files most worth reading.
 
     The best file comes first: it gets its fullest form that fits, then the next one.
     """
     chosen, room, value = [*packed.chosen], budget - packed.tokens, packed.value
     for at, one in enumerate(laid):
-        if one.relevance < WORTH_READING:
-            continue
         now = chosen[at]
-        here = one.forms[now].offer if now is not None else Offer(0.0, 0)
-        for number in range(len(one.forms) - 1, -1 if now is None else now, -1):
-            offer = one.forms[number].offer
-            if offer.tokens - here.tokens <= room:
-                chosen[at] = number
-                room -= offer.tokens - here.tokens
-                value += offer.value - here.value
-                break
-    return Packed(tuple(chosen), budget - room, value)
+        here = Form((), 0, 0.0) if now is None else one.forms[now]
+        fuller = [
+            (form, number)
+            for number, form in enumerate(one.forms)
+            if number > (-1 if now is None else now) and form.tokens - here.tokens <= room
+        ]
+        if fuller and one.relevance >= WORTH_READING:
+            form, chosen[at] = fuller[-1]
+            room -= form.tokens - here.tokens
+            value += form.value - here.value
+    return Packed(tuple(chosen), budget - room, value, max(packed.bound, value))
+
+
+def lay(asked: Asked, ranked: Sequence[Ranked]) -> tuple[list[Laid], list[tuple[str, str]]]:
+    """Read the best of the ranked files and make their forms; tell why others are left out."""
+    best = max((one.score for one in ranked), default=0.0)
+    laid, gone, far = list[Laid](), list[tuple[str, str]](), list[tuple[str, str]]()
+    near = list[tuple[Ranked, float]]()
+    for one in ranked:
+        relevance = math.exp((one.score - best) / SOFTNESS)
+        if len(near) >= CONSIDERED or relevance < LEAST:
+            far.append((one.path, TOO_FAR if len(near) >= CONSIDERED else TOO_LITTLE))
+        else:
+            near.append((one, relevance))
+    shas = _indexed_shas(asked, [one.path for one, _ in near])
+    told, clean = _telling(asked), asked.source.index.outlet.clean
+    for one, relevance in near:
+        page = read_page(asked, one.path, shas.get(one.path, ""))
+        if page is None or not page.text.strip():
+            gone.append((one.path, EMPTY if page else GONE))
+            continue
+        signs = {reason.family for reason in one.reasons}
+        confidence = min(1.0, CONFIDENCE + SURER * len(signs))
+        sizes = SIZES[asked.request.detail]
+        if relevance >= WORTH_READING:
+            half = asked.request.token_budget // 2
+            sizes = replace(sizes, whole_tokens=max(sizes.whole_tokens, half))
+        forms = forms_of(page, one.candidate, relevance * confidence, told, sizes, clean)
+        laid.append(Laid(one, page, relevance, confidence, forms))
+    return laid, gone + far
+
+
+def decide(asked: Asked, laid: Sequence[Laid], dropped: Sequence[tuple[str, str]]) -> Assembled:
+    """Return the forms that fit, checked against the disk, and why the others are left out."""
+    budget, told = asked.request.token_budget, _telling(asked)
+    packed = filled(laid, pack([one.forms for one in laid], budget), budget)
+    pieces, changed, left = list[Piece](), list[str](), list[tuple[str, str]]()
+    for one, number in zip(laid, packed.chosen, strict=True):
+        if number is None:
+            least = min((form.tokens for form in one.forms), default=0)
+            fits = least <= budget - packed.tokens
+            left.append((one.page.path, TOO_LITTLE if fits else NO_ROOM))
+            continue
+        state = state_of(asked, one.page)
+        if state != "FRESH":
+            changed.append(one.page.path)
+            if asked.request.strict:
+                continue
+        reasons = named_reasons(
+            one.ranked.reasons, one.ranked.candidate.because, asked.said, told,
+            None if one.page.guarded else one.page.record, one.forms[-1].pieces,
+        )  # fmt: skip
+        pieces += [
+            replace(
+                piece, relevance=one.relevance, confidence=one.confidence, freshness=state,
+                causal=one.ranked.candidate.causal, reasons=reasons,
+            )
+            for piece in one.forms[number].pieces
+        ]  # fmt: skip
+    files = dict.fromkeys(piece.path for piece in pieces)
+    while pieces and tokens.count(rendered(pieces)) > budget:
+        pieces.pop()
+    shown = {piece.path: piece for piece in pieces}
+    left = [(path, NO_ROOM) for path in files if path not in shown] + left
+    left = [*((path, CHANGED) for path in changed), *left, *dropped]
+    text = rendered(pieces)
+    layers = {path: {one.layer: None for one in pieces if one.path == path} for path in shown}
+    states = {piece.freshness for piece in pieces}
+    efficiency = min(1.0, packed.value / packed.bound) if packed.bound > 0 and pieces else 0.0
+    old = [one.page.path for one in laid if one.page.outdated]
+    return Assembled(
+        PlannedContext(
+            tuple(sorted({piece.layer for piece in pieces})), tuple(shown), text, tuple(pieces)
+        ),
+        BudgetReport(budget, tokens.count(text), round(efficiency, 4)),
+        "dirty" if "DIRTY" in states else "stale" if "STALE" in states else "fresh",
+        (
+            intent_words(asked.understood),
+            *(file_words(path, shown[path].reasons, [*layers[path]]) for path in shown),
+        ),
+        tuple(Dropped(path, why) for path, why in left[:MOST_DROPPED]),
+        tuple(dict.fromkeys((*old, *changed))),
+    )
 
 
 def look_again(asked: Asked, paths: Sequence[str]) -> None:
     """Bring index and structure up to date with some files, at once."""
     with suppress(VaultMindError):
         asked.source.index.refresh(paths)
-    if asked.source.structure is not None:
-        asked.source.structure.settle(SETTLE_SECONDS)
-    asked.known.settle(SETTLE_SECONDS)
+    asked.source.structure.settle(SETTLE_SECONDS)
 
 
-def _near(ranked: Sequence[Ranked]) -> tuple[list[tuple[Ranked, float]], list[tuple[str, str]]]:
-    """Return the best files with their relevance, and why the others are left out."""
-    relevant = relevances([one.score for one in ranked], SOFTNESS)
-    near: list[tuple[Ranked, float]] = []
-    dropped: list[tuple[str, str]] = []
-    for one, relevance in zip(ranked, relevant, strict=True):
-        if len(near) >= CONSIDERED:
-            dropped.append((one.candidate.path, TOO_FAR))
-        elif relevance < LEAST:
-            dropped.append((one.candidate.path, TOO_LITTLE))
-        else:
-            near.append((one, relevance))
-    return near, dropped
-
-
-def _read(
-    asked: Asked, near: Sequence[tuple[Ranked, float]]
-) -> tuple[list[LaidFile], list[tuple[str, str]]]:
-    """Return the files that can be packed, read anew, and those that cannot be read."""
-    source, detail = asked.source, asked.request.detail
-    shas = indexed_shas(source, [one.candidate.path for one, _ in near])
-    telling = frozenset(asked.understood.terms)
-    told = _telling(asked)
-    words = frozenset(stems_of(" ".join(asked.understood.terms)))
-    laid: list[LaidFile] = []
-    gone: list[tuple[str, str]] = []
-    for one, relevance in near:
-        path = one.candidate.path
-        page = read_page(source, path, shas.get(path, ""))
-        if page is None:
-            gone.append((path, GONE))
-            continue
-        if not page.text.strip():
-            gone.append((path, EMPTY))
-            continue
-        signs = {reason.family for reason in one.reasons}
-        worth = Worth(
-            relevance,
-            min(1.0, SURE + SURER * len(signs)),
-            one.candidate.causal,
-            one.reasons,
-            one.candidate.spots,
-            telling,
-            told,
-            _earlier_use(one.candidate, words),
-        )
-        most = asked.request.token_budget // 2 if relevance >= WORTH_READING else 0
-        forms = forms_of(page, worth, detail, source.index.outlet.clean, most)
-        laid.append(LaidFile(page, forms, one, relevance))
-    return laid, gone
-
-
-def _earlier_use(candidate: Candidate, words: frozenset[str]) -> EarlierUse | None:
-    """Return what leads into a file that earlier work used; None of any other."""
-    if not (candidate.causal or candidate.signals.get("affinity")):
+def read_page(asked: Asked, path: str, indexed_sha: str) -> Page | None:
+    """Read a file anew; None where it is gone or cannot be read."""
+    source = asked.source
+    try:
+        file = source.reader.read(path)
+    except VaultMindError:
         return None
-    return EarlierUse(frozenset(candidate.parts), words)
+    record = source.structure.record(path)
+    return Page(
+        path,
+        blank_passages(file.text),
+        file.stat,
+        record if record is not None and record.sha == file.sha else None,
+        indexed_sha == file.sha,
+        indexed_sha not in ("", file.sha),
+        bool(source.index.outlet.paths.agent_of(path)),
+    )
 
 
-def _checked(
-    asked: Asked, chosen: Sequence[tuple[LaidFile, Form]]
-) -> tuple[list[str], list[Piece], list[str]]:
-    """Return files and pieces as they stand on the disk now, and the files that changed."""
-    files: list[str] = []
-    pieces: list[Piece] = []
-    changed: list[str] = []
-    for one, form in chosen:
-        path = one.page.path
-        state = state_of(asked.source, one.page)
-        if state != "FRESH":
-            changed.append(path)
-            if asked.request.strict:
-                continue
-        files.append(path)
-        pieces += [_marked(piece, state) for piece in form.pieces]
-    return files, pieces, changed
+def state_of(asked: Asked, page: Page) -> Freshness:
+    """Return how a page stands to the disk: FRESH where the file is as it was read."""
+    try:
+        now = asked.source.reader.stat(page.path)
+    except VaultMindError:
+        return "DIRTY"
+    return "FRESH" if now == page.stat else "STALE"
 
 
-def _fitting(
-    files: Sequence[str], pieces: Sequence[Piece], budget: int
-) -> tuple[list[str], list[Piece], list[str]]:
-    """Return files and pieces within a budget, the last left out first, and the files left out."""
-    kept = [*pieces]
-    while kept and tokens.count(rendered(kept)) > budget:
-        kept.pop()
-    if len(kept) == len(pieces):
-        return [*files], kept, []
-    shown = {piece.path for piece in kept}
-    here = [path for path in files if path in shown]
-    return here, kept, [path for path in files if path not in shown]
+def _indexed_shas(asked: Asked, paths: Sequence[str]) -> dict[str, str]:
+    try:
+        return {row.path: row.sha for row in asked.source.index.rows(paths)}
+    except VaultMindError:
+        return {}
 
 
 def _telling(asked: Asked) -> dict[str, float]:
     """Return how much each word of the task tells in a name of the source; rare ones most."""
-    wording = asked.known.names.by_definition
+    wording = asked.source.structure.names.by_definition
     worth = {word: wording.worth(word) for word in dict.fromkeys(stems_of(asked.said))}
     return {word: value for word, value in worth.items() if value > 0}
 
 
-def _told(one: LaidFile, words: TaskWords, clean: Callable[[str], str]) -> tuple[Reason, ...]:
-    """Return a file's reasons as they are told, with words that may be shown of it."""
-    page, shown = one.page, [piece.text for piece in one.forms[-1].pieces]
-    record = None if page.guarded else page.record
-    told = [reason for reason in one.ranked.reasons if is_told(reason, page.record)]
-    because = one.ranked.candidate.because
-    return told_reasons(told, because, words, texts_of(clean(page.path), record, shown))
+# --- forms --------------------------------------------------------------------------------
 
 
-def _marked(piece: Piece, state: Freshness) -> Piece:
-    return piece if piece.freshness == state else replace(piece, freshness=state)
+def forms_of(
+    page: Page,
+    candidate: Candidate,
+    worth: float,
+    told: Mapping[str, float],
+    sizes: Sizes,
+    clean: Callable[[str], str],
+) -> tuple[Form, ...]:
+    """Return the forms of a file, the shortest first.
+
+    `told` says how much each word of the task tells. `clean` takes secrets out of a text.
+    """
+    forms, found = list[Form](), list[Piece]()
+
+    def piece(part: str, lines: tuple[int, int], text: str, layer: Layer) -> Piece:
+        made = Piece(page.path, part, *lines, clean(text), 0, layer, 0.0, 0.0)
+        return replace(made, tokens=tokens.count(block(made)) + SEPARATOR_TOKENS)
+
+    def add(pieces: Iterable[Piece], gain: float, price: float = sizes.price) -> None:
+        shown = tuple(sorted(pieces, key=lambda one: one.first_line))
+        cost = sum(one.tokens for one in shown)
+        forms.append(Form(shown, cost, worth * gain - price * cost))
+
+    if page.guarded:  # the search let through what is not forgotten; the file may say more
+        spots = [one for one in _apart(candidate.spots) if page.indexed]
+        for number, spot in enumerate(spots[: sizes.spots]):
+            first = page.text.count("\n", 0, spot.start) + 1
+            last = first + page.text.count("\n", spot.start, spot.end)
+            text = tokens.clip(spot.text, sizes.spot_tokens)
+            found.append(piece(spot.part, (first, last), text, "L3"))
+            add(found, 1.0 - (1.0 - LINE_GAIN) / 2**number)
+        return tuple(forms)
+    spots = places_of(page, candidate, told, sizes.spot_tokens * CHARS_A_TOKEN)
+    add([piece("outline", (1, 1), _abstract(page), "L0")], LINE_GAIN, 0.0)
+    if lines := _outline(page, told, {one.part for one in spots}, sizes.outline_lines):
+        text = "\n".join(f"{number}: {line}" for number, line in lines.items())
+        add([piece("outline", (min(lines), max(lines)), text, "L1")], OUTLINE_GAIN)
+    for number, spot in enumerate(spots[: sizes.spots], 1):
+        text, first = _whole_lines(page.text, spot, sizes.spot_tokens)
+        found.append(piece(spot.part, (first, first + text.count("\n")), text, "L3"))
+        add(found, 1.0 - (1.0 - SPOT_GAIN) * (2 / 3) ** number)
+    if len(page.text) <= sizes.whole_tokens * 8:
+        whole = piece("", (1, page.text.count("\n") + 1), page.text.rstrip(), "L3")
+        if whole.tokens <= sizes.whole_tokens:
+            add([whole], WHOLE_GAIN)
+    return tuple(forms)
 
 
-def _why_not(one: LaidFile, room: int) -> str:
-    least = min((form.offer.tokens for form in one.forms), default=0)
-    return NO_ROOM if least > room else TOO_LITTLE
+def places_of(
+    page: Page, candidate: Candidate, told: Mapping[str, float], most_chars: int
+) -> list[Spot]:
+    """Return the places of a file, the best first, none over another.
+
+    What earlier work changed goes first. In code, a definition whose name shares a word with the
+    task goes before lines that belong to none: imports, the head of a file. One within a place of
+    more than `most_chars`, which is cut, is a place of its own.
+    """
+    parts = _parts(page, told)
+    spots = [*candidate.spots] if page.indexed else []
+    telling = sorted((one for one in parts if one.score), key=lambda one: (-one.score, one.start))
+
+    def holds(spot: Spot, part: Spot) -> bool:
+        return part.part == spot.part or spot.start <= part.start < spot.end
+
+    def is_shown(spot: Spot, part: Spot) -> bool:
+        whole = part.part == spot.part or spot.end - spot.start <= most_chars
+        return whole and holds(spot, part)
+
+    def around(part: Spot) -> float:
+        return max((spot.score for spot in spots if holds(spot, part)), default=0.0)
+
+    def lifted(spot: Spot) -> float:
+        return spot.score + max((p.score for p in telling if is_shown(spot, p)), default=0.0)
+
+    found = [replace(spot, score=lifted(spot)) for spot in spots]
+    alone = [
+        replace(part, score=part.score + around(part))
+        for part in telling
+        if part.score >= LEAST_SHARE * telling[0].score
+        and not any(is_shown(spot, part) for spot in spots)
+    ]
+    found += alone[:MOST_DEFINED]
+    named = [one for one in found if one.part or any(holds(one, part) for part in telling)]
+    found = (named or found) if telling else found
+    changed = [one for one in parts if _is_named(one.part, candidate.parts)]
+    if not changed and not named and (candidate.causal or "affinity" in candidate.signals):
+        changed = _saying(page, parts, told)
+    return _apart([*(replace(one, score=math.inf) for one in changed), *found], page.text)
 
 
-def _worst(pieces: Sequence[Piece]) -> Literal["fresh", "stale", "dirty"]:
-    states: Mapping[Freshness, Literal["stale", "dirty"]] = {"STALE": "stale", "DIRTY": "dirty"}
-    found = {states[piece.freshness] for piece in pieces if piece.freshness in states}
-    return "dirty" if "dirty" in found else "stale" if "stale" in found else "fresh"
+def _apart(spots: Iterable[Spot], text: str = "") -> list[Spot]:
+    """Return places, the best first, none over another and none that is blank."""
+    kept: list[Spot] = []
+    for spot in sorted(spots, key=lambda one: (-one.score, one.start)):
+        is_blank = bool(text) and not text[spot.start : spot.end].strip()
+        if not is_blank and all(spot.end <= one.start or one.end <= spot.start for one in kept):
+            kept.append(spot)
+    return kept
+
+
+def _parts(page: Page, told: Mapping[str, float]) -> list[Spot]:
+    """Return what a file is made of, in order: its definitions, or its sections.
+
+    The score of a definition says how much of the task its name and its doc line tell.
+    """
+    record = page.record
+    if record is None:
+        return []
+    lines = page.text.split("\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    if record.shape != "code":
+        headings = [one for one in record.headings if 0 < one.line <= len(lines)]
+        ends = [*(one.line - 1 for one in headings[1:]), len(lines)]
+        return [Spot(starts[one.line - 1], starts[last] - 1, f"#{one.text}", 0.0)
+                for one, last in zip(headings, ends, strict=False)]  # fmt: skip
+    total = math.fsum(told.values()) or 1.0
+    found = []
+    for one in record.definitions:
+        if 0 < one.line <= one.last_line <= len(lines):
+            outer, _, name = one.name.rpartition(".")
+            score = 0.0
+            if may_hold(told, f"{one.name} {one.summary}"):
+                counted: dict[str, float] = {}
+                for text, share in ((name, 1.0), (one.summary, ASIDE), (outer, AROUND)):
+                    for word in stems_of(text):
+                        counted.setdefault(word, share)
+                score = math.fsum(part * told.get(word, 0.0) for word, part in counted.items())
+                score *= (ASIDE if one.kind == "constant" else 1.0) / total
+            first = lead_of(lines, one.line)
+            found.append(Spot(starts[first - 1], starts[one.last_line] - 1, f"#{one.name}", score))
+    return sorted(found, key=lambda one: (one.start, -one.end))
+
+
+def _is_named(part: str, wanted: Iterable[str]) -> bool:
+    """Tell whether a part is one of those named, be it by the last part of its name."""
+    return any(part == f"#{one}" or part.endswith(f".{one}") for one in wanted)
+
+
+def _saying(page: Page, parts: Sequence[Spot], told: Mapping[str, float]) -> list[Spot]:
+    """Return the innermost parts whose text says most of the task."""
+    after = (*(one.start for one in parts[1:]), math.inf)
+    score = {}
+    for one, begins in zip(parts, after, strict=False):
+        text = page.text[one.start : one.end]
+        if begins >= one.end <= MOST_SEARCHED and may_hold(told, text):
+            score[one] = math.fsum(told.get(word, 0.0) for word in set(stems_of(text)))
+    best = max(score.values(), default=0.0)
+    ranked = sorted(score, key=lambda one: (-score[one], one.start))
+    return [one for one in ranked if score[one] >= LEAST_SHARE * best > 0][:MOST_DEFINED]
+
+
+def rendered(pieces: Sequence[Piece]) -> str:
+    """Return pieces as the text of a context."""
+    return "\n\n".join(block(piece) for piece in pieces)
+
+
+def block(piece: Piece) -> str:
+    """Return one piece as it is shown: where it stands, then its text."""
+    path = piece.path if piece.path.isprintable() else one_line(piece.path)
+    if piece.part == "outline":
+        between = ": " if piece.layer == "L0" else "\n"
+        return f"{path}{between}{piece.text}" if piece.text else path
+    part = f" {piece.part}" if piece.part else ""
+    return f"{path}:{piece.first_line}-{piece.last_line}{part}\n{piece.text}"
+
+
+def _abstract(page: Page) -> str:
+    """Return what a file is about, or else what it defines; nothing that its name says already."""
+    record = page.record
+    if record is None:
+        return ""
+    names = [one.name for one in record.definitions if one.public and "." not in one.name]
+    about = (record.abstract, record.title, ", ".join(names[:MOST_NAMED]))
+    told = next((one for one in about if one.strip() and not _is_name(one, page.path)), "")
+    return tokens.clip(" ".join(told.split()), ABSTRACT_TOKENS)
+
+
+def _is_name(text: str, path: str) -> bool:
+    """Tell whether a text says no more than the path of its file."""
+    name = path.rpartition("/")[2]
+    said = " ".join(text.split()).casefold()
+    return said in (path.casefold(), name.casefold(), name.rpartition(".")[0].casefold())
+
+
+def _outline(
+    page: Page, told: Mapping[str, float], first: Iterable[str], most: int
+) -> dict[int, str]:
+    """Return the lines, by number, of the definitions or headings that say most about the task."""
+    record, lines = page.record, page.text.splitlines()
+    named: list[tuple[str, int]] = []
+    for one in record.definitions if record else ():
+        line = one.line
+        while line < len(lines) and lines[line - 1].lstrip().startswith("@"):
+            line += 1  # below its decorators
+        named.append((one.name, line))
+    named += [(one.text, one.line) for one in record.headings] if record else []
+    ranked = sorted(
+        named,
+        key=lambda it: (f"#{it[0]}" not in first, -sum(w in it[0].lower() for w in told), it[1]),
+    )
+    kept = {line: name for name, line in ranked[:most] if 0 < line <= len(lines)}
+    title = record.title.casefold() if record else ""
+    if all(_is_name(name, page.path) or name.casefold() == title for name in kept.values()):
+        return {}
+    return {line: lines[line - 1].strip()[:160] for line in sorted(kept)}
+
+
+def _whole_lines(text: str, spot: Spot, most_tokens: int) -> tuple[str, int]:
+    """Return the whole lines of a spot, as many as the size allows, and the first's number."""
+    start = text.rfind("\n", 0, spot.start) + 1
+    end = text.find("\n", max(start, spot.end - 1))
+    lines = text[start : end if end >= 0 else len(text)].rstrip().split("\n")
+    sizes = accumulate(tokens.count(line) + 1 for line in lines)
+    kept = [line.rstrip("\r") for line, size in zip(lines, sizes, strict=True)
+            if size <= most_tokens]  # fmt: skip
+    shown = "\n".join(kept).rstrip() or tokens.clip(lines[0], most_tokens)
+    return shown, text.count("\n", 0, start) + 1
