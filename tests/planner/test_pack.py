@@ -11,16 +11,8 @@ from hypothesis import strategies as st
 
 from vaultmind import tokens
 from vaultmind.planner.candidates import Candidate, Spot
-from vaultmind.planner.pack import (
-    SIZES,
-    Form,
-    Page,
-    Ranked,
-    forms_of,
-    pack,
-    rendered,
-    running_last,
-)
+from vaultmind.planner.forms import SIZES, Form, Page, forms_of, rendered
+from vaultmind.planner.pack import Ranked, pack, running_last
 from vaultmind.planner.types import Definition, FileRecord, Heading, Piece
 from vaultmind.vault.files import FileStat
 

@@ -19,7 +19,7 @@ from tests.planner.test_rerank import Hanging, minion_of
 from tests.serve.test_http import ask
 from tests.serve.vaults import open_vault, write_vault
 from vaultmind import tokens
-from vaultmind.planner.ready import ReadyPlanner
+from vaultmind.planner.plan import Planner
 from vaultmind.planner.types import (
     BudgetReport,
     Dropped,
@@ -168,7 +168,7 @@ def test_a_model_that_hangs_delays_no_answer_beyond_its_time(tmp_path: Path) -> 
     hanging = Hanging()
     with open_vault(tmp_path / "house") as app:
         app.planner.close()
-        app.planner = ReadyPlanner(app.sources, minion_of(hanging, tmp_path), app.clock)
+        app.planner = Planner(app.sources, app.clock, minion_of(hanging, tmp_path))
         call, args = Call(MAIN), {"task": TASK, "token_budget": 100, "latency_budget_ms": 400}
         context_plan(app, call, **(args))  # what is loaded once is loaded
         began = time.monotonic()
@@ -186,7 +186,7 @@ def test_a_model_that_answers_has_its_voice(tmp_path: Path) -> None:
         order = [one.path for one in first.context.pieces]
         queue = EagerQueue()
         app.planner.close()
-        app.planner = ReadyPlanner(app.sources, minion_of(queue, tmp_path), app.clock)
+        app.planner = Planner(app.sources, app.clock, minion_of(queue, tmp_path))
         told = context_plan(app, Call(MAIN), **asked).plan
         figures = app.planner.figures
     assert told.rerank == "used" and told.model == "eager"

@@ -50,7 +50,6 @@ _KINDS = (
 )  # fmt: skip
 _RANKS = {"constant": 0, "type": 3, "class": 6}
 """Kinds that a name has only where no other pattern tells more of it."""
-_DECORATORS = re.compile(r"^(?:@(?!interface\b)[\w.]+(?:\((?:[^()]|\([^()]*\))*\))?\s*)+")
 _LEFT_OVER = re.compile(r"\s{0,20}(?:=>|[:={;]|\bwhere|\bthen|\bdo)\s*$")
 _OF_MODULE = re.compile(r"^(?:module\.)?exports\.|^this\.|^window\.|^globalThis\.")
 _NOT_A_BASE = re.compile(
@@ -114,10 +113,6 @@ class Language:
     private_words: tuple[str, ...] = ("private", "protected")
     docs: str = "comment"
     """Where a definition's doc stands: `comment` above it, or `docstring` within."""
-    otherwise: str = ""
-    """The language it is where `otherwise_when` is found in the text: C++ in a `.h`."""
-    otherwise_when: str = ""
-    base_kinds: Mapping[str, str] = field(default_factory=dict)
     queries: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -283,8 +278,6 @@ def _place(node: Node) -> Place:
 def read_code(path: str, text: str, name: str) -> CodeFacts:
     """Return what a file of code holds. What does not parse is left out, the rest told."""
     one = language(name)
-    if one.otherwise and re.search(one.otherwise_when, text, re.M):
-        one = language(one.otherwise)
     *folders, file = path.split("/")
     test = any(fnmatchcase(file, pattern) for pattern in one.test_files)
     test = test or not {*folders}.isdisjoint(one.test_folders)
@@ -384,27 +377,19 @@ class _File:
         while (wrap := self.wraps.get(_place(outer))) is not None and _place(wrap) != _place(outer):
             exported = exported or _place(outer) in self.exported
             outer = wrap
-        body = nodes.get("body")
-        signature = self._signature(node, nodes)
-        bases = self._bases(nodes)
         kind = kind.removeprefix("default_")
-        if kind == "class":
-            known = self.language.base_kinds
-            last = (re.split(r"\.|::", base)[-1] for base in bases)
-            kind = next((known[base] for base in last if base in known), kind)
-        elif kind == "function" and ("owner" in nodes or (parent and parent.kind in CLASSES)):
+        if kind == "function" and ("owner" in nodes or (parent and parent.kind in CLASSES)):
             kind = "method"
-        first, last_row = outer.start_point[0], outer.end_point[0]
-        if outer.end_point[1] == 0 and last_row > first:
-            last_row -= 1
-        doc = self.docs.get(_place(body[0])) if body else None
+        signature, first = self._signature(node, nodes), outer.start_point[0]
+        last = outer.end_point[0] - (outer.end_point[1] == 0 and outer.end_point[0] > first)
+        doc = self.docs.get(_place(nodes["body"][0])) if "body" in nodes else None
         summary = _unquoted(self.text(doc)) if doc else ""
         if not doc and self.language.docs == "comment":
             above = self.lines[lead_of(self.lines, first + 1) - 1 : first]
             summary = "\n".join(_MARKS.sub("", one) for one in above if one.lstrip()[:1] != "@")
         made = Definition(
-            name, kind, first + 1, last_row + 1, signature, _first_line(summary),
-            self._is_public(name, signature, exported, parent), bases,
+            name, kind, first + 1, last + 1, signature, _first_line(summary),
+            self._is_public(name, signature, exported, parent), self._bases(nodes),
         )  # fmt: skip
         self.around.append((_place(node), made))
         return made if kind != "holder" else None
@@ -420,14 +405,13 @@ class _File:
         return f"{parent.name}.{name}" if parent else name
 
     def _signature(self, node: Node, nodes: Nodes) -> str:
-        """Return all before the body, without decorators and comments, on one line."""
+        """Return all before the body, without comments, on one line."""
         body = nodes.get("body")
         end = body[0].start_byte if body else node.end_byte
         text = self._without(self.comments, node.start_byte, end).strip()
         if not body and "name" in nodes:
             text = text.split("\n", 1)[0]
-        text = _DECORATORS.sub("", " ".join(text.split()))
-        text = text.replace("( ", "(").replace(", )", ")").replace(",)", ")").replace(" )", ")")
+        text = " ".join(text.split()).replace("( ", "(").replace(",)", ")").replace(" )", ")")
         text = _LEFT_OVER.sub("", text) if body else text.rstrip(" ;,{").removesuffix("; end")
         return _clip(text, SIGNATURE_CHARS)
 
@@ -443,14 +427,11 @@ class _File:
 
     def _bases(self, nodes: Nodes) -> tuple[str, ...]:
         """Return the names of what a class inherits from, without type arguments and calls."""
-        text = ", ".join(self.text(node) for node in nodes.get("bases", ())).lstrip("<: ")
-        text = text[1:-1] if text[:1] == "(" and text[-1:] == ")" else text
-        flat, depth = "", 0
-        for char in _NOT_A_BASE.sub(",", text).replace("+", ","):
-            depth = max(0, depth + (char in "<([{") - (char in ">)]}"))
-            flat += char if depth == 0 and char not in ">)]}" else ""
-        parts = (part for part in flat.split(",") if "=" not in part and "*" not in part)
-        return tuple(dict.fromkeys(told.group() for one in parts if (told := _NAME.search(one))))
+        text = ", ".join(self.text(node) for node in nodes.get("bases", ()))
+        flat = re.sub(r"\([^()]*\)", "", _TYPES.sub("", text).strip("()<: "))
+        parts = re.split(r"[,+]", _NOT_A_BASE.sub(",", flat))
+        names = (_NAME.search(one) for one in parts if "=" not in one and "*" not in one)
+        return tuple(dict.fromkeys(found.group() for found in names if found))
 
     def _is_public(
         self, name: str, signature: str, exported: bool, parent: Definition | None
@@ -472,21 +453,17 @@ class _File:
         return bool(parent or not self.has_exports or exported or name in given)
 
     def _head(self) -> str:
-        """Return the comment that the file begins with, unless it is of the first definition."""
-        row = 0
-        while row < min(len(self.lines), MOST_ABOVE):
-            line = self.lines[row].strip()
-            first = row
-            while row < len(self.lines) and self.lines[row].lstrip().startswith(_ABOVE):
-                row += 1
-            said = "\n".join(_MARKS.sub("", _MARKS.sub("", one)) for one in self.lines[first:row])
-            followed = row < len(self.lines) and self.lines[row].strip()
-            if line.startswith(("//!", "/*!")) or (said and not followed):
-                if not _NO_ABSTRACT.search(said):
-                    return re.sub(r"@(?:file|fileoverview|module)\b", "", said)
-            elif line and first == row:
+        """Return the first comment of the file that tells of it, unless code follows at once."""
+        block: list[str] = []
+        for line in (*self.lines[:MOST_ABOVE], ""):
+            if line.lstrip().startswith(_ABOVE):
+                block.append(_MARKS.sub("", _MARKS.sub("", line)))
+            elif line.strip():
                 return ""
-            row += 1
+            elif block and not _NO_ABSTRACT.search(said := "\n".join(block)):
+                return re.sub(r"@(?:file|fileoverview|module)\b", "", said)
+            else:
+                block = []
         return ""
 
     def _links(self, definitions: Sequence[Definition]) -> Iterator[Link]:

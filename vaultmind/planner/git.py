@@ -289,7 +289,7 @@ def _fresh(at: int, half_life: float) -> float:
 
 
 class History:
-    """Answers for one source from what it has read until HEAD moves. Any thread, no lock."""
+    """Answers for one source from what it has read until HEAD moves. Any thread."""
 
     def __init__(
         self,
@@ -307,7 +307,7 @@ class History:
         self._found: tuple[object, Repository | None] = ((), None)
         self._read: tuple[object, float] = (None, float("inf"))
         """The repository's stamp at the last reading, and when it is to be read again anyway."""
-        self._work = threading.Thread()
+        self._lock, self._work = threading.Lock(), threading.Thread()
 
     def repository(self) -> Repository | None:
         """Return the source's repository, found by its files: no git is run."""
@@ -334,11 +334,13 @@ class History:
         """Read the past anew where it moved, in a thread; tell whether it is known in time."""
         if not self.moved():
             return True
-        if not self._work.is_alive():
-            self._work = threading.Thread(target=self.read, name="git", daemon=True)
-            self._work.start()
-        self._work.join(max(0.0, timeout_seconds))
-        return not self._work.is_alive()
+        with self._lock:
+            if not self._work.is_alive():
+                self._work = threading.Thread(target=self.read, name="git", daemon=True)
+                self._work.start()
+            work = self._work
+        work.join(max(0.0, timeout_seconds))
+        return not work.is_alive()
 
     def read(self) -> Past:
         """Return the past up to HEAD, read now where it moved; empty without git."""

@@ -23,8 +23,6 @@ MOST_EDGES = 1000
 """Edges of one file."""
 MOST_OF_A_NAME = 200
 """Files of one name that are looked at: more are a convention's."""
-MOST_OF_A_FOLDER = 12
-"""Files of a package that an import of all of it means, where no name tells which."""
 MOST_LIKE = 3
 """Files that a test is named like, or that an index file takes one name from."""
 _PLAIN_FOLDERS = frozenset({"src", "lib"})
@@ -34,7 +32,8 @@ _TEST_MARKS = re.compile(
 )
 _NO_NAMES = frozenset({"init", "index", "main", "mod", "lib", "conftest", "utils", "helpers", ""})
 _WITHOUT_IMPORTS = frozenset({"go", "jvm", "csharp", "ruby"})
-"""Families that need no import for what lies in the same package."""
+"""Families that need no import for what lies in the same package, or that import whole packages:
+what a file uses is found by its name, where one file alone defines it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,9 @@ class Graph:
         those that looked for a name that came or went.
         """
         moved = {path for path, one in changed.items() if (path in self._records) == (one is None)}
-        if len(changed) * 4 > len(self._records) or any(map(self._moves_others, moved)):
+        if len(changed) * 4 > len(self._records) or any(
+            is_package(path) or _is_index(path) for path in moved
+        ):
             self._records = {**self._records, **{p: r for p, r in changed.items() if r}}
             for path in [path for path, one in changed.items() if one is None]:
                 self._records.pop(path, None)
@@ -78,13 +79,6 @@ class Graph:
                 touched.update(self._askers.get(key, ()))
         for path in touched:
             self._connect(path)
-
-    def _moves_others(self, path: str) -> bool:
-        """Tell whether files find each other otherwise once a file came or went."""
-        record = self._records.get(path)
-        by_folder = record is None or _family(record) in _WITHOUT_IMPORTS
-        is_code = language(language_of(path)).family in _WITHOUT_IMPORTS
-        return (by_folder and is_code) or is_package(path) or _is_index(path)
 
     def out(self, path: str) -> tuple[Edge, ...]:
         """Return what a file leads to, in the order of its lines."""
@@ -111,7 +105,7 @@ class Graph:
         self._out: dict[str, tuple[Edge, ...]] = {}
         self._into: dict[str, dict[tuple[str, str], Edge]] = {}
         self._tables: dict[str, list[str]] = {}
-        """Files by what they are looked up by: `name`, `=definition`, `/folder`."""
+        """Files by what they are looked up by: `name`, `=definition`."""
         self._packages: dict[str, str] = {}
         self._askers: dict[str, set[str]] = {}
         """Which files looked for what."""
@@ -130,7 +124,7 @@ class Graph:
         if _is_index(path):
             keys |= {_key(_folder(path)), _key(_bare(_folder(path)))}
         if record.shape == "code":
-            keys |= {f"/{_folder(path)}", *(f"={name}" for name in _defined(record))}
+            keys |= {f"={name}" for name in _defined(record)}
         for key in keys:
             held = self._tables.setdefault(key, [])
             (held.append if here else held.remove)(path)
@@ -164,6 +158,9 @@ class Graph:
                     imports.setdefault(target, link.line)
             elif link.kind != "inherits":
                 found.setdefault((link.kind, self._linked(record.path, link.name)), link.line)
+        for name in record.uses if _family(record) in _WITHOUT_IMPORTS else ():
+            if len(only := self._definers(record, name)) == 1:
+                imports.setdefault(only[0], 0)
         found |= {("import", target): line for target, line in imports.items()}
         for link in record.links:
             if link.kind == "inherits":
@@ -182,13 +179,8 @@ class Graph:
 
     def _imported(self, record: FileRecord, link: Link) -> Iterator[str]:
         """Yield the files that an import means, and those its names come from by an index file."""
-        family = _family(record)
-        if family == "python":
-            found = self._python(record, link)
-        elif family in ("go", "csharp") or ("*" in link.names and family == "jvm"):
-            found = self._packaged(record, link.name, family)
-        else:
-            found = [self._by_name(record, link.name, family)]
+        is_python = _family(record) == "python"
+        found = self._python(record, link) if is_python else [self._by_name(record, link.name)]
         for path in filter(None, found):
             yield path
             for name in link.names if _is_index(path) else ():
@@ -238,15 +230,17 @@ class Graph:
         is_standard = parts[0] in sys.stdlib_module_names
         return not root or not is_standard or _folder(record.path) == root
 
-    def _by_name(self, record: FileRecord, name: str, family: str) -> str:
+    def _by_name(self, record: FileRecord, name: str) -> str:
         """Return the file that an import means by the longest beginning of its name."""
+        family = _family(record)
         name = re.sub(r"(?<!^)[?#].*$|^[\w-]+!", "", name).replace("::", "/").strip()
         beside = posixpath.normpath(posixpath.join(_folder(record.path), name))
         if name.startswith("."):
             return self._nearest(record, beside, exact=True)
         if beside in self._records:
             return beside
-        if family == "javascript" and (package := self._package_of(name)):
+        package = next((one for one in self._packages if f"{name}/".startswith(f"{one}/")), "")
+        if package:
             folder = self._packages[package]
             return self._nearest(record, f"{folder}{name[len(package) :]}", exact=True)
         first, *rest = name.replace(".", "/").split("/") if family == "jvm" else name.split("/")
@@ -263,10 +257,6 @@ class Graph:
                 return found
         return ""
 
-    def _package_of(self, name: str) -> str:
-        """Return which package of this source an import begins with; empty for none."""
-        return next((one for one in self._packages if f"{name}/".startswith(f"{one}/")), "")
-
     def _nearest(self, record: FileRecord, wanted: str, *, exact: bool = False) -> str:
         """Return the nearest file of a record's family whose path ends so, or is so."""
         stem, ending = posixpath.splitext(wanted)
@@ -279,31 +269,6 @@ class Graph:
             if fits and (self._records[path].shape != "code" or self._is_kin(record, path)):
                 found.append(path)
         return min(found, key=lambda one: _far(record.path, one), default="")
-
-    def _packaged(self, record: FileRecord, name: str, family: str) -> list[str]:
-        """Return the files of a package or namespace that define what a file uses."""
-        if family == "csharp":
-            paths = self._look(f"={name}")
-        else:
-            parts = name.removesuffix(".*").split("." if family == "jvm" else "/")
-            if package := self._package_of(name) if family == "go" else "":
-                below = f"{self._packages[package]}{name[len(package) :]}".strip("/")
-                paths = self._look(f"/{below}")
-            else:
-                least = len(parts) - 1 if family == "go" and "." in parts[0] else 0
-                ends = ("/".join(parts[at:]) for at in range(least + 1))
-                paths = next((held for end in ends if (held := self._folder_files(end))), [])
-        own = [p for p in paths if self._is_kin(record, p) and not self._records[p].test]
-        uses = frozenset(record.uses)
-        names = {p: {one.name.rpartition(".")[2] for one in self._records[p].definitions}
-                 for p in own}  # fmt: skip
-        used = [path for path in own if not uses.isdisjoint(names[path])]
-        return used or ([] if family == "csharp" else own[:MOST_OF_A_FOLDER])
-
-    def _folder_files(self, ending: str) -> list[str]:
-        ends = [key for key, held in self._tables.items()
-                if held and key[0] == "/" and key.endswith(f"/{ending}")]  # fmt: skip
-        return sorted(self._tables[min(ends, key=lambda key: (len(key), key))]) if ends else []
 
     def _is_kin(self, record: FileRecord, path: str) -> bool:
         return _family(self._records[path]) == _family(record)
@@ -328,15 +293,12 @@ class Graph:
         return min(found, key=key, default="") if wanted else ""
 
     def _base(self, record: FileRecord, link: Link, imports: Iterable[str]) -> str:
-        """Return the file that defines a base: one that is imported, or the only one there is."""
-        last = link.name.rpartition(".")[2]
-        found = self._definers(record, last)
-        if taken := [path for path in imports if path in found]:
-            return taken[0]
-        return found[0] if len(found) == 1 and _family(record) in _WITHOUT_IMPORTS else ""
+        """Return the file that defines a base: one of those that are imported."""
+        found = self._definers(record, link.name.rpartition(".")[2])
+        return next((path for path in imports if path in found), "")
 
     def _tested(self, record: FileRecord, imports: Iterable[str]) -> Iterator[str]:
-        """Yield the files that a test touches: named like it, imported, or used by name."""
+        """Yield the files that a test touches: named like it, or imported."""
         core, found = _core(record.path), list[str]()
         if core not in _NO_NAMES and _is_named_test(record.path):
             for name in (core, core.replace("_", "")):
@@ -344,9 +306,6 @@ class Graph:
             like = {path for path in found if self._is_kin(record, path) and self._is_code(path)}
             found = sorted(like, key=lambda one: (*_distance(record.path, one), one))[:MOST_LIKE]
         found += imports
-        if _family(record) in _WITHOUT_IMPORTS:
-            definers = (self._definers(record, name) for name in record.uses)
-            found += [paths[0] for paths in definers if len(paths) == 1]
         yield from (path for path in dict.fromkeys(found) if self._is_code(path))
 
     def _is_code(self, path: str) -> bool:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from vaultmind.errors import install_hint
 from vaultmind.planner.candidates import LINKED, Asked, Candidate, missing_of
 from vaultmind.planner.names import told_by
 from vaultmind.planner.types import CacheStatus, FileRecord, Layer, Piece, Understood
-from vaultmind.planner.words import stems_of, written_in
+from vaultmind.planner.words import may_hold, stems_of, written_in
 from vaultmind.plural import counted
 from vaultmind.types import Reason
 from vaultmind.vault.oneline import one_line
@@ -119,17 +117,6 @@ def _named(
     words = " ".join([*dict.fromkeys(written[stem] for stem in ranked)][:MOST_WORDS])
     about = "words of the task" if reason.family == "words" else reason.words
     return replace(reason, words=f"{about}: {words}" if words else reason.words)
-
-
-def may_hold(words: Iterable[str], text: str) -> bool:
-    """Tell whether a text is to be looked at closely for stems: these have no accents."""
-    return not text.isascii() or _beginnings(tuple(words)).search(text) is not None
-
-
-@lru_cache(maxsize=16)
-def _beginnings(words: tuple[str, ...]) -> re.Pattern[str]:
-    starts = "|".join(re.escape(word[:3]) for word in words) or r"(?!)"
-    return re.compile(starts, re.IGNORECASE)
 
 
 # --- what a plan lacks --------------------------------------------------------------------

@@ -51,6 +51,17 @@ def _stems(raw: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def may_hold(words: Iterable[str], text: str) -> bool:
+    """Tell whether a text is to be looked at closely for stems: these have no accents."""
+    return not text.isascii() or _beginnings(tuple(words)).search(text) is not None
+
+
+@lru_cache(maxsize=16)
+def _beginnings(words: tuple[str, ...]) -> re.Pattern[str]:
+    starts = "|".join(re.escape(word[:3]) for word in words) or r"(?!)"
+    return re.compile(starts, re.IGNORECASE)
+
+
 class WordTable(Generic[Key]):
     """Texts by a key, and the keys of each word's texts. Not for two threads at once."""
 
@@ -112,7 +123,7 @@ class WordTable(Generic[Key]):
             worth = self.worth(word)
             for key in self.texts_with(word):
                 count = self.texts[word][key]
-                length = 1.0 - FLAT + FLAT * self.counts[key].total() / mean
+                length = 1.0 - FLAT + FLAT * len(self.counts[key]) / mean
                 gain = worth * count * (FULL + 1.0) / (count + FULL * length)
                 scores[key] = scores.get(key, 0.0) + gain
         return scores
