@@ -31,7 +31,7 @@ def record(path: str, text: str, language: str = "") -> FileRecord:
 
 
 class Shelf:
-    """Implements `structure.Followed`. `mark` remembers, `settle` brings all up to date."""
+    """Stands for an index. `mark` remembers, `settle` brings all up to date."""
 
     def __init__(
         self, folder: Path, ground: Ground | None = None, state: Path | None = None

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from vaultmind import tokens
 from vaultmind.episodes.causal import changed_files, used
@@ -29,6 +29,7 @@ from vaultmind.vault.paths import VaultPaths
 
 if TYPE_CHECKING:
     from vaultmind.episodes.store import Tables, TaskRow
+    from vaultmind.index.outlet import Outlet
     from vaultmind.planner.sources import Source
 
 MOST_ALIKE, OTHERS = 12, 4
@@ -53,22 +54,6 @@ SLACK = 4
 log = logging.getLogger(__name__)
 
 
-class Showing(Protocol):
-    """What decides who may see what of the notes: an outlet of the vault."""
-
-    def shows(self, path: str, caller: Caller) -> bool:
-        """Tell whether a caller may see a vault-relative path."""
-        ...
-
-    def hides(self, agent: str, record: str, *names: str) -> bool:
-        """Tell whether a line of a record is forgotten."""
-        ...
-
-    def clean(self, text: str) -> str:
-        """Return a text without the secrets in it."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Recalled:
     """What earlier work says of one task."""
@@ -83,7 +68,7 @@ class Earlier:
     def __init__(
         self,
         tables: Callable[[], Tables],
-        showing: Showing,
+        showing: Outlet,
         paths: VaultPaths,
         clock: Clock,
         stands: Callable[[Tables, str], bool] = lambda tables, name: True,

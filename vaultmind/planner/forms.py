@@ -25,8 +25,6 @@ MOST_DEFINED, LEAST_SHARE = 3, 0.5
 says of the task, for another to be one."""
 ASIDE, AROUND = 0.5, 0.25
 """What a word counts in the doc line or of a constant, and in the name of what is around."""
-MOST_SEARCHED = 200_000
-"""Characters of a file whose parts are searched for the words of a task."""
 LINE_GAIN, OUTLINE_GAIN, SPOT_GAIN, WHOLE_GAIN = 0.55, 0.7, 0.82, 1.0
 """How much of a file's worth each form has."""
 
@@ -164,8 +162,6 @@ def places_of(
     named = [one for one in found if one.part or any(holds(one, part) for part in telling)]
     found = (named or found) if telling else found
     changed = [one for one in parts if _is_named(one.part, candidate.parts)]
-    if not changed and not named and (candidate.causal or "affinity" in candidate.signals):
-        changed = _saying(page, parts, told)
     return _apart([*(replace(one, score=math.inf) for one in changed), *found], page.text)
 
 
@@ -215,19 +211,6 @@ def _parts(page: Page, told: Mapping[str, float]) -> list[Spot]:
 def _is_named(part: str, wanted: Iterable[str]) -> bool:
     """Tell whether a part is one of those named, be it by the last part of its name."""
     return any(part == f"#{one}" or part.endswith(f".{one}") for one in wanted)
-
-
-def _saying(page: Page, parts: Sequence[Spot], told: Mapping[str, float]) -> list[Spot]:
-    """Return the innermost parts whose text says most of the task."""
-    after = (*(one.start for one in parts[1:]), math.inf)
-    score = {}
-    for one, begins in zip(parts, after, strict=False):
-        text = page.text[one.start : one.end]
-        if begins >= one.end <= MOST_SEARCHED and may_hold(told, text):
-            score[one] = math.fsum(told.get(word, 0.0) for word in set(stems_of(text)))
-    best = max(score.values(), default=0.0)
-    ranked = sorted(score, key=lambda one: (-score[one], one.start))
-    return [one for one in ranked if score[one] >= LEAST_SHARE * best > 0][:MOST_DEFINED]
 
 
 def rendered(pieces: Sequence[Piece]) -> str:

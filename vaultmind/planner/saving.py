@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from vaultmind import redact, tokens
 from vaultmind.errors import NotAllowed, VaultMindError, WriteConflict
@@ -21,10 +21,13 @@ from vaultmind.plural import counted
 from vaultmind.ports import Clock
 from vaultmind.types import Caller
 from vaultmind.vault.edits import set_property
-from vaultmind.vault.files import Change, FileText, VaultReader
+from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.oneline import escape, one_line, unescape
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.properties import front_matter
+
+if TYPE_CHECKING:
+    from vaultmind.memory.gate import Gate
 
 MAX_TOKENS = 2000
 """Size of a saved plan: its lists are cut to that."""
@@ -40,18 +43,6 @@ MORE_TOKENS = 12
 TRIES = 50
 """Plans of one task that are saved within a second."""
 _UNLINKABLE = set("[]|#^\\")
-
-
-class Keeping(Protocol):
-    """What a saved plan needs of the gate."""
-
-    def keeps_records(self, agent: str) -> bool:
-        """Tell whether an agent's records are written down: not at autonomy 0."""
-        ...
-
-    def save(self, relative: str, change: Change, caller: Caller, reason: str) -> FileText | None:
-        """Store a record."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +84,7 @@ class Saver:
     """Writes plans down, through the gate, in the memory of the agent that asked."""
 
     def __init__(
-        self, gate: Keeping, paths: VaultPaths, clock: Clock, agent_of: Callable[[Caller], str]
+        self, gate: Gate, paths: VaultPaths, clock: Clock, agent_of: Callable[[Caller], str]
     ) -> None:
         """`agent_of` names the agent in whose memory a caller's plans are kept."""
         self._gate, self._paths, self._clock, self._agent_of = gate, paths, clock, agent_of

@@ -7,16 +7,15 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from vaultmind import __version__
 from vaultmind.errors import IndexUnavailable, NotFound, PathRefused, UnreadableNote, VaultNotFound
-from vaultmind.index.db import NEVER, FileRow, Journal
-from vaultmind.index.outlet import Outlet
+from vaultmind.index.db import NEVER, FileRow
 from vaultmind.planner.code import grammars
 from vaultmind.planner.git import History
 from vaultmind.planner.graph import Graph
@@ -26,6 +25,9 @@ from vaultmind.planner.types import CacheStatus, FileRecord
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Progress
 from vaultmind.vault.files import FileStat
+
+if TYPE_CHECKING:
+    from vaultmind.index.index import Index
 
 FILE = "structure.db"
 """Beside the index of a source, in its state folder."""
@@ -38,32 +40,6 @@ Kept = tuple[FileRecord, FileStat]
 """A record, and the stamp of its file when it was read."""
 
 
-class Followed(Protocol):
-    """What a structure follows: an index. Its rows are the files that may be looked into."""
-
-    @property
-    def journal(self) -> Journal:
-        """Return what tells which files were stored."""
-        ...
-
-    @property
-    def outlet(self) -> Outlet:
-        """Return the filter of every way out."""
-        ...
-
-    def rows(self, paths: Sequence[str] | None = None) -> list[FileRow]:
-        """Return the files that are indexed: all, or those of some paths."""
-        ...
-
-    def wait_ready(self, timeout: float) -> bool:
-        """Return once all texts known now are indexed; False on a timeout."""
-        ...
-
-    def mark(self, paths: Iterable[str]) -> None:
-        """Say that files changed."""
-        ...
-
-
 class Structure:
     """Records of one source and what is made of them. Any thread; tables only under `lock`.
 
@@ -71,7 +47,7 @@ class Structure:
     title, heading, link or task. Memory is recalled by search, which filters for each caller.
     """
 
-    def __init__(self, name: str, database: Path, index: Followed, *, clock: Clock) -> None:
+    def __init__(self, name: str, database: Path, index: Index, *, clock: Clock) -> None:
         """`database` is the file that keeps the records; it is opened when first needed."""
         self.name, self.clock, self.lock = name, clock, threading.RLock()
         self.names = Names()
