@@ -94,10 +94,10 @@ def repo(tmp_path: Path) -> Path:
 
 def test_files_changed_for_such_words_come_first(repo: Path) -> None:
     past = History(repo).read()
-    for found in (past.similar("totals of carts", 10), past.told("totals of carts", 10)):
-        assert list(found)[:2] == ["cart.py", "test_cart.py"]
-        assert "orders.py" not in found
-        assert all(0.0 <= value <= 1.0 for value in found.values())
+    found = past.similar("totals of carts", 10)
+    assert list(found)[:2] == ["cart.py", "test_cart.py"]
+    assert "orders.py" not in found
+    assert all(0.0 <= value <= 1.0 for value in found.values())
 
 
 def test_files_that_changed_together_lead_to_each_other(repo: Path) -> None:

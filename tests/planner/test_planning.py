@@ -12,7 +12,7 @@ from tests.planner.planned import MAIN, Planned
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.planner import code
 from vaultmind.planner.candidates import Asked, Candidate, candidates, said_of, seeds_of
-from vaultmind.planner.features import features_of, scope_of, sort_of
+from vaultmind.planner.features import features_of, scope_of
 from vaultmind.planner.git import History
 from vaultmind.planner.pack import decide, lay
 from vaultmind.planner.scorer import Weights
@@ -259,26 +259,6 @@ def test_the_place_before_a_colon_is_told_from_the_kind(task: str, place: set[st
     assert scope_of(task) == place
 
 
-def test_the_sort_of_a_file_is_told_by_its_path_and_a_note_is_no_changelog() -> None:
-    assert sort_of("History.md", "notes") == "is_document"
-    sorts = {
-        path: sort_of(path)
-        for path in (
-            "CHANGES.rst",
-            "docs/x.md",
-            ".pre-commit",
-            "a.py",
-            "changelog.d/7.md",
-            "src/history.md",
-            "x/Makefile",
-        )
-    }
-    assert [*sorts.values()] == [
-        "is_changelog", "is_document", "is_settings", "", "is_changelog", "is_document",
-        "is_settings",
-    ]  # fmt: skip
-
-
 def test_small_words_and_what_only_asks_for_a_text_lead_to_no_file() -> None:
     assert said_of("write the cache to disk", "en", "code") == "write the cache to disk"
     assert said_of("napraw `na_stanie` w koszyku", "pl", "code") == "napraw `na_stanie` koszyku"
@@ -303,13 +283,12 @@ def test_reasons_say_what_they_are_about_and_what_holds_anyhow_comes_last() -> N
             ("f_recency_score", 0.5),
             ("user", 0.3),
             ("similar", 0.1),
-            ("told", 0.1),
             ("f_token_cost", 0.1),
         )
     ]
     told = named_reasons(made, ("tests a.py", "uses b.py"), "fix the cart", {}, None, [])
     assert [str(one) for one in told] == [
         "uses b.py (30%)",
-        "by similar (20%)",
+        "by similar (10%)",
         "by f_recency_score (50%)",
     ]

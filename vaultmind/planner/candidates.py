@@ -39,7 +39,7 @@ SURE = {
 }  # fmt: skip
 """What makes a candidate strong enough that its neighbours are looked at."""
 TIES = (
-    "coverage", "path", "definitions", "named", "defined", "place", "similar", "told", "affinity",
+    "coverage", "path", "definitions", "named", "defined", "place", "similar", "affinity",
 )  # fmt: skip
 """What leads from a task's words to a file. A share of BM25 does not: `of` would have one."""
 NEAR = 0.15
@@ -178,7 +178,6 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
     leads = (*LINKED, "together", *(["beside"] if structure.names.stuff == "code" else []))
     pool.keep(is_there)
     pool.keep(lambda one: one.is_tied or any(one.signals.get(name, 0.0) > 0 for name in leads))
-    pool.add("frequent", {path: past.rates.get(path, 0.0) for path in pool})
     return pool
 
 
@@ -283,7 +282,6 @@ def _look_up(asked: Asked, pool: Pool) -> None:
     told = frozenset(stems_of(task))
     pool.add("whole_name", {path: names.whole(path, told) for path in pool})
     pool.add("similar", past.similar(task, MOST_COMMITS))
-    pool.add("told", past.told(task, MOST_COMMITS))
 
 
 def _look_around(graph: Graph, pool: Pool, seeds: Mapping[str, float]) -> None:

@@ -9,7 +9,6 @@ from typing import Literal
 
 from vaultmind.errors import IndexUnavailable
 from vaultmind.planner.candidates import Asked, Candidate, candidates
-from vaultmind.planner.scorer import Stuff
 from vaultmind.planner.task import risk_of_path
 from vaultmind.planner.types import FileRecord, Risk, TaskKind
 from vaultmind.planner.words import stems_of
@@ -34,20 +33,6 @@ _FITS: Mapping[TaskKind, Mapping[Role, float]] = {
 """How well each role of a file goes with a kind of task: which layers such a task is asked of."""
 _RISKS: Mapping[Risk, float] = {"low": 0.2, "medium": 0.6, "high": 1.0}
 _STRUCTURAL = ("path", "definitions", "named", "defined", "used", "user", "tested")
-_CHANGELOG = re.compile(
-    r"(?:.*/)?(?:change[_-]?log|release[_-]?notes?|version[_-]?history|what[_-]?s[_-]?new)"
-    r"(?:\.(?:md|rst|txt|adoc|html))?"
-    r"|(?:changes?|history|news)(?:\.(?:md|rst|txt|adoc|html))?"
-    r"|(?:.*/)?(?:changelog(?:\.d)?|changes\.d|newsfragments|news\.d)/(?:.*)\.(?:md|rst|txt|adoc|html)"
-)
-"""A changelog by its path: some names are one in the topmost folder alone."""
-_DOCUMENT = re.compile(
-    r".*\.(?:md|rst|txt|adoc|html|css)|(?:.*/)?(?:readme|licen[sc]e|copying|notice|authors)"
-)
-_SETTINGS = re.compile(
-    r".*\.(?:toml|cfg|ini|ya?ml|json|lock|in)|(?:.*/)?(?:\.[^./]*|codeowners"
-    r"|(?:gnu)?makefile|(?:docker|just|proc|pip|gem|rake|brew|jenkins|vagrant)file)"
-)
 _SCOPE = re.compile(r"\s*([\w./\\-]{2,60})(?:\(([^)\n]{1,60})\))?!?:\s")
 _TYPES = frozenset(
     ("fix", "feat", "feature", "chore", "refactor", "perf", "style", "build", "revert", "bug")
@@ -73,26 +58,13 @@ def role_of(path: str, record: FileRecord | None) -> Role:
     return "code" if record.shape == "code" else "document" if record.shape == "text" else "data"
 
 
-def sort_of(path: str, of: Stuff = "code") -> str:
-    """Return the feature of what sort of file a path names; empty for code and all the rest.
-
-    `of`: the source. Among notes is no changelog: `History.md` is about history.
-    """
-    path = path.lower()
-    if of == "code" and _CHANGELOG.fullmatch(path):
-        return "is_changelog"
-    if _DOCUMENT.fullmatch(path):
-        return "is_document"
-    return "is_settings" if _SETTINGS.fullmatch(path) else ""
-
-
 def features_of(
     one: Candidate, asked: Asked, scope: frozenset[str], age_days: float = math.inf
 ) -> dict[str, float]:
     """Return all features of a candidate by name. `scope`: see `scope_of`."""
     structure, understood, signals = asked.source.structure, asked.understood, one.signals
-    record, stuff = structure.record(one.path), structure.names.stuff
-    role, sort = role_of(one.path, record), sort_of(one.path, stuff)
+    record = structure.record(one.path)
+    role = role_of(one.path, record)
     told = max((signals.get(name, 0.0) for name in _STRUCTURAL), default=0.0)
     near = max(signals.get("test", 0.0), signals.get("tested", 0.0))
     if role == "code" and any(edge.kind == "tests" for edge in structure.graph.into(one.path)):
@@ -102,7 +74,6 @@ def features_of(
     fit = _FITS[understood.predicted][role]
     return {
         **signals,
-        **({sort: 1.0} if sort else {}),
         "f_structural_relevance": fit * (0.4 + 0.6 * min(1.0, told)),
         "f_semantic_score": signals.get("meaning", 0.0),
         "f_affinity_score": min(1.0, signals.get("affinity", 0.0)),

@@ -22,7 +22,7 @@ from typing import Literal
 
 from vaultmind.errors import BadArgument
 from vaultmind.planner.records import clean
-from vaultmind.planner.words import WordTable, stems_of
+from vaultmind.planner.words import WordTable
 
 SECONDS = 30.0
 RETRY_SECONDS = 60.0
@@ -35,7 +35,8 @@ MOST_TOUCHED = 40
 """A commit that changed more files says little of any of them."""
 HALF_LIFE = 60.0
 """Commits after which a change counts half."""
-SATURATION, FEW_COMMITS = 0.6, 20
+FEW_COMMITS = 20
+"""Of so few commits half is believed of what they say."""
 REVISION = re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_./@{}~^+-]{0,199}")
 ABSENT, ELSEWHERE = "no git repository", "its .git leads to another folder's repository"
 BORROWS = "its repository borrows from another one (objects/info/alternates)"
@@ -211,8 +212,6 @@ class Past:
     """Words of the messages; the number of a commit is its name."""
     by_file: dict[str, list[int]] = field(default_factory=dict)
     """Of each file, the commits that changed it, newest first."""
-    rates: Mapping[str, float] = field(default_factory=dict)
-    """How often files are changed of late, 0 to 1, the most often first."""
 
     @classmethod
     def of(cls, commits: Sequence[Logged]) -> Past:
@@ -223,7 +222,6 @@ class Past:
             founding |= {one.id} if 2 * added > known else set()
             known += added
         called: dict[str, str] = {}
-        rates: dict[str, float] = {}
         for at, one in enumerate(commits):
             touched = dict.fromkeys(called.get(new, new) for _, new, _ in one.changes)
             for old, new, kind in one.changes:
@@ -234,8 +232,6 @@ class Past:
             past.messages.put(at, one.message)
             for path in past.files[at]:
                 past.by_file.setdefault(path, []).append(at)
-                rates[path] = rates.get(path, 0.0) + _fresh(at, HALF_LIFE)
-        past.rates = past._ranked(rates, len(rates))
         return past
 
     def similar(self, task: str, most: int) -> dict[str, float]:
@@ -245,23 +241,6 @@ class Past:
             worth = share * share * _fresh(at, 8 * HALF_LIFE)
             for path in self.files[at]:
                 found[path] = found.get(path, 0.0) + worth / len(self.files[at]) ** 0.5
-        return self._ranked(found, most)
-
-    def told(self, task: str, most: int) -> dict[str, float]:
-        """Return the files whose changes were told in the task's words, 0 to 1.
-
-        Of each word counts how many changes of a file it told of, the first most of all.
-        """
-        found: dict[str, float] = {}
-        for word in dict.fromkeys(stems_of(task)):
-            each: dict[str, float] = {}
-            for at in self.messages.texts_with(word):
-                share = _fresh(at, 8 * HALF_LIFE) / max(1, len(self.files[at])) ** 0.5
-                for path in self.files[at]:
-                    each[path] = each.get(path, 0.0) + share
-            worth = self.messages.worth(word)
-            for path, count in each.items():
-                found[path] = found.get(path, 0.0) + worth * count / (count + SATURATION)
         return self._ranked(found, most)
 
     def together(self, seeds: Mapping[str, float], most: int) -> dict[str, float]:

@@ -57,16 +57,14 @@ _GOES_ON = re.compile(
 )
 """Words by which a prompt goes on with what is done. To split a task in two costs more than to
 keep two together: its chain breaks."""
-_CRITICAL = {
-    1.0: "auth authentication authorization oauth login jwt password credential secret payment "
-         "billing stripe refund platnosc platnosci logowanie haslo hasla оплата платеж пароль",
-    0.8: "permission acl rbac signin crypto crypt encryption security invoice checkout migration "
-         "migrate delete erase purge backup restore deploy production prod terraform gdpr pii "
-         "privacy redact pay transaction",
-    0.5: "session right token key guard order price tax schema database db account gate core "
-         "config setting user lock docker workflow",
-}  # fmt: skip
-"""Words of a path, and how critical a file is that has them."""
+_CRITICAL_WORDS = """
+auth authentication authorization oauth login jwt password credential secret payment billing stripe
+refund platnosc platnosci logowanie haslo hasla оплата платеж пароль permission acl crypto
+encryption security invoice checkout migration delete erase purge backup restore deploy production
+session token guard order price schema database account
+"""
+_CRITICAL = frozenset(_CRITICAL_WORDS.split())
+"""Words of a path that make a file critical."""
 _HARMLESS = frozenset(
     ["test", "tests", "spec", "fixture", "fixtures", "example", "examples", "doc", "docs", "mock"]
 )
@@ -328,8 +326,7 @@ def risk_of_path(path: str) -> float:
     """Return how critical a file is by its path, from 0 to 1: sign-in and payment most."""
     parts = {fold(part) for part in _PIECE.findall(path)}
     parts |= {part.removesuffix("s") for part in parts}
-    found = next((risk for risk, words in _CRITICAL.items() if parts & {*words.split()}), 0.0)
-    return found * (0.5 if parts & _HARMLESS else 1.0)
+    return float(bool(parts & _CRITICAL)) * (0.5 if parts & _HARMLESS else 1.0)
 
 
 def entities_of(text: str) -> Entities:

@@ -29,13 +29,12 @@ _ALIKE = (
     ("words", "words_sum", "coverage", "rank"),
     ("path", "whole_name", "scope"),
     ("definitions", "defined"),
-    ("similar", "told"),
     ("f_affinity_score", "causal"),
     ("test", "tested", "f_test_proximity"),
 )
 """Families that say nearly the same: one of them is told, with the share of all."""
 _KINDS = {name: each[0] for each in _ALIKE for name in each}
-_ANYHOW = ("f_structural_relevance", "f_recency_score", "f_token_cost", "frequent")
+_ANYHOW = ("f_structural_relevance", "f_recency_score", "f_token_cost")
 _LAST = {"beside": 1} | dict.fromkeys(_ANYHOW, 2)
 """What lifts a file whatever stands in it, or whatever the task is: told last."""
 LITTLE = 0.3
