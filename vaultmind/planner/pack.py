@@ -5,7 +5,6 @@ The forms are chosen by their worth for each token; what is left goes to the bes
 
 from __future__ import annotations
 
-import heapq
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -129,20 +128,31 @@ def running_last(ranked: Sequence[Ranked]) -> list[Ranked]:
 def pack(files: Sequence[Sequence[Form]], budget: int) -> Packed:
     """Return a choice of much value within a budget, the same for the same forms.
 
-    Each file's forms on their upper hull, the steps between them taken by value per token: the
-    fractional optimum (Sinha and Zoltners, 1979), without the step that does not fit.
+    Each form of the first file is tried, with the others chosen by value per token.
     """
+    firsts = [None, *range(len(files[0]))] if files else [None]
+    tried = [_packed(files, budget, first) for first in firsts]
+    best = max(tried, key=lambda one: one.value)
+    return replace(best, bound=max(one.bound for one in tried))
+
+
+def _packed(files: Sequence[Sequence[Form]], budget: int, first: int | None) -> Packed:
+    """Return a choice with one form of the first file: the steps from form to form by their worth.
+
+    Each file's forms on their upper hull: the fractional optimum (Sinha and Zoltners, 1979),
+    without the step that does not fit.
+    """
+    chosen: list[int | None] = [None] * len(files)
+    used, total, bound, full = 0, 0.0, 0.0, {0}
+    if first is not None and files[0][first].tokens <= budget:
+        form = files[0][first]
+        chosen[0], used, total = first, form.tokens, max(0.0, form.value)
     steps = [(-value / max(cost, 1), at, number, value, cost)
              for at, forms in enumerate(files)
-             for number, value, cost in _hull(forms)]  # fmt: skip
-    heapq.heapify(steps)
-    chosen: list[int | None] = [None] * len(files)
-    used, total, bound, full = 0, 0.0, 0.0, set[int]()
-    while steps:
-        _, at, number, value, cost = heapq.heappop(steps)
+             for number, value, cost in _hull(forms) if at]  # fmt: skip
+    for _, at, number, value, cost in sorted(steps):
         if used + cost > budget:
-            if not full:
-                bound = total + value * (budget - used) / max(cost, 1)
+            bound = bound or total + value * (budget - used) / max(cost, 1)
             full.add(at)
         elif at not in full:
             chosen[at], used, total = number, used + cost, total + value
