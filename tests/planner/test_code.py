@@ -143,10 +143,6 @@ def test_what_is_no_code_ends_soon_and_raises_nothing(path: str, text: str) -> N
     assert time.thread_time() - begun < 20  # minutes without the limits
 
 
-def test_what_is_too_long_is_not_parsed_and_says_so() -> None:
-    assert "over the limit" in read("x = 1\n" * 900_000).fault
-
-
 @pytest.mark.parametrize(
     ("path", "first_line", "expected"),
     [
@@ -174,17 +170,6 @@ def check(text: str, spans: list[Span]) -> None:
     assert covered == sorted(set(covered))
     rows = {row for row, line in enumerate(text.split("\n"), 1) if line.strip()}
     assert rows <= set(covered)
-
-
-def test_names_of_spans_are_those_of_definitions() -> None:
-    text = (ROOT / "vaultmind/index/index.py").read_text("utf-8")
-    names = {one.name for one in read_code("index.py", text, "python").definitions}
-    assert {one.name for one in code_spans("index.py", text)} <= names | {""}
-
-
-@pytest.mark.parametrize("text", ["", "\n\n  \n", "x" * 5000, "a\n" * 5000, "\ufeffx = 1\r\n"])
-def test_odd_texts_are_cut_too(text: str) -> None:
-    check(text, code_spans("a.py", text))
 
 
 PIECES = st.sampled_from(

@@ -8,7 +8,7 @@ import pytest
 
 from tests.planner.shelf import NOW, Shelf
 from vaultmind.errors import BadArgument
-from vaultmind.planner.layers import ROUTES, Sight, explore
+from vaultmind.planner.layers import ROUTES, explore
 from vaultmind.planner.structure import Structure
 from vaultmind.planner.types import TASK_KINDS
 
@@ -110,10 +110,3 @@ def test_a_name_with_a_line_break_stands_on_one_line(folder: Shelf) -> None:
     structure = folder.structure()
     text = explore(structure, which=["L0", "L1", "L2", "L3", "L4", "L5", "L6"]).text
     assert "new line.py" in text and "\nline.py" not in text
-
-
-def test_an_empty_source_has_layers_that_say_nothing(vault: Shelf) -> None:
-    structure = vault.structure()
-    for kind in ROUTES:
-        assert explore(structure, kind).freshness == "fresh"
-    assert Sight(structure, NOW).order == []

@@ -76,21 +76,6 @@ def test_nonsense_leaves_the_first_ranking_and_is_said(
     assert word in told.note and told.note.endswith("The first ranking stands.")
 
 
-def test_a_bad_answer_is_mended_once_within_the_time(tmp_path: Path) -> None:
-    queue = QueueGenerator("the second", answer(*range(8)))
-    assert Reranker(minion_of(queue, tmp_path)).rerank(asked(), FILES, 5).outcome == "used"
-    assert len(queue.asked) == 2
-
-
-def test_no_model_is_said(tmp_path: Path) -> None:
-    for minion in (
-        None,
-        Minion(MinionConfig(), tmp_path),
-    ):
-        told = Reranker(minion).rerank(asked(), FILES, 5)
-        assert told.outcome == "fallback" and "No model is configured" in told.note
-
-
 def test_a_model_that_hangs_is_waited_for_no_longer_than_there_is_time(tmp_path: Path) -> None:
     hanging = Hanging(answer(*range(8)))
     reranker = Reranker(minion_of(hanging, tmp_path))
@@ -112,14 +97,6 @@ def test_without_time_nobody_is_asked(tmp_path: Path) -> None:
     assert seconds_left(asked(latency_budget_ms=3000), 2000) == pytest.approx(0.7)
     told = Reranker(minion_of(queue, tmp_path)).rerank(asked(), FILES, 0.0)
     assert "latency_budget_ms" in told.note and queue.asked == []
-
-
-def test_the_days_seconds_bind_it(tmp_path: Path) -> None:
-    queue = QueueGenerator(*[answer(*range(8))] * 3)
-    minion = minion_of(queue, tmp_path, daily_seconds=0.000001)
-    reranker = Reranker(minion)
-    notes = [reranker.rerank(asked(task=f"task {n}"), FILES, 5).note for n in range(3)]
-    assert "minion.daily_seconds" in notes[-1]
 
 
 def test_a_closed_one_asks_nobody(tmp_path: Path) -> None:

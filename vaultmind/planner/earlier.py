@@ -228,18 +228,16 @@ def day_of(seconds: int) -> str:
 
 def _because(one: Used, rows: Mapping[str, TaskRow], like: Collection[str]) -> str:
     """Return in words how earlier work used a file: by days and outcomes, in nobody's words."""
-    near = [deed for deed in one.by if deed.episode in like]
-    told = near or one.by
-    changed = [deed for deed in told if deed.changed]
-    parts = [("changed", len(changed)), ("read", len(told) - len(changed))]
-    did, *more = [(how, number) for how, number in parts if number]
-    which = "like this" if near else "that share words with it"
-    words = f"{did[0]} in {counted(did[1], 'earlier task')} {which}"
-    last = max(changed, key=lambda deed: deed.linked_at, default=None)
-    if last is not None and (row := rows.get(last.episode)) is not None:
-        known = [row.outcome, *([last.commit[:8]] if last.commit else [])]
-        words += f", last on {day_of(row.started)} ({', '.join(known)})"
-    return words + "".join(f", and {how} in {number} more" for how, number in more)
+    told = [deed for deed in one.by if deed.episode in like] or one.by
+    which = "like this" if told[0].episode in like else "that share words with it"
+    changed = sorted((deed for deed in told if deed.changed), key=lambda deed: deed.linked_at)
+    words = f"{counted(len(changed or told), 'earlier task')} {which}"
+    if not changed:
+        return f"read in {words}"
+    last = changed[-1]
+    row = rows[last.episode]
+    known = ", ".join([row.outcome, *([last.commit[:8]] if last.commit else [])])
+    return f"changed in {words}, last on {day_of(row.started)} ({known})"
 
 
 # --- how it is told -----------------------------------------------------------------------

@@ -10,7 +10,6 @@ import time
 from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from vaultmind import __version__
@@ -62,7 +61,6 @@ class Structure:
         self._database, self._index = database, index
         self._store: sqlite3.Connection | None = None
         self._kept: dict[str, Kept] = {}
-        self._records: tuple[int, Mapping[str, FileRecord]] = (0, MappingProxyType({}))
         self._shown: tuple[object, dict[str, bool]] = (None, {})
         """Rules, and what they say of the files that were asked for."""
         self._graph = Graph()
@@ -106,12 +104,8 @@ class Structure:
 
     def records(self) -> Mapping[str, FileRecord]:
         """Return all records by path, as of now: what it returned never changes."""
-        version, held = self._records
-        if version != self.version:
-            with self.lock:
-                held = MappingProxyType({path: kept[0] for path, kept in self._kept.items()})
-                self._records = (self.version, held)
-        return held
+        with self.lock:
+            return {path: kept[0] for path, kept in self._kept.items()}
 
     @property
     def graph(self) -> Graph:
