@@ -81,8 +81,8 @@ class Earlier:
         self._tables, self._stands, self._showing = tables, stands, showing
         self._paths, self._clock, self._person = paths, clock, person
         self._lock = threading.Lock()
-        self._known: dict[TaskRow, Comparable] = {}
-        """Tasks that were understood before."""
+        self._known: dict[str, tuple[int, dict[TaskRow, Comparable]]] = {}
+        """Of each source its tasks, each understood once, and what state of the tables they are."""
 
     def recall(self, understood: Understood, source: Source, caller: Caller) -> Recalled:
         """Return what earlier work says of a task; nothing where the tables cannot be read."""
@@ -94,8 +94,9 @@ class Earlier:
 
     def _recall(self, understood: Understood, source: Source, caller: Caller) -> Recalled:
         tables = self._tables()
-        rows = {row.episode: row for row in tables.tasks(source.name)}
-        near = self._near(tables, rows, source.name, understood, caller)
+        known = self._followed(tables, source.name)
+        rows = {row.episode: row for row in known}
+        near = self._near(tables, known, source.name, understood, caller)
         episodes = tables.load([*near]) if near else {}
         found = used(episodes.values(), near, self._clock(), most=MOST_FILES)
         like = frozenset(name for name, one in near.items() if one >= TOLD_ALIKE)
@@ -114,10 +115,23 @@ class Earlier:
             tuple(self._works(tables, episodes, near, source, caller)),
         )
 
+    def _followed(self, tables: Tables, source: str) -> dict[TaskRow, Comparable]:
+        """Return the tasks of a source as the tables hold them now."""
+        with self._lock:
+            changes, known = self._known.get(source, (-1, {}))
+            if changes != (now := tables.changes):
+                known = {
+                    row: known.get(row)
+                    or comparable_of(row.task, row.kind, row.fingerprint, source)
+                    for row in tables.tasks(source)
+                }
+                self._known[source] = (now, known)
+            return known
+
     def _near(
         self,
         tables: Tables,
-        rows: Mapping[str, TaskRow],
+        known: Mapping[TaskRow, Comparable],
         source: str,
         understood: Understood,
         caller: Caller,
@@ -128,13 +142,7 @@ class Earlier:
         then the latest.
         """
         wanted, own = comparable(understood), {caller.agent, self._person}
-        with self._lock:
-            self._known = {
-                row: self._known.get(row)
-                or comparable_of(row.task, row.kind, row.fingerprint, source)
-                for row in rows.values()
-            }
-            found = {row.episode: alike(wanted, one) for row, one in self._known.items()}
+        found = {row.episode: alike(wanted, one) for row, one in known.items()}
         for name in tables.naming(source, understood.entities.references):
             if name in found:
                 found[name] = max(found[name], SAME_ISSUE)
