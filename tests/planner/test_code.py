@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaultmind.planner.code import CodeFacts, language_of, read_code
+from vaultmind.planner.code import language_of, read_code
 from vaultmind.planner.spans import Span, code_spans
-from vaultmind.planner.types import Definition
+from vaultmind.planner.types import Definition, FileRecord
 
 ROOT = Path(__file__).parents[2]
 PYTHON = '''"""Carts 🛒 and what is in them.
@@ -100,15 +100,15 @@ function over(a: any) {}
 """
 
 
-def read(text: str, path: str = "shop/cart.py") -> CodeFacts:
-    return read_code(path, text, language_of(path))
+def read(text: str, path: str = "shop/cart.py") -> FileRecord:
+    return read_code(FileRecord(path, "", "code", language_of(path), "", 0, 0), text)
 
 
-def named(facts: CodeFacts) -> dict[str, Definition]:
+def named(facts: FileRecord) -> dict[str, Definition]:
     return {one.name: one for one in facts.definitions}
 
 
-def imports(facts: CodeFacts) -> dict[str, tuple[str, ...]]:
+def imports(facts: FileRecord) -> dict[str, tuple[str, ...]]:
     return {one.name: one.names for one in facts.links if one.kind == "import"}
 
 

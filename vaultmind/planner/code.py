@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any
 
 from vaultmind.errors import install_hint
 from vaultmind.heavy import importing
-from vaultmind.planner.types import Definition, Link, Task
+from vaultmind.planner.types import Definition, FileRecord, Link, Task
+from vaultmind.redact import mask
 
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
@@ -35,7 +36,8 @@ MOST_CHARS = 1_000_000
 MOST_DEFINITIONS, MOST_LINKS, MOST_NAMES, MOST_USES = 600, 400, 200, 150
 DEEPEST = 40
 """How deep definitions are looked for."""
-SIGNATURE_CHARS, SUMMARY_CHARS, ABSTRACT_CHARS = 240, 200, 300
+LONGEST = 240
+"""Characters of an abstract, a signature, a task or a value."""
 MOST_ABOVE = 40
 """Lines of comments and decorators that belong to the definition below them."""
 INSTALL = install_hint("code")
@@ -67,20 +69,6 @@ _NO_ABSTRACT = re.compile(
 _BRACES = re.compile(r"[^{},]*\{|\}|[^{},]+")
 _HELD = threading.local()
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class CodeFacts:
-    """What a file of code holds, in the order of the file; `uses`: the most frequent name first."""
-
-    definitions: tuple[Definition, ...] = ()
-    links: tuple[Link, ...] = ()
-    uses: tuple[str, ...] = ()
-    abstract: str = ""
-    test: bool = False
-    entry: bool = False
-    tasks: tuple[Task, ...] = ()
-    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,43 +206,45 @@ def _parsed(one: Language, data: bytes) -> Node | None:
 # --- reading ------------------------------------------------------------------------------
 
 
-def read_code(path: str, text: str, name: str) -> CodeFacts:
-    """Return what a file of code holds. What does not parse is left out, the rest told."""
-    one = language(name)
-    *folders, file = path.split("/")
+def read_code(plain: FileRecord, text: str) -> FileRecord:
+    """Return the record of a file of code, in the order of the file; `uses`: most frequent first.
+
+    What does not parse is left out, the rest told.
+    """
+    one = language(plain.language)
+    *folders, file = plain.path.split("/")
     test = any(fnmatchcase(file, pattern) for pattern in one.test_files)
     test = test or not {*folders}.isdisjoint(one.test_folders)
     is_index = file.partition(".")[0] in one.index_files
     entry = file in one.entry_files and (not is_index or (folders or [""])[-1] in _TOPS)
-    facts = CodeFacts(test=test, entry=entry)
+    plain = replace(plain, test=test, entry=entry)
     if not one.grammar:
-        return replace(facts, fault=f"no grammar for {one.name or 'this language'} is known")
+        return replace(plain, fault=f"no grammar for {one.name or 'this language'} is known")
     if not is_installed(one):
-        return replace(facts, fault=f"no grammar for {one.name} is installed: {INSTALL}")
+        return replace(plain, fault=f"no grammar for {one.name} is installed: {INSTALL}")
     if len(text) > MOST_CHARS:
-        return replace(facts, fault=f"its {len(text):,} characters are over the limit")
+        return replace(plain, fault=f"its {len(text):,} characters are over the limit")
     data = text.encode("utf-8", "replace")
     root = _parsed(one, data)
     if root is None:
-        return replace(facts, fault="it could not be parsed in the time there is")
+        return replace(plain, fault="it could not be parsed in the time there is")
     read = _File(one, text, data)
     read.walk(root, None)
-    doc = read.docstring(root)
+    about = (read.docstring(root) or read.head()).strip()
     own = {each.name.rpartition(".")[2] for each in read.definitions}
     counted = Counter(re.findall(r"[^\W\d]\w{2,60}", _STRINGS.sub(" ", text)))
+    tasks = zip(_TO_DO.finditer(text), range(MOST_NAMES), strict=False)
     return replace(
-        facts,
+        plain,
         definitions=tuple(read.definitions[:MOST_DEFINITIONS]),
         links=tuple(_links(one, text, read.definitions)),
         uses=tuple(name for name, _ in counted.most_common(MOST_USES) if name not in own),
-        abstract=_clip(" ".join(re.split(r"\n\s*\n", (doc or read.head()).strip())[0].split()),
-                       ABSTRACT_CHARS),
+        abstract=clean(re.split(r"\n\s*\n", about)[0]),
         tasks=tuple(
-            Task(_clip(_MARKS.sub("", found[1]).strip(), SUMMARY_CHARS),
-                 text.count("\n", 0, found.start(1)) + 1)
-            for found, _ in zip(_TO_DO.finditer(text), range(MOST_NAMES), strict=False)
+            Task(clean(_MARKS.sub("", found[1])), text.count("\n", 0, found.start(1)) + 1)
+            for found, _ in tasks
         ),
-    )  # fmt: skip
+    )
 
 
 class _File:
@@ -351,8 +341,7 @@ class _File:
         found = (_NAME.search(it) for it in parts if "=" not in it and "*" not in it)
         is_public = self._is_public(name, signature, outer.type.startswith("export"), parent)
         return Definition(
-            name, kind, first + 1, last + 1, _clip(signature, SIGNATURE_CHARS),
-            _clip(summary, SUMMARY_CHARS), is_public,
+            name, kind, first + 1, last + 1, clean(signature), clean(summary), is_public,
             tuple(dict.fromkeys(it.group() for it in found if it)) if kind in CLASSES else (),
         )  # fmt: skip
 
@@ -450,8 +439,11 @@ def _unfolded(module: str) -> Iterator[str]:
             yield "".join((*heads, name)).removesuffix("::self")
 
 
-def _clip(text: str, chars: int) -> str:
-    return text if len(text) <= chars else f"{text[: chars - 1].rstrip()}…"
+def clean(text: str) -> str:
+    """Return a text on one line without secrets in it, clipped."""
+    line = " ".join(text.split())
+    masked = mask(line).text if line else line
+    return masked if len(masked) <= LONGEST else f"{masked[: LONGEST - 2].rstrip()} …"
 
 
 def lead_of(lines: Sequence[str], line: int) -> int:

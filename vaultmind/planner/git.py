@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Literal
 
 from vaultmind.errors import BadArgument
-from vaultmind.planner.records import clean
+from vaultmind.planner.code import clean
 from vaultmind.planner.words import WordTable
 
 SECONDS = 30.0

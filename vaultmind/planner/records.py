@@ -13,9 +13,9 @@ from itertools import accumulate
 from pathlib import PurePosixPath
 
 from vaultmind import tokens
-from vaultmind.planner.code import language_of, read_code
+from vaultmind.planner.code import LONGEST, clean, language_of, read_code
 from vaultmind.planner.types import FileRecord, Heading, Link, Shape, Task
-from vaultmind.redact import blank_passages, mask, unmarked
+from vaultmind.redact import blank_passages, unmarked
 from vaultmind.vault.canvas import parse_canvas
 from vaultmind.vault.files import FileText
 from vaultmind.vault.markdown import Note, parse_note
@@ -29,8 +29,6 @@ MAX_BYTES = 1_000_000
 """A larger file is named and not looked into."""
 LONG_LINES = 400
 """Mean length of the lines of a file that nobody wrote by hand."""
-LONGEST = 240
-"""Characters of an abstract, a task or a value."""
 MOST_HEADINGS, MOST_LINKS, MOST_TASKS, MOST_PROPERTIES = 400, 500, 300, 60
 _ENTRY = re.compile(
     r"(?i)(?:readme|index|home|start(?: here)?|moc|_?dashboard|contents|overview|welcome)"
@@ -79,13 +77,6 @@ def unreadable(path: str, reason: str) -> FileRecord:
     return FileRecord(path, "", "text", "", PurePosixPath(path).name, 0, 0, fault=reason)
 
 
-def clean(text: str) -> str:
-    """Return a text on one line without secrets in it, clipped."""
-    line = " ".join(text.split())
-    masked = mask(line).text if line else line
-    return masked if len(masked) <= LONGEST else f"{masked[: LONGEST - 2].rstrip()} …"
-
-
 def is_package(path: str) -> bool:
     """Tell whether a file names what others import by that name."""
     return path.rpartition("/")[2] in ("package.json", "go.mod")
@@ -113,21 +104,7 @@ def _data(plain: FileRecord, text: str) -> FileRecord:
 
 
 def _code(plain: FileRecord, text: str) -> FileRecord:
-    facts = read_code(plain.path, unmarked(text), plain.language)
-    return replace(
-        plain,
-        abstract=clean(facts.abstract),
-        entry=facts.entry,
-        test=facts.test,
-        definitions=tuple(
-            replace(one, signature=clean(one.signature), summary=clean(one.summary))
-            for one in facts.definitions
-        ),
-        links=facts.links,
-        uses=facts.uses,
-        tasks=tuple(replace(one, text=clean(one.text)) for one in facts.tasks),
-        fault=facts.fault,
-    )
+    return read_code(plain, unmarked(text))
 
 
 def _note(plain: FileRecord, text: str) -> FileRecord:

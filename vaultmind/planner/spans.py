@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from vaultmind.planner.code import language_of, lead_of, read_code
+from vaultmind.planner.types import FileRecord
 
 SPAN_CHARS = 1200
 """Characters of a span, unless a single line is longer."""
@@ -26,7 +27,8 @@ def code_spans(path: str, text: str) -> list[Span]:
     A definition that fits stands whole, with what stands above it; one that does not is cut where
     what it defines begins, and the rest at blank lines. Never raises for what stands in it.
     """
-    found = read_code(path, text, language_of(path, text[: text.find("\n") + 1])).definitions
+    code = language_of(path, text[: text.find("\n") + 1])
+    found = read_code(FileRecord(path, "", "code", code, "", 0, 0), text).definitions
     lines = text.split("\n")
     names = [""] * len(lines)
     """Of each line the innermost definition that is too long to stand whole, or the outermost."""
