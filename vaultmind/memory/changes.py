@@ -23,6 +23,7 @@ from vaultmind.memory.brain import (
     parse_brain,
     removed_text,
 )
+from vaultmind.memory.contradictions import contradicted
 from vaultmind.memory.match import Match, find, mentions, same_fact, says
 from vaultmind.memory.moves import (
     Move,
@@ -162,13 +163,15 @@ def put_fact(text: str, archive: str, ask: Ask) -> Step:
         return step
     if known := _saying(brain, write.text) if not corrects else None:
         return _already(known, ask)
-    against = [facts[at] for at in _contradicted(facts, ask) if facts[at] not in meant]
+    against = [
+        facts[at]
+        for at in contradicted(write.text, [one.text for one in facts])
+        if facts[at] not in meant
+    ]
     stay = [
         one
         for one in (*([] if corrects else meant), *against)
-        if not _is_kept(one, text, brain)
-        or _has_lines_below(one, brain)
-        or (one in against and _says_more(one, write))
+        if not _is_kept(one, text, brain) or _has_lines_below(one, brain)
     ]
     gone = tuple(dict.fromkeys(one for one in (*meant, *against) if one not in stay))
     again = _saying(old, write.text)
@@ -327,13 +330,6 @@ def _has_lines_below(fact: Fact, brain: Brain) -> bool:
     return any(one.fact == fact and one.tree_end != one.end for one in brain.facts)
 
 
-def _says_more(old: Fact, write: MemoryWrite) -> bool:
-    """Tell whether a fact says something besides what a new one contradicts."""
-    from vaultmind.memory.contradictions.compound import left_over
-
-    return bool(left_over(write.text, old.text))
-
-
 def _typed(gone: Sequence[Fact], write: MemoryWrite) -> str:
     """Return why a fact is the person's own, which extraction takes away from nobody."""
     own = next((one for one in gone if not one.written and inferred(write)), None)
@@ -399,13 +395,6 @@ def _bring_back(old: Brain, archive: str, again: Fact, ask: Ask) -> Step | None:
     moves = [coming(fact, ask.paths), *_same_in_archive(old, archive, (again,), ended=True)]
     message = f"Remembered again: {quoted(fact.text)} (in {ask.path}, back from the archive)."
     return Step(ask.outcome("written", message, fact), tuple(moves), (again,))
-
-
-def _contradicted(facts: Sequence[Fact], ask: Ask) -> tuple[int, ...]:
-    """Return the positions of the facts that the new one contradicts."""
-    from vaultmind.memory.contradictions.contradict import contradicted  # loads slowly
-
-    return contradicted(ask.write.text, [fact.text for fact in facts])
 
 
 def _joined(facts: Iterable[Fact]) -> str:
