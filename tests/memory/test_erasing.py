@@ -459,16 +459,6 @@ def test_words_that_say_nothing_erase_nothing(house: House, words: str) -> None:
     assert SAID in house.brain()
 
 
-def test_a_session_that_is_no_utf8_text_stays_and_makes_it_partial(house: House) -> None:
-    path = house.paths.session("main", "2026-02-20_001")
-    house.put(path, f"- {SAID}\n".encode("utf-16"))
-    preview = house.gate.preview_erasure(Erasure(WORDS, PERSON))
-    assert not preview.is_empty and path in preview.message
-    erased = house.gate.erase(Erasure(WORDS, PERSON), NoIndex())
-    assert erased.outcome == "partial" and [one.path for one in erased.left] == [path]
-    assert house.file(path).exists() and "UTF-8" in erased.message
-
-
 def test_raw_bytes_are_searched_in_any_case(tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes("x UCZULENIE NA ŻOŁĘDZIE\0".encode())
     (tmp_path / "b.bin").write_bytes("Bożena, Annals\0".encode())
