@@ -43,6 +43,10 @@ METHODS = {
     "resources/read": ("read_resource", "contents"),
 }
 """How the MCP client calls a method, and what of its answer is shown."""
+PROGRESS = re.compile(r"\w[\w ]*: \d+(?: of \d+)?")
+"""What a slow machine says while it works."""
+HALF_READ = "hang together is still being read"
+"""Stands in a plan that was asked for before names and links were known."""
 STEP = re.compile(r"^(\$ vaultmind|mcp|http|file)\b")
 START_SECONDS, ANSWER_SECONDS = 90, 60
 OLD_DAYS = 30
@@ -122,7 +126,8 @@ class House:
         code, out, err = self.say(*shlex.split(line), given=given)
         with contextlib.suppress(ValueError):
             out = shown(json.loads(out)) + "\n"
-        return out + "".join(f"! {one}\n" for one in err.splitlines()) + f"[exit {code}]"
+        told = [one for one in err.splitlines() if not PROGRESS.fullmatch(one)]
+        return out + "".join(f"! {one}\n" for one in told) + f"[exit {code}]"
 
     async def mcp(self, line: str) -> str:
         """Answer `mcp AGENT WHAT {ARGUMENTS}`; WHAT is a tool's name, or a method with a slash."""
@@ -192,20 +197,28 @@ class House:
         given = self.stable.real(given)
         if kind != "file":
             self.say("refresh", ".")
+        said = await self.asked(kind, line, given)
+        deadline = time.monotonic() + ANSWER_SECONDS
+        while HALF_READ in said and time.monotonic() < deadline:  # a plan that came too soon
+            await asyncio.sleep(0.25)
+            said = await self.asked(kind, line, given)
+        return self.stable.words(said)
+
+    async def asked(self, kind: str, line: str, given: str) -> str:
+        """Return what comes back from a surface."""
         match kind:
             case "mcp":
                 try:
                     async with asyncio.timeout(ANSWER_SECONDS):
-                        said = await self.mcp(line)
+                        return await self.mcp(line)
                 except MCPError as error:
-                    said = f"[protocol error]\n{error}"
+                    return f"[protocol error]\n{error}"
             case "http":
-                said = self.http(line)
+                return self.http(line)
             case "file":
-                said = self.file(line, given)
+                return self.file(line, given)
             case _:
-                said = self.cli(line, given)
-        return self.stable.words(said)
+                return self.cli(line, given)
 
 
 class Stable:

@@ -27,7 +27,7 @@ from vaultmind.types import MessageRef
 from vaultmind.vault.paths import VaultPaths
 
 TEXT = st.text(max_size=20)
-MOVES = st.builds(Move, TEXT, TEXT, st.booleans(), st.booleans(), st.booleans(), st.booleans())
+MOVES = st.builds(Move, TEXT, TEXT, st.booleans(), st.booleans(), st.booleans())
 MADE = AuditLine("2026-02-20T10:00:00+01:00", "main", "c", "main", "remember", "written", id="aaaa")
 
 

@@ -38,7 +38,7 @@ FOUND = frozenset({EXTRACTED, REPORTED})
 FACT_OPS = ("remember", "replace", "forget")
 ASKED = (*FACT_OPS, "erase")
 """What somebody asked for: of these the last one is meant where an undo names none."""
-UNDOABLE = (*FACT_OPS, "hide", "show")
+UNDOABLE = (*FACT_OPS, "archive", "hide", "show")
 DROP = "drop"
 """The operation of a line that tells of a fact which was not kept. Nothing was changed, so that
 the story of the changes is told without it."""
@@ -140,7 +140,7 @@ def parse_line(raw: str, device: str = "") -> AuditLine | None:
 
 
 def _move(value: dict[str, Any]) -> Move:
-    is_true = {key: value.get(key) is True for key in ("came", "archive", "whole", "room")}
+    is_true = {key: value.get(key) is True for key in ("came", "archive", "whole")}
     return Move(str(value.get("line") or ""), str(value.get("section") or ""), **is_true)
 
 

@@ -7,7 +7,6 @@ step knows which lines left and came, so that the audit can say it and an undo c
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -28,7 +27,6 @@ from vaultmind.memory.match import Match, find, mentions, same_fact, says
 from vaultmind.memory.moves import (
     Move,
     Weighing,
-    apply,
     archived,
     coming,
     is_ours,
@@ -52,8 +50,6 @@ SHOWN = 100
 LABEL_WORDS = 3
 """A secret with so few words of content beside it is a secret with its label: no fact."""
 
-_ID = re.compile(r"\^[A-Za-z0-9-]+")
-
 
 @dataclass(frozen=True, slots=True)
 class Ask:
@@ -67,8 +63,6 @@ class Ask:
     rng: random.Random
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out."""
-    shrinks: bool = True
-    """Whether older facts move to the archive where the brain gets too big."""
 
     @property
     def paths(self) -> VaultPaths:
@@ -140,8 +134,7 @@ def plan(brain: str | None, archive: str, ask: Ask) -> Step:
     """Return what a write comes to on a brain and its archive as they stand."""
     if brain is None:
         brain = new_brain(ask.write.agent, ask.language)
-    step = (forget if ask.write.op == "forget" else put_fact)(brain, archive, ask)
-    return within_limits(step, brain, archive, ask)
+    return (forget if ask.write.op == "forget" else put_fact)(brain, archive, ask)
 
 
 def put_fact(text: str, archive: str, ask: Ask) -> Step:
@@ -153,8 +146,6 @@ def put_fact(text: str, archive: str, ask: Ask) -> Step:
     """
     write = ask.write
     brain, old = _seen(text), _seen(archive)
-    if _ID.fullmatch(write.text.strip()):
-        return _named_by_id(brain, old, archive, ask)
     corrects = write.op == "replace" and not inferred(write)
     facts = tuple(fact for fact in (*brain.all(), *old.all()) if not fact.until)
     match = _find(facts, ask.words) if write.old else Match()
@@ -262,26 +253,16 @@ def forget(text: str, archive: str, ask: Ask) -> Step:
     return Step(outcome, moves, gone, _typed(gone, ask.write))
 
 
-def within_limits(step: Step, before: str, archive: str, ask: Ask) -> Step:
-    """Move to the archive what is too much for a brain, and say so in the outcome."""
-    if step.outcome.outcome != "written" or not ask.shrinks:
-        return step
-    brain, old = (
-        apply(text, step.moves, archive=is_old, language=ask.language)
-        for text, is_old in ((before, False), (archive, True))
-    )
+def make_room(brain: str, archive: str, ask: Ask, keep: str) -> Step:
+    """Move to the archive what is too much for a brain, but for the fact with the id `keep`."""
     try:
-        moves = shrink(brain, old, ask.weighing, step.outcome.block)
+        moves = shrink(brain, archive, ask.weighing, keep)
     except DamagedMemory as error:
-        message = f"{step.outcome.message} The brain is over its limit, and stays so: {error}"
-        return replace(step, outcome=replace(step.outcome, message=message))
-    if not moves:
-        return step
+        return Step(ask.outcome("denied", f"The brain is over its limit, and stays so: {error}"))
     number = sum(move.came for move in moves)
-    said = f"{counted(number, 'older fact')} moved to {ask.archive}"
-    message = f"{step.outcome.message} {said} to keep the brain small; undoing this brings back"
-    outcome = replace(step.outcome, message=f"{message} what moved.", archived=number)
-    return replace(step, outcome=outcome, moves=(*step.moves, *moves))
+    message = f"{counted(number, 'older fact')} moved to {ask.archive} to keep the brain small."
+    outcome = replace(ask.outcome("written", message), archived=number, path=ask.archive)
+    return Step(outcome if moves else replace(outcome, outcome="unchanged", message=""), moves)
 
 
 def stands_in_own_text(text: str, words: str) -> bool:
@@ -368,18 +349,6 @@ def _missing(facts: tuple[Fact, ...], match: Match, ask: Ask, said: str) -> Step
         message += f" Closest: {offered}." if offered else ""
     outcome = replace(ask.outcome("not_found", message), nearest=nearest)
     return Step(outcome, unsaid=not match.tied and not match.mentioned)
-
-
-def _named_by_id(brain: Brain, old: Brain, archive: str, ask: Ask) -> Step:
-    """Bring back the archived fact whose block id was given in place of words."""
-    block = ask.write.text.strip().removeprefix("^")
-    if known := next((f for f in brain.all() if f.block == block), None):
-        return _already(known, ask)
-    again = next((f for f in old.all() if f.block == block), None)
-    if again and (step := _bring_back(old, archive, again, ask)):
-        return step
-    message = f"No fact of {ask.write.agent}'s archive has the id ^{block}. Nothing was changed."
-    return Step(ask.outcome("not_found", message))
 
 
 def _already(known: Fact, ask: Ask) -> Step:

@@ -22,7 +22,7 @@ from vaultmind.memory.audit import (
     refs_of,
 )
 from vaultmind.memory.brain import damage, new_brain, parse_brain
-from vaultmind.memory.changes import Ask, Step, quoted, within_limits
+from vaultmind.memory.changes import Ask, Step, quoted
 from vaultmind.memory.forget.kinds import Ref
 from vaultmind.memory.forget.tombstones import Hiding
 from vaultmind.memory.match import same_fact
@@ -94,8 +94,6 @@ class Undoing:
 
         def turned(text: str | None) -> Step:
             step = take_back(line, text, self._facts.brains.text(ask.archive), ask)
-            if not step.outcome.restored:  # the brain is as it was: what came back stays
-                step = within_limits(step, text or "", self._facts.brains.text(ask.archive), ask)
             steps.append(step)
             return step
 
@@ -123,10 +121,9 @@ class Undoing:
     def _undo_line(self, made: AuditLine, step: Step) -> AuditLine:
         """Return the line of an undo that comes to a step."""
         moves = masked_moves(step.moves)
-        asked = [move for move in moves if not move.room]
-        out = [move.fact.text for move in asked if not (move.came or move.archive)]
-        back = [move.fact for move in asked if move.came]
-        if not asked:
+        out = [move.fact.text for move in moves if not (move.came or move.archive)]
+        back = [move.fact for move in moves if move.came]
+        if not moves:
             return made
         return replace(
             made,
@@ -177,7 +174,7 @@ def take_back(line: AuditLine, brain: str | None, archive: str, ask: Ask) -> Ste
     for path, text in ((ask.path, brain), (ask.archive, archive)):
         if reason := damage(text):
             raise Conflict(f"{path} is damaged: {reason}. Mend it first.")
-    asked = turned([move for move in line.moves if not move.room])
+    asked = turned(line.moves)
     out, back = ([move for move in asked if move.came is came] for came in (False, True))
     out = [found for move in out if (found := _leaves(line, move, brain, archive))]
     texts = {
@@ -196,14 +193,7 @@ def take_back(line: AuditLine, brain: str | None, archive: str, ask: Ask) -> Ste
         ask.outcome("written", message, first), path=path, before=line.after if out else "",
         fact="; ".join(dict.fromkeys(one.text for one in facts)),
     )  # fmt: skip
-    moves, missing = _room(line, texts[True])
-    restored = sum(move.came for move in moves)
-    if restored:
-        are = "is" if restored == 1 else "are"
-        message += f" {counted(restored, 'fact')} that it had moved to the archive {are} back."
-    message += f" {counted(missing, 'fact')} not: changed or gone since." if missing else ""
-    outcome = replace(outcome, message=message, restored=restored)
-    return Step(outcome, (*out, *back, *moves))
+    return Step(replace(outcome, message=message), (*out, *back))
 
 
 def _leaves(line: AuditLine, move: Move, brain: str, archive: str) -> Move | None:
@@ -228,17 +218,6 @@ def _leaves(line: AuditLine, move: Move, brain: str, archive: str) -> Move | Non
         raise Conflict(f"{gone}: it was changed or removed since {line.time}.")
     since = f"^{fact.block} was “{fact.text}” after this change and is “{now.text}” now"
     raise Conflict(f"{since}; somebody changed it since.")
-
-
-def _room(line: AuditLine, archive: str) -> tuple[list[Move], int]:
-    """Return the moves back of what the change had moved to have room, and how many are gone."""
-    room = [move for move in line.moves if move.room]
-    left = [move for move in room if not (move.came or move.archive)]
-    came = [move for move in room if move.came and move.archive]
-    pairs = [
-        (old, new) for old, new in zip(left, came, strict=False) if find_fact(archive, new.fact)
-    ]
-    return [move for pair in pairs for move in turned(pair)], len(left) - len(pairs)
 
 
 def _told(out: Sequence[Move], back: Sequence[Move], line: AuditLine, ask: Ask) -> tuple[str, str]:
