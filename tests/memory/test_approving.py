@@ -175,7 +175,7 @@ def test_what_cannot_be_applied_stays_says_why_and_is_not_tried_again(shy: House
     (done,) = shy.gate.settle_suggestions()
     assert done.outcome == "not_found"
     text = shy.file(SUGGESTIONS).read_text()
-    assert "nie udało się zastosować: nie wiadomo na pewno" in text
+    assert "nie udało się zastosować: Nothing in" in text
     lines = len(audit(shy))
     assert shy.gate.settle_suggestions() == () and len(audit(shy)) == lines
     assert shy.gate.queue.waiting("main") == 1
@@ -188,11 +188,11 @@ def test_what_cannot_be_applied_stays_says_why_and_is_not_tried_again(shy: House
 @pytest.mark.parametrize(
     ("op", "agent", "text", "why"),
     [
-        ("remember", "main", "long " * 250, "too long for one fact"),
-        ("remember", "main", "!!", "its text is empty"),
+        ("remember", "main", "long " * 250, "1 to 1000 characters"),
+        ("remember", "main", "!!", "1 to 1000 characters"),
         ("remember", "nobody", "Tea", "no agent of this name"),
         ("remember", "main", f"ghp_{'a1B2' * 9}", "but a secret"),
-        ("forget", "main", "Unicorns in the garden", "no fact is clearly"),
+        ("forget", "main", "Unicorns in the garden", "says “Unicorns"),
     ],
 )
 def test_a_tick_that_asks_for_the_impossible_changes_nothing(

@@ -23,9 +23,9 @@ from vaultmind.errors import (
     WriteConflict,
     WriteFailed,
 )
-from vaultmind.memory.audit import FOUND, AuditLine, AuditLog, moment, newest_first
+from vaultmind.memory.audit import FOUND, AuditLog, moment, newest_first
 from vaultmind.memory.changes import quoted
-from vaultmind.memory.suggestion_words import WORDS, Failure, SettledAs
+from vaultmind.memory.suggestion_words import SettledAs
 from vaultmind.memory.suggestions import (
     ID_START,
     Listed,
@@ -39,7 +39,7 @@ from vaultmind.memory.suggestions import (
     suggestion_of,
     tell,
 )
-from vaultmind.memory.words import saying, tokens
+from vaultmind.memory.words import saying
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.types import Caller, MemoryWrite, Outcome
@@ -54,8 +54,6 @@ _WHERE = {OBSIDIAN.client: "in Suggestions.md", "cli": "on the command line"}
 _PLAIN = re.compile(r"[^\w .-]+")
 _APPROVED = re.compile(r"suggested by [a-z0-9_-]+, approved [\w .-]+ \(\^(s-[a-z0-9]+)\)")
 """What the reason of such a write begins with; what follows is the agent's own words."""
-_ROUNDS = 3
-"""How often one pass looks again, because a suggestion was changed while it was applied."""
 _DONE = ("written", "unchanged")
 
 log = logging.getLogger(__name__)
@@ -130,7 +128,7 @@ class Queue:
         self._change(lambda text: found.append(parse(text)))
         return tuple(one for one in found[-1] if one.is_due)
 
-    def tell(self, expected: Suggestion, failure: Failure) -> None:
+    def tell(self, expected: Suggestion, reason: str) -> None:
         """Say under a suggestion why it could not be applied; it is to be ticked again.
 
         Nothing where it is gone or says something else by now. Raises DamagedMemory.
@@ -138,7 +136,7 @@ class Queue:
 
         def change(text: str) -> str | None:
             found = next((one for one in parse(text) if one.suggestion == expected), None)
-            return tell(text, found, failure) if found and not found.outcome else None
+            return tell(text, found, reason) if found and not found.outcome else None
 
         self._change(change)
 
@@ -208,7 +206,6 @@ class Approving:
         write: Callable[[MemoryWrite], Outcome],
         audit: AuditLog,
     ) -> None:
-        self._reader = reader
         self._paths = reader.paths
         self._queue = queue
         self._write = write
@@ -221,15 +218,11 @@ class Approving:
         What fails for a passing reason stays due. Raises DamagedMemory and UnreadableNote for a
         file that cannot be used, WriteConflict and WriteFailed when it could not be changed.
         """
-        outcomes: list[Outcome] = []
         with self._lock:
             for old in self._queue.expire():
                 self._note(old.caller, old, "expired", f"no answer in {EXPIRE_DAYS} days")
-            for _ in range(_ROUNDS):
-                done = [self._settle_one(one, outcomes) for one in self._queue.due()]
-                if all(done):
-                    break
-        return tuple(outcomes)
+            done = [self._settle_one(one) for one in self._queue.due()]
+        return tuple(one for one in done if one)
 
     def answer(self, suggestion_id: str, accept: bool, caller: Caller) -> Outcome:
         """Accept or reject one suggestion in the person's name.
@@ -250,69 +243,58 @@ class Approving:
                 )
             if not accept:
                 return self._rejected(found[0].suggestion, caller)
-            outcome, _ = self._applied(found[0].suggestion, caller)
+            outcome = self._applied(found[0].suggestion, caller)
             if outcome.outcome in _DONE:
                 self._queue.settle(found[0].suggestion, "accepted")
             return outcome
 
-    def _settle_one(self, one: Listed, outcomes: list[Outcome]) -> bool:
-        """Act on one that is due; tell whether nothing is left to do for it in this pass."""
-        suggestion, failure = one.suggestion, None
+    def _settle_one(self, one: Listed) -> Outcome | None:
+        """Act on one that is due; None for one that stays due."""
+        suggestion = one.suggestion
         try:
             if one.state == "rejected":
-                outcomes.append(self._rejected(suggestion, OBSIDIAN))
-                return True
+                return self._rejected(suggestion, OBSIDIAN)
             try:
-                outcome, failure = self._applied(suggestion, OBSIDIAN)
+                outcome = self._applied(suggestion, OBSIDIAN)
             except (WriteConflict, WriteFailed):
                 raise
             except (VaultMindError, OSError) as error:
                 log.warning("a suggestion could not be applied: %s", error)
-                failure = "too_long" if isinstance(error, BadArgument) else "refused"
                 outcome = self._failed(suggestion, str(error))
-            outcomes.append(outcome)
-            if failure is None:
-                return self._queue.settle(suggestion, "accepted")
-            self._queue.tell(suggestion, failure)
+            if outcome.outcome in _DONE:
+                self._queue.settle(suggestion, "accepted")
+            else:
+                self._queue.tell(suggestion, outcome.reason or outcome.message)
         except (WriteConflict, WriteFailed) as error:
             log.warning("a suggestion stays due: %s", error)
-        return True
+            return None
+        return outcome
 
-    def _applied(self, one: Suggestion, caller: Caller) -> tuple[Outcome, Failure | None]:
-        """Write what a suggestion says, unless the audit says that this was done.
-
-        Returns what it came to, and why it could not be applied, if so.
-        """
-        failure: Failure | None = None if tokens(one.text) else "empty"
+    def _applied(self, one: Suggestion, caller: Caller) -> Outcome:
+        """Write what a suggestion says, unless the audit says that this was done."""
         if one.agent not in self._paths.agent_names():
-            failure = failure or "no_agent"
-        if failure:
-            return self._failed(one, WORDS["en"].failures[failure]), failure
-        if line := self._written(one):
-            return self._done_already(one, line), None
+            return self._failed(one, "there is no agent of this name")
+        if done := self._done_already(one):
+            return done
         where = _WHERE.get(caller.client) or f"in {_PLAIN.sub(' ', caller.client)}"
         told = f"suggested by {one.caller.name}, approved {where} (^{one.id})"
         reason = ": ".join(part for part in (told, one.reason) if part)
         outcome = self._write(replace(one.write(caller), reason=reason))
         if outcome.outcome in _DONE:
-            return outcome, None
-        if line := self._written(one):  # what a crash cut short was completed just now
-            return self._done_already(one, line), None
-        return outcome, "secret" if outcome.outcome == "denied" else "not_found"
+            return outcome
+        # what a crash cut short was completed just now
+        return self._done_already(one) or outcome
 
-    def _done_already(self, one: Suggestion, line: AuditLine) -> Outcome:
-        message = f"Already done: {quoted(one.text)} (change {line.id})."
-        path = self._paths.brain(one.agent)
-        return Outcome("unchanged", one.agent, path=path, message=message)
-
-    def _written(self, one: Suggestion) -> AuditLine | None:
-        """Return the change that wrote these words of a suggestion, before a crash hid it."""
+    def _done_already(self, one: Suggestion) -> Outcome | None:
+        """Return the outcome of a suggestion whose words were written before a crash hid it."""
         for line in newest_first(self._paths, (one.agent,), holding=one.id):
             named = _APPROVED.search(line.reason)
             ours = named is not None and named.group(1) == one.id and not line.undoes
             by_person = line.caller == OBSIDIAN.name and line.outcome == "written"
             if ours and by_person and (one.op == "forget" or _same(line.after, one.text)):
-                return line
+                message = f"Already done: {quoted(one.text)} (change {line.id})."
+                path = self._paths.brain(one.agent)
+                return Outcome("unchanged", one.agent, path=path, message=message)
         return None
 
     def _rejected(self, one: Suggestion, caller: Caller) -> Outcome:

@@ -9,8 +9,6 @@ Op = Literal["remember", "replace", "forget"]
 OPS: tuple[Op, ...] = ("remember", "replace", "forget")
 SettledAs = Literal["accepted", "rejected", "expired"]
 OUTCOMES: tuple[SettledAs, ...] = ("accepted", "rejected", "expired")
-Failure = Literal["empty", "not_found", "no_agent", "too_long", "secret", "refused"]
-"""Why an accepted suggestion could not be applied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +31,6 @@ class Words:
     message: str
     failed: str
     """Begins the line under an accepted suggestion that could not be applied."""
-    failures: dict[Failure, str]
     again: str
 
     def label(self, op: Op, caller: str, agent: str) -> str:
@@ -60,14 +57,6 @@ WORDS = {
         "why",
         "the message",
         "could not be applied",
-        {
-            "empty": "its text is empty",
-            "not_found": "no fact is clearly the one that is meant",
-            "no_agent": "there is no agent of this name",
-            "too_long": "it is too long for one fact",
-            "secret": "there is nothing in it but a secret",
-            "refused": "the memory file could not be changed",
-        },
         "Change its words if they are wrong, and tick it again.",
     ),
     "pl": Words(
@@ -83,14 +72,6 @@ WORDS = {
         "dlaczego",
         "wiadomość",
         "nie udało się zastosować",
-        {
-            "empty": "tekst jest pusty",
-            "not_found": "nie wiadomo na pewno, o który fakt chodzi",
-            "no_agent": "nie ma agenta o tej nazwie",
-            "too_long": "tekst jest za długi na jeden fakt",
-            "secret": "poza tajną treścią nic w nim nie ma",
-            "refused": "nie udało się zmienić pliku pamięci",
-        },
         "Zmień słowa, jeśli są błędne, i zaznacz ponownie.",
     ),
     "ru": Words(
@@ -106,14 +87,6 @@ WORDS = {
         "почему",
         "сообщение",
         "не удалось применить",
-        {
-            "empty": "текст пуст",
-            "not_found": "непонятно, о каком именно факте речь",
-            "no_agent": "агента с таким именем нет",
-            "too_long": "для одного факта это слишком длинно",
-            "secret": "кроме секрета, в нём ничего нет",
-            "refused": "файл памяти не удалось изменить",
-        },
         "Измените слова, если они неверны, и отметьте снова.",
     ),
 }

@@ -30,7 +30,6 @@ from vaultmind.memory.suggestion_words import (
     OPS,
     OUTCOMES,
     WORDS,
-    Failure,
     Op,
     SettledAs,
     Words,
@@ -261,13 +260,14 @@ def settle(text: str, ones: Sequence[Listed], outcome: SettledAs, on: str) -> st
     return _placed(text, words.settled, "\n".join(items[::-1]), before=set())
 
 
-def tell(text: str, one: Listed, failure: Failure) -> str:
+def tell(text: str, one: Listed, reason: str) -> str:
     """Return the text with a suggestion unticked, and a line under it that says why."""
     words = _words_in(text, "en")
     first, *below = [line.rstrip("\r") for line in text[one.start : one.end].split("\n")]
     indent = first[: len(first) - len(first.lstrip(" \t"))]
     first = _BOX.sub(lambda m: m[0].replace(f"[{m[1]}]", "[ ]"), first, count=1)
-    why = f"{indent}    - {words.failed}: {words.failures[failure]}. {words.again} {_FAILED}"
+    told = escape(one_line(reason)).rstrip(".")
+    why = f"{indent}    - {words.failed}: {told}. {words.again} {_FAILED}"
     lines = [first, *(line for line in below if _FAILED not in line), why]
     item = with_newlines("\n".join(lines), newline_of(text))
     return text[: one.start] + item + text[one.end :]
