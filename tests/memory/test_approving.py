@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.memory.conftest import MAIN, House
-from vaultmind.errors import BadArgument, DamagedMemory, NotFound, WriteFailed
+from vaultmind.errors import BadArgument, DamagedMemory, NotFound
 from vaultmind.memory.audit import AuditLine, read_audit
 from vaultmind.memory.suggestions import Put, parse
 from vaultmind.types import PERSON, MemoryWrite, MessageRef
@@ -73,27 +73,6 @@ def test_a_tick_writes_what_stands_there_with_its_evidence_and_names_both(shy: H
     text = shy.file(SUGGESTIONS).read_text()
     assert "2026-02-20 accepted · **main** wants to remember: Likes green tea" in text
     assert shy.gate.settle_suggestions() == () and shy.gate.queue.waiting() == 0
-
-
-def test_secrets_are_masked_and_contradictions_found_as_in_every_write(shy: House) -> None:
-    shy.put(BRAIN, "## User\n\n- Lives in Berlin ^bbbb\n")
-    suggest(shy, "Lives in Paris")
-    suggest(shy, "The wifi is upstairs")
-    edit(
-        shy,
-        (
-            "The wifi is upstairs",
-            "The wifi in the attic room upstairs has the password hunter2hunter2",
-        ),
-    )
-    tick(shy, "Lives in Paris")
-    tick(shy, "The wifi")
-    first, second = shy.gate.settle_suggestions()
-    assert (first.outcome, first.before) == ("written", "Lives in Berlin")
-    assert "Berlin" not in shy.brain() and "Paris" in shy.brain()
-    assert second.redacted == ("password",)
-    everything = [path.read_text() for path in shy.paths.root.rglob("*") if path.is_file()]
-    assert not any("hunter2hunter2" in text for text in everything)
 
 
 def test_a_rejected_one_is_settled_audited_and_does_not_come_back(shy: House) -> None:
@@ -214,26 +193,6 @@ def test_a_tick_that_asks_for_the_impossible_changes_nothing(
     assert not shy.file("VaultMind/agents/nobody").exists()
 
 
-def test_a_full_disk_leaves_it_ticked_and_it_is_applied_later(
-    shy: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    suggest(shy, "Likes tea")
-    tick(shy, "Likes tea")
-    brain = shy.file(BRAIN)
-    folder = brain.parent
-    before = shy.file(SUGGESTIONS).read_text()
-
-    def full(*args: object) -> None:
-        raise WriteFailed(f"{BRAIN} could not be written: no space left on device.")
-
-    write = shy.gate._approving._write
-    shy.gate._approving._write = full  # type: ignore[assignment]
-    assert shy.gate.settle_suggestions() == () and folder.exists()
-    assert shy.file(SUGGESTIONS).read_text() == before
-    shy.gate._approving._write = write
-    assert [one.outcome for one in shy.gate.settle_suggestions()] == ["written"]
-
-
 def test_only_the_person_answers(shy: House) -> None:
     id_ = suggest(shy, "Likes tea")
     for accept in (True, False):
@@ -248,18 +207,6 @@ def test_only_the_person_answers(shy: House) -> None:
         shy.gate.answer_suggestion(id_, True, PERSON)
     other = suggest(shy, "Likes rum").removeprefix("s-")
     assert "does not come back" in shy.gate.answer_suggestion(other, False, PERSON).message
-
-
-def test_a_suggestion_to_another_agent_is_written_there_and_names_who_asked(shy: House) -> None:
-    shy.put("VaultMind/agents/jaskier/identity.md", "---\nautonomy: 2\n---\n")
-    done = shy.remember("Anna plays the lute", agent="jaskier", caller=MAIN)
-    assert done.outcome == "suggested"
-    assert [shy.gate.queue.waiting(name) for name in ("main", "jaskier")] == [0, 1]
-    tick(shy, "plays the lute")
-    assert [one.agent for one in shy.gate.settle_suggestions()] == ["jaskier"]
-    assert "lute" in shy.brain("jaskier")
-    line = read_audit(shy.paths, "jaskier")[-1]
-    assert line.caller == "person" and "suggested by main" in line.reason
 
 
 def test_what_expires_is_listed_and_audited(shy: House) -> None:
@@ -314,16 +261,6 @@ def test_half_a_save_is_not_taken_for_the_persons_words(shy: House) -> None:
     shy.gate.settle_suggestions()
     assert "- Likes tea, but never after six in the evening %%" in shy.brain()
     assert shy.brain().count("Likes tea") == 1
-
-
-def test_a_copy_of_a_ticked_line_is_one_fact(shy: House) -> None:
-    suggest(shy, "Likes tea")
-    tick(shy, "Likes tea")
-    text = shy.file(SUGGESTIONS).read_text()
-    item = text[text.index("- [x]") :]
-    shy.put(SUGGESTIONS, text + "\n## Mine\n\n" + item)
-    assert [one.outcome for one in shy.gate.settle_suggestions()] == ["written", "unchanged"]
-    assert shy.brain().count("Likes tea") == 1 and shy.gate.queue.listed() == ()
 
 
 def test_notes_about_a_damaged_brain_live_beside_suggestions(shy: House) -> None:

@@ -19,9 +19,8 @@ from vaultmind.memory.suggestions import (
     new_id,
     parse,
     settle,
-    suggestion_of,
 )
-from vaultmind.types import SECTIONS, Caller, MemoryWrite, MessageRef
+from vaultmind.types import SECTIONS, Caller, MessageRef
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
 
@@ -122,12 +121,3 @@ def test_an_erasure_takes_the_whole_item() -> None:
     left = erase(text, lambda line: "tea" in line.lower())
     assert "Likes" not in left and "tea time" in left and waiting(left) == 1
     assert waiting(erase(text, lambda line: "said twice" in line)) == 0
-
-
-def test_a_write_becomes_a_suggestion_and_a_write_again() -> None:
-    write = MemoryWrite(
-        "replace", "jaskier", Caller("agent", "main", "c"), "a\nb", "old", "user", REF, "said", "r"
-    )
-    one = suggestion_of(write, "s-k3f9", "2026-02-20T10:00:00+01:00")
-    assert one.write() == replace(write, text="a b")
-    assert new_id(add("", one, PATHS), random.Random(1)).startswith("s-")
