@@ -25,7 +25,6 @@ from vaultmind.errors import (
 )
 from vaultmind.memory.audit import FOUND, AuditLog, moment, newest_first
 from vaultmind.memory.changes import quoted
-from vaultmind.memory.suggestion_words import SettledAs
 from vaultmind.memory.suggestions import (
     ID_START,
     Listed,
@@ -35,7 +34,7 @@ from vaultmind.memory.suggestions import (
     known,
     new_id,
     parse,
-    settle,
+    remove,
     suggestion_of,
     tell,
 )
@@ -92,10 +91,11 @@ class Queue:
         """
         time = self._clock().isoformat(timespec="seconds")
         done: list[Put] = []
+        rejected = self._rejected(write)
 
         def change(text: str) -> str | None:
             one = suggestion_of(write, new_id(text, self._rng), time)
-            done.append(known(text, one))
+            done.append(rejected or known(text, one))
             return add(text, one, self._paths, language) if done[-1].state == "new" else None
 
         self._change(change)
@@ -103,14 +103,20 @@ class Queue:
 
     def seen(self, write: MemoryWrite) -> Put:
         """Return what would become of a suggestion of this write; nothing is put."""
-        return known(self._text(), suggestion_of(write, "", ""))
+        return self._rejected(write) or known(self._text(), suggestion_of(write, "", ""))
+
+    def _rejected(self, write: MemoryWrite) -> Put | None:
+        """Return that the person has rejected the same before, as the log has it."""
+        said = saying(one_line(mask(write.text).text))
+        for line in newest_first(self._paths, (write.agent,), (write.op,), '"rejected"'):
+            text = line.before if write.op == "forget" else line.after
+            if line.outcome == "rejected" and saying(text) == said:
+                return Put("rejected")
+        return None
 
     def listed(self) -> tuple[Listed, ...]:
-        """Return every suggestion that is not settled, in the file's order.
-
-        Raises UnreadableNote for a file that is no text.
-        """
-        return tuple(one for one in parse(self._text()) if one.state != "settled")
+        """Return every suggestion in order. Raises UnreadableNote for a file that is no text."""
+        return parse(self._text())
 
     def waiting(self, agent: str = "") -> int:
         """Return how many wait for the person: for one agent's memory, or for anybody's.
@@ -136,12 +142,12 @@ class Queue:
 
         def change(text: str) -> str | None:
             found = next((one for one in parse(text) if one.suggestion == expected), None)
-            return tell(text, found, reason) if found and not found.outcome else None
+            return tell(text, found, reason) if found else None
 
         self._change(change)
 
-    def settle(self, expected: Suggestion, as_: SettledAs) -> bool:
-        """Move a suggestion to the settled ones, dated today.
+    def settle(self, expected: Suggestion) -> bool:
+        """Take a suggestion that was answered out of the file.
 
         False where it does not wait any more, or does not say what was expected: somebody
         changed it meanwhile, and it is left as it stands. Raises DamagedMemory.
@@ -149,11 +155,9 @@ class Queue:
         done = [False]
 
         def change(text: str) -> str | None:
-            waits = [one for one in parse(text) if one.state != "settled"]
-            same = [one for one in waits if one.suggestion == expected]
-            same.sort(key=lambda one: one.state != as_)  # a hand may double one
+            same = [one for one in parse(text) if one.suggestion == expected]
             done.append(bool(same))
-            return settle(text, same[:1], as_, f"{self._clock():%Y-%m-%d}") if same else None
+            return remove(text, same) if same else None
 
         self._change(change)
         return done[-1]
@@ -170,7 +174,7 @@ class Queue:
                 if one.state == "waiting" and 0 < moment(one.suggestion.time) < oldest
             ]
             gone.append(tuple(one.suggestion for one in old))
-            return settle(text, old, "expired", f"{self._clock():%Y-%m-%d}") if old else None
+            return remove(text, old) if old else None
 
         if any(one.state == "waiting" for one in self.listed()):
             self._change(change)
@@ -245,7 +249,7 @@ class Approving:
                 return self._rejected(found[0].suggestion, caller)
             outcome = self._applied(found[0].suggestion, caller)
             if outcome.outcome in _DONE:
-                self._queue.settle(found[0].suggestion, "accepted")
+                self._queue.settle(found[0].suggestion)
             return outcome
 
     def _settle_one(self, one: Listed) -> Outcome | None:
@@ -262,7 +266,7 @@ class Approving:
                 log.warning("a suggestion could not be applied: %s", error)
                 outcome = self._failed(suggestion, str(error))
             if outcome.outcome in _DONE:
-                self._queue.settle(suggestion, "accepted")
+                self._queue.settle(suggestion)
             else:
                 self._queue.tell(suggestion, outcome.reason or outcome.message)
         except (WriteConflict, WriteFailed) as error:
@@ -298,7 +302,7 @@ class Approving:
         return None
 
     def _rejected(self, one: Suggestion, caller: Caller) -> Outcome:
-        if not self._queue.settle(one, "rejected"):
+        if not self._queue.settle(one):
             raise WriteConflict(f"The suggestion in {self._queue.path} was changed just now.")
         self._note(caller, one, "rejected", f"suggested by {one.caller.name}")
         message = f"Rejected: {quoted(one.text)}. It does not come back."

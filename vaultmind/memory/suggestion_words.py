@@ -7,8 +7,6 @@ from typing import Literal
 
 Op = Literal["remember", "replace", "forget"]
 OPS: tuple[Op, ...] = ("remember", "replace", "forget")
-SettledAs = Literal["accepted", "rejected", "expired"]
-OUTCOMES: tuple[SettledAs, ...] = ("accepted", "rejected", "expired")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +16,10 @@ class Words:
     title: str
     intro: str
     waiting: str
-    settled: str
     verbs: tuple[str, str, str]
     """In the order of `OPS`."""
     into: str
     """Whose memory, where it is not the one's who asks."""
-    outcomes: tuple[str, str, str]
-    """In the order of `OUTCOMES`."""
     instead: str
     """Before the fact that a correction takes the place of."""
     why: str
@@ -38,10 +33,6 @@ class Words:
         into = f" {self.into.format(agent)}" if caller != agent else ""
         return f"**{caller}** {self.verbs[OPS.index(op)]}{into}"
 
-    def outcome(self, outcome: SettledAs) -> str:
-        """Return what a settled suggestion came to."""
-        return self.outcomes[OUTCOMES.index(outcome)]
-
 
 WORDS = {
     "en": Words(
@@ -49,10 +40,8 @@ WORDS = {
         "Tick `[x]` to accept a suggestion, write `[-]` to reject it. You may change its words "
         "first: what stands in the task is what is kept.",
         "Waiting",
-        "Settled",
         ("wants to remember", "wants to correct", "wants to forget"),
         "in **{}**'s memory",
-        ("accepted", "rejected", "expired"),
         "instead of",
         "why",
         "the message",
@@ -64,10 +53,8 @@ WORDS = {
         "Zaznacz `[x]`, aby przyjąć sugestię, wpisz `[-]`, aby ją odrzucić. Najpierw możesz "
         "zmienić jej słowa: zapisane zostanie to, co stoi w zadaniu.",
         "Czekają",
-        "Rozstrzygnięte",
         ("chce zapamiętać", "chce poprawić", "chce zapomnieć"),
         "w pamięci **{}**",
-        ("przyjęte", "odrzucone", "wygasłe"),
         "zamiast",
         "dlaczego",
         "wiadomość",
@@ -79,10 +66,8 @@ WORDS = {
         "Отметьте `[x]`, чтобы принять предложение, поставьте `[-]`, чтобы отклонить. Слова можно "
         "сначала изменить: сохранится то, что стоит в задаче.",
         "Ожидают",
-        "Решённые",
         ("хочет запомнить", "хочет исправить", "хочет забыть"),
         "в памяти **{}**",
-        ("принято", "отклонено", "истекло"),
         "вместо",
         "почему",
         "сообщение",

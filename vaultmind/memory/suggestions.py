@@ -6,7 +6,7 @@
 
 `[x]` accepts, `[-]` rejects. What counts is the text after the colon as it stands when it is
 ticked: the person may have changed it; all else stands in the comment, and a task without one is
-the person's own. A settled one moves to the end of the file, dated; a rejected one is not made
+the person's own. A settled one leaves the file, and the log tells of it; a rejected one is not made
 again. Every line that is not ours stays where it is, newlines and byte order mark too.
 """
 
@@ -28,17 +28,14 @@ from vaultmind.memory.audit import FOUND
 from vaultmind.memory.brain import PlacedFact, block_ids, new_block, parse_brain
 from vaultmind.memory.suggestion_words import (
     OPS,
-    OUTCOMES,
     WORDS,
     Op,
-    SettledAs,
     Words,
     words_of,
 )
 from vaultmind.memory.words import saying
-from vaultmind.redact import mask
 from vaultmind.types import SECTIONS, Caller, MemoryWrite, MessageRef, Section
-from vaultmind.vault.bullets import COMMENT, HEADING, MARKER, plain, prose
+from vaultmind.vault.bullets import HEADING, MARKER, plain, prose
 from vaultmind.vault.edits import newline_of, with_newlines
 from vaultmind.vault.oneline import escape, one_line, unescape
 from vaultmind.vault.paths import AGENT_NAME, VaultPaths
@@ -47,7 +44,7 @@ ID_START = "s-"
 PER_SESSION, AT_ONCE = 5, 25
 """So many suggestions of extraction wait at most: of one conversation, and of all."""
 
-State = Literal["waiting", "accepted", "rejected", "settled"]
+State = Literal["waiting", "accepted", "rejected"]
 
 _META = re.compile(r"%%(\{.*?\})%%")
 _FAILED = "%%failed%%"
@@ -99,11 +96,6 @@ class Listed:
     """What its comment says."""
 
     @property
-    def outcome(self) -> SettledAs | None:
-        """Return what it was settled as."""
-        return next((one for one in OUTCOMES if one == self.meta.get("settled")), None)
-
-    @property
     def is_due(self) -> bool:
         """Tell whether the person ticked or rejected it."""
         return self.state in ("accepted", "rejected")
@@ -135,7 +127,7 @@ class Put:
 
 @lru_cache(maxsize=8)
 def parse(text: str) -> tuple[Listed, ...]:
-    """Return every suggestion of the file, settled ones too. Lenient; never raises."""
+    """Return every suggestion of the file. Lenient; never raises."""
     return tuple(one for placed in parse_brain(text).facts if (one := _listed(placed, text)))
 
 
@@ -148,16 +140,13 @@ def suggestion_of(write: MemoryWrite, suggestion_id: str, time: str) -> Suggesti
 
 
 def known(text: str, suggestion: Suggestion) -> Put:
-    """Return whether a suggestion is new to the file, or what makes it needless.
-
-    What was accepted or has expired may be suggested again.
-    """
+    """Return whether a suggestion is new to the file, or what makes it needless."""
     listed = parse(text)
     for one in listed:
-        if one.outcome in (None, "rejected") and one.means(suggestion):
-            return Put("rejected" if one.outcome else "waiting", one.suggestion.id)
-    found = [one.suggestion for one in listed if one.state == "waiting"]
-    found = [one for one in found if one.how in FOUND] if suggestion.how in FOUND else []
+        if one.means(suggestion):
+            return Put("waiting", one.suggestion.id)
+    found = [one.suggestion for one in listed if one.suggestion.how in FOUND]
+    found = found if suggestion.how in FOUND else []
     same = sum(_source(one) == _source(suggestion) for one in found)
     is_full = same >= PER_SESSION or len(found) >= AT_ONCE
     return Put("full") if is_full else Put("new", suggestion.id)
@@ -174,7 +163,7 @@ def _listed(placed: PlacedFact, text: str) -> Listed | None:
     meta = _meta(first)
     op = next((one for one in OPS if one == meta.get("op")), None)
     agent, by = (meta.get(key) if _is_agent(meta.get(key)) else "" for key in ("agent", "by"))
-    if op is None or not agent or not by:
+    if op is None or not agent or not by or meta.get("settled"):  # earlier versions kept those
         return None
     shown = unescape(plain(MARKER.sub("", first, count=1))[0])
     label, colon, said = shown.partition(": ")
@@ -192,7 +181,6 @@ def _listed(placed: PlacedFact, text: str) -> Listed | None:
     box = _BOX.match(first)
     marks: dict[str, State] = {"x": "accepted", "-": "rejected"}
     state = marks.get(box[1].lower() if box else " ", "waiting")
-    state = "settled" if meta.get("settled") in OUTCOMES else state
     return Listed(suggestion, state, placed.start, placed.tree_end, meta)
 
 
@@ -236,28 +224,14 @@ def add(text: str, one: Suggestion, paths: VaultPaths, language: str = "en") -> 
     label = words.label(one.op, one.caller.name, one.agent)
     task = f"- [ ] {label}: {escape(one.text)} {_comment(meta)} ^{one.id}"
     item = "\n".join((task, *(f"    - {line}" for line in below)))
-    before = {each.settled for each in WORDS.values()}
-    return _placed(_introduced(text, words), words.waiting, item, before=before)
+    return _placed(_introduced(text, words), words.waiting, item)
 
 
-def settle(text: str, ones: Sequence[Listed], outcome: SettledAs, on: str) -> str:
-    """Return the text with suggestions moved to the settled ones, dated `on` (an ISO date).
-
-    What stands under them moves along. Raises DamagedMemory as `add` does.
-    """
-    words = _words_in(text, "en")
-    items = []
+def remove(text: str, ones: Sequence[Listed]) -> str:
+    """Return the text without some suggestions and what stands under them."""
     for one in sorted(ones, key=lambda each: each.start, reverse=True):
-        first, *below = [line.rstrip("\r") for line in text[one.start : one.end].split("\n")]
         text = _without(text, one)
-        kept = {"settled": outcome, "on": on}
-        kept |= {key: str(one.meta.get(key, "")) for key in ("op", "agent", "by", "was")}
-        shown = mask(" ".join(plain(MARKER.sub("", COMMENT.sub("", first), count=1))[0].split()))
-        mark = "x" if outcome == "accepted" else "-"
-        task = f"- [{mark}] {on} {words.outcome(outcome)} · {shown.text} {_comment(kept)}"
-        below = [line for line in below if _FAILED not in line]
-        items.append("\n".join((f"{task} ^{one.suggestion.id}", *below)))
-    return _placed(text, words.settled, "\n".join(items[::-1]), before=set())
+    return text
 
 
 def tell(text: str, one: Listed, reason: str) -> str:
@@ -274,7 +248,7 @@ def tell(text: str, one: Listed, reason: str) -> str:
 
 
 def erase(text: str, says: Callable[[str], bool]) -> str:
-    """Return the text without each suggestion, settled or not, of which any line says so.
+    """Return the text without each suggestion of which any line says so.
 
     `says` gets each line of an item as a reader sees it, and its texts. Lines that a person
     put under it go too.
@@ -300,19 +274,19 @@ def _without(text: str, one: Listed) -> str:
     return text[: one.start] + (text[stop + 1 :] if stop >= 0 else "")
 
 
-def _placed(text: str, title: str, item: str, *, before: set[str]) -> str:
-    """Return the text with an item at the end of its part: under a heading of that title.
+def _placed(text: str, title: str, item: str) -> str:
+    """Return the text with an item at the end of the part of that title, made where it is missing.
 
-    A part that is missing is made, before the headings named. Raises DamagedMemory where the
-    item could not be read again.
+    Raises DamagedMemory where the item could not be read again.
     """
     heads = _headings(text)
-    own = {words.waiting if before else words.settled for words in WORDS.values()}
+    own = {words.waiting for words in WORDS.values()}
     at = next((i for i, (_, name) in enumerate(heads) if name in own), None)
     if at is not None:
         new = _insert(text, heads[at + 1][0] if at + 1 < len(heads) else len(text), item)
     else:
-        place = next((start for start, name in heads if name in before), len(text))
+        settled = {"Settled", "Rozstrzygnięte", "Решённые"}  # earlier versions had such a part
+        place = next((start for start, name in heads if name in settled), len(text))
         new = _insert(text, place, f"## {title}\n\n{item}")
     if len(parse(new)) != len(parse(text)) + len(parse(item)):
         raise DamagedMemory(_HIDDEN)
@@ -352,7 +326,7 @@ def _words_in(text: str, language: str) -> Words:
     """Return the words in the language of a file's headings, else in one."""
     titles = {title for _, title in _headings(text)}
     for words in WORDS.values():
-        if {words.title, words.waiting, words.settled} & titles:
+        if {words.title, words.waiting} & titles:
             return words
     return words_of(language)
 
