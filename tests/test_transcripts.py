@@ -45,8 +45,16 @@ METHODS = {
 """How the MCP client calls a method, and what of its answer is shown."""
 PROGRESS = re.compile(r"\w[\w ]*: \d+(?: of \d+)?")
 """What a slow machine says while it works."""
-HALF_READ = "hang together is still being read"
-"""Stands in a plan that was asked for before names and links were known."""
+PATIENT = """
+import sys
+from vaultmind.planner import layers, pack, plan
+for module in (layers, pack, plan):
+    for name in {"KNOWN_SECONDS", "SETTLE_SECONDS"} & vars(module).keys():
+        setattr(module, name, 30.0)
+from vaultmind.entry import main
+sys.exit(main(["daemon", "run"]))
+"""
+"""A daemon whose plans wait for names and links, however slow the machine is."""
 STEP = re.compile(r"^(\$ vaultmind|mcp|http|file)\b")
 START_SECONDS, ANSWER_SECONDS = 90, 60
 OLD_DAYS = 30
@@ -88,7 +96,7 @@ class House:
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
         """Run the daemon, from its first answer with a whole index on."""
-        command = [sys.executable, "-m", "vaultmind", "daemon", "run"]
+        command = [sys.executable, "-c", PATIENT]
         with (self.base / "daemon.txt").open("wb") as log:
             daemon = subprocess.Popen(command, cwd=self.vault, env=self.env, stdout=log, stderr=log)
         try:
@@ -197,28 +205,20 @@ class House:
         given = self.stable.real(given)
         if kind != "file":
             self.say("refresh", ".")
-        said = await self.asked(kind, line, given)
-        deadline = time.monotonic() + ANSWER_SECONDS
-        while HALF_READ in said and time.monotonic() < deadline:  # a plan that came too soon
-            await asyncio.sleep(0.25)
-            said = await self.asked(kind, line, given)
-        return self.stable.words(said)
-
-    async def asked(self, kind: str, line: str, given: str) -> str:
-        """Return what comes back from a surface."""
         match kind:
             case "mcp":
                 try:
                     async with asyncio.timeout(ANSWER_SECONDS):
-                        return await self.mcp(line)
+                        said = await self.mcp(line)
                 except MCPError as error:
-                    return f"[protocol error]\n{error}"
+                    said = f"[protocol error]\n{error}"
             case "http":
-                return self.http(line)
+                said = self.http(line)
             case "file":
-                return self.file(line, given)
+                said = self.file(line, given)
             case _:
-                return self.cli(line, given)
+                said = self.cli(line, given)
+        return self.stable.words(said)
 
 
 class Stable:
