@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -24,7 +24,6 @@ from vaultmind.memory.audit import (
     JOINT,
     AuditLine,
     AuditLog,
-    moment,
     newest_first,
     ref_of,
     ref_text,
@@ -37,7 +36,6 @@ from vaultmind.memory.changes import (
     Ask,
     Step,
     make_room,
-    named,
     plan,
     quoted,
     safe_write,
@@ -46,7 +44,7 @@ from vaultmind.memory.changes import (
 from vaultmind.memory.forget.kinds import Edit, Ref
 from vaultmind.memory.forget.taking import ERASABLES, Erasable
 from vaultmind.memory.forget.tombstones import Hiding, hidden_words
-from vaultmind.memory.match import repeats, says
+from vaultmind.memory.late import FORGOTTEN, Late
 from vaultmind.memory.moves import Move, Sizes, Weighing
 from vaultmind.memory.queue import Queue
 from vaultmind.memory.rights import AUTO, VERDICTS, Authority, Decision, cautious, inferred
@@ -58,14 +56,8 @@ from vaultmind.tally import Tally
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome, OutcomeName
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.oneline import one_line
-from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.transcript import parse_session
 from vaultmind.vault.writer import VaultWriter
 
-FORGOTTEN = "forgotten"
-TAKEN_BACK = "taken back"
-_DAY = 10
-"""Characters of an ISO date."""
 GUESSED = "it was read out of a conversation, and nothing is forgotten by guess"
 COMPLETED = "completed after it was cut short"
 NOT_MADE = "cut short before anything was changed"
@@ -136,77 +128,6 @@ class FactStores:
     queue: Queue
     naming: Callable[[Caller], Edit]
     """For a caller, what gives ids to parts of records, to hide them by."""
-
-
-@dataclass(frozen=True, slots=True)
-class Late:
-    """Looks at what extraction is about to write. Reads only; any thread."""
-
-    paths: VaultPaths
-    text: Callable[[str], str]
-    """Gives a file's text, empty where it cannot be read."""
-
-    def hindrance(self, write: MemoryWrite, gone: Iterable[Fact]) -> tuple[Decision, str] | None:
-        """Return why a write that takes some facts away is not simply made, for what nobody asked.
-
-        Denied: it is dropped, under the reason told beside it. Suggested: the person decides.
-        """
-        if write.op != "forget" and self._was_forgotten(write):
-            return Decision("deny", "it was forgotten after it was said"), FORGOTTEN
-        for fact in gone:
-            if self._is_older(write, fact):
-                return Decision("deny", f"{named(fact)} was said later"), TAKEN_BACK
-        for fact in gone:
-            if fact.block and self._was_edited(write.agent, fact):
-                return Decision("suggest", f"the person changed {named(fact)} by hand"), ""
-        return None
-
-    def _was_forgotten(self, write: MemoryWrite) -> bool:
-        """Tell whether the person had a fact forgotten after it was said."""
-        said = self._time(write.evidence)
-        return any(
-            line.outcome == "written"
-            and not (line.undoes or line.undone_by)
-            and said <= line.moment
-            and any(repeats(write.text, words) for words in self._words(line))
-            for line in newest_first(self.paths, (write.agent,), ("forget",), '"op": "forget"')
-        )
-
-    def _words(self, line: AuditLine) -> Iterator[str]:
-        """Yield what was forgotten: the facts, or what the messages said where no fact did."""
-        yield from filter(None, dict.fromkeys((line.before, *line.before.split(JOINT))))
-        refs = () if line.before else refs_of(line.hidden)
-        for ref in refs:
-            if isinstance(ref, MessageRef):
-                yield from (one for one in [self._message(ref)[0]] if says(one, line.after or one))
-
-    def _is_older(self, write: MemoryWrite, fact: Fact) -> bool:
-        """Tell whether a write was said before a fact whose place it would take."""
-        if since := self._time(fact.evidence):
-            return self._time(write.evidence) < since
-        return fact.written > (write.evidence.session[:_DAY] if write.evidence else "")
-
-    def _time(self, ref: MessageRef | None) -> float:
-        """Return when a message was said; without a message, 0."""
-        if ref is None:
-            return 0.0
-        return moment(self._message(ref)[1] or ref.session[:_DAY])
-
-    def _message(self, ref: MessageRef) -> tuple[str, str]:
-        """Return what a message said, and when; empty for one that is not there."""
-        text = self.text(self.paths.session(ref.agent, ref.session))
-        for placed in parse_session(text).messages:
-            one = placed.message
-            if one.block == ref.block or (ref.id and one.id == ref.id):
-                return one.text, one.time
-        return "", ""
-
-    def _was_edited(self, agent: str, fact: Fact) -> bool:
-        """Tell whether the log knows other words of a fact than those that stand."""
-        for line in newest_first(self.paths, (agent,), holding=f'"block": "{fact.block}"'):
-            if line.block == fact.block and line.outcome == "written" and line.op != "forget":
-                return bool(line.after) and one_line(line.after) != mask(one_line(fact.text)).text
-        return False
 
 
 class FactWriter:
