@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vaultmind.cli.commands import explained
 from vaultmind.cli.made import wait_for_index
-from vaultmind.cli.memory import explained
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
 from vaultmind.cli.terminal import aside, bold, dim, odd, paragraph, print_json, say, show
 from vaultmind.errors import BadArgument, MinionFailed, NotFound

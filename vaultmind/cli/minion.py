@@ -100,20 +100,3 @@ def use(settings: Settings, model: str, purpose: str | None) -> int:
         say(f"{works}To use it, put this into {place(str(path))}:\n\n{lines}\n")
         say(dim(RESTART))
     return 0
-
-
-@minion.command("try", cls=VaultCommand)
-@click.argument("session_id", metavar="[SESSION]", required=False)
-@click.option("--model", metavar="MODEL", help="Another model than the configured one.")
-@pass_settings
-def try_(settings: Settings, session_id: str | None, model: str | None) -> int:
-    """Show what a model would take from SESSION, or from the latest one; nothing is written.
-
-    Facts, what became of each, what was dropped and why, the summary, the time. Without a model
-    it is the extractive engine that reads.
-    """
-    from vaultmind.minion.report import named
-
-    args = {"session": session_id or "", "model": named(model) if model else ""}
-    settings.tell(settings.ask("minion_try", args | settings.target))
-    return 0

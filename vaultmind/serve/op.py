@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, partial
 from inspect import Parameter, cleandoc, signature
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, did_you_mean
 
@@ -39,7 +39,6 @@ MAX_WORDS = 200_000
 MAX_TASK, MAX_PATH = 50_000, 4096
 MAX_ID = 200
 """Longest id of a message, in characters."""
-MAX_QUERIES = 1000
 
 _WORDS = {"string": "text", "integer": "a whole number", "number": "a number",
           "boolean": "true or false"}  # fmt: skip
@@ -114,6 +113,10 @@ class Arg:
             if not _DAY.fullmatch(value):
                 raise ValueError("no date")
         return value
+
+
+Whose = Annotated[str, Arg("Default: yours.")]
+Anybodys = Annotated[str, Arg("Whose; default: everybody's.")]
 
 
 def _types(hint: Any) -> Iterator[Any]:  # noqa: ANN401

@@ -13,7 +13,7 @@ from vaultmind.planner.types import CacheStatus, Detail, Layer, TaskKind
 from vaultmind.plural import counted
 from vaultmind.serve.call import Call
 from vaultmind.serve.op import LOCAL, MAX_PATH, MAX_TEXT, NOT_MCP, Arg, operation
-from vaultmind.serve.show import AS_DATA, DATA, FOR_PERSON, Reader, Recalled, dumps, plain, words
+from vaultmind.serve.show import AS_DATA, DATA, FOR_PERSON, Reader, Recalled, plain, tells, words
 
 if TYPE_CHECKING:
     from vaultmind.app import App
@@ -26,12 +26,9 @@ SLICE_SECONDS = 0.5
 SHOWN_FAULTS = 10
 """Files that could not be taken whole, named; the rest is a number."""
 
-Where = Annotated[
-    str, Arg("The vault (default) or a linked folder, by name or root.", max=MAX_PATH)
-]
-Since = Annotated[
-    str, Arg("A time ('2026-02-20', 'yesterday') or a revision (HEAD~3, main).", max=200)
-]
+Where = Annotated[str, Arg("The vault (default) or a linked folder.", max=MAX_PATH)]
+Since = Annotated[str, Arg("A time (2026-02-20, yesterday) or a revision (main).", max=200)]
+Layers = Annotated[tuple[Layer, ...], Arg("These and no others.", max=7, option="--layer")]
 Wait = Annotated[float, Arg("Wait so long for files that are not read yet.", min=0, max=600)]
 
 
@@ -88,9 +85,7 @@ def explore(
     call: Call,
     source: Where = "",
     query_type: Annotated[TaskKind, Arg("What kind of task it is for.")] = "unknown",
-    layers: Annotated[
-        tuple[Layer, ...], Arg("These layers and no others.", max=7, option="--layer")
-    ] = (),
+    layers: Layers = (),
     detail: Annotated[Detail, Arg("How much of each layer.")] = "compact",
     since: Since = "",
     wait_seconds: Wait = 0.0,
@@ -115,11 +110,9 @@ def delta(
     wait_seconds: Wait = 0.0,
 ) -> Explored:
     """What changed in the vault or in a linked folder since a time or a revision."""
-    from vaultmind.planner.layers import explore as look
-
-    where, structure = _found(app, source)
-    _wait(where, call, wait_seconds)
-    return look(structure, detail=detail, since=since, which=("L6",))
+    return explore(
+        app, call, source, layers=("L6",), detail=detail, since=since, wait_seconds=wait_seconds
+    )
 
 
 @operation("Look at a source's disk", surfaces=NOT_MCP)
@@ -237,7 +230,7 @@ def _wait(source: Source, call: Call, seconds: float) -> CacheStatus:
 # --- how it is told -----------------------------------------------------------------------
 
 
-@dumps("planner.layers.Explored")
+@tells("planner.layers.Explored")
 def _explored_json(found: Explored, to: Reader) -> dict[str, Any]:
     """Return the layers; for an agent as fenced text alone: every name in them is a file's."""
     return plain(found) | {"text": Recalled(found.text, f"{found.source}, structure")}

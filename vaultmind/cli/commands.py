@@ -1,0 +1,657 @@
+"""The commands that are made from operations.
+
+A function is a command, its docstring the help: `episode_end` is `vaultmind episode end`. One
+without arguments runs its operation and tells the answer; any other is given what was said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vaultmind.cli.made import (
+    READABLE,
+    SOURCE_SECONDS,
+    confirmed,
+    flag,
+    made,
+    option,
+    outcome_code,
+    read_lines,
+    tell_all,
+)
+from vaultmind.cli.options import Answer, Settings
+from vaultmind.cli.terminal import (
+    EXIT_NOT_FOUND,
+    EXIT_OTHER,
+    EXIT_USAGE,
+    aside,
+    bold,
+    dim,
+    odd,
+    say,
+    show,
+)
+
+Args = dict[str, Any]
+TRAINING_SECONDS, LINK_SECONDS, READ_SECONDS = 1800.0, 600.0, 600.0
+"""How long a person waits at most for a training, a linked folder, and a check in this process."""
+MESSAGES = 500
+"""Messages of a file that go in one call."""
+ALL = option("--all", "limit", flag_value=0, type=int, help="All of them.")
+
+
+# --- finding and reading ------------------------------------------------------------------
+
+
+def _answer_code(answer: Args) -> int:
+    codes = {"found": 0, "nothing_found": EXIT_NOT_FOUND, "no_query": EXIT_USAGE}
+    return codes.get(answer["answer"], EXIT_OTHER)  # any other is no answer yet
+
+
+@made("search.memory_search", "[query…]", many="query", waits=True, code=_answer_code)
+def search() -> None:
+    """Search notes and memory, by words and by meaning.
+
+    Example: vaultmind search "what did we decide about the oven?" --kind note
+
+    It waits until all text is in the index, some seconds at most for what changes just now, and a
+    second at most for the vectors, which follow; with --queries until everything is.
+    """
+
+
+@made("search.memory_fetch", "id")
+def fetch() -> None:
+    """Print a hit, a note or a section whole.
+
+    ID is a hit's, or a path in the vault: PATH or PATH#Heading.
+    """
+
+
+@made("plans.context_plan", "[project_root:source]", waits=True,
+      also=[flag("--text", "Print the context alone, as an agent reads it."),
+            option("--list", "listing", is_flag=True, help="List the saved plans instead.")],
+)  # fmt: skip
+def plan(settings: Settings, args: Args) -> int:
+    """Show what to read for a task, within a token budget.
+
+    SOURCE is the vault, or a linked folder by its name; --json has every reason.
+
+    Example: vaultmind plan shop --task "bug: the cart loses its items on logout"
+
+    --task - reads it from stdin.
+    """
+    if args.pop("listing", False):
+        settings.tell(settings.ask("plans"))
+        return 0
+    text = args.pop("text", False)
+    answer = settings.ask("context_plan", args)
+    if text and not settings.json:
+        say(answer.json["context"]["text"])
+    else:
+        settings.tell(answer)
+    return 0 if answer.json["context"]["files"] else EXIT_NOT_FOUND
+
+
+def _any_line(answer: Args) -> int:
+    empty = ("## ", "Nothing.", "No file changed.", "Lately, ", "Since ", "In the last ")
+    lines = (line for line in answer["text"].split("\n") if line)
+    return 0 if any(not line.startswith(empty) for line in lines) else EXIT_NOT_FOUND
+
+
+@made("sources.explore", "[source]", waits=True, code=_any_line)
+def explore() -> None:
+    """Show what the vault or a linked folder is made of.
+
+    SOURCE is the name of a linked folder, or a path; else it is the vault.
+
+    Example: vaultmind explore shop --query-type bugfix --since yesterday
+
+    The layers: L0 map, L1 index, L2 relations, L3 surface, L4 manifest, L5 tasks and tests, L6
+    changes. A kind of task needs some of them; --layer names others.
+    """
+
+
+@made("sources.delta", "[source]", waits=True, code=_any_line)
+def delta() -> None:
+    """Show what changed in the vault or a linked folder.
+
+    SOURCE is the name of a linked folder, or a path; else it is the vault.
+
+    Example: vaultmind delta shop --since main
+    """
+
+
+@made("sources.refresh", "[source]", given={"wait_seconds": SOURCE_SECONDS})
+def refresh() -> None:
+    """Compare the vault or a linked folder with the disk now.
+
+    Changes are followed by themselves; this is for a disk whose changes send no events.
+    """
+
+
+@made("sources.link", "path:folder", only=(),
+      also=[option("--as", "name", metavar="NAME", help="What to call it.")])  # fmt: skip
+def link(settings: Settings, args: Args) -> int:
+    """Link a FOLDER of code or documents, to be read and never written.
+
+    Example: vaultmind link ~/code/shop --as shop
+
+    What git ignores and what looks like a secret is left out. Agents may be shown the rest.
+    """
+    # not resolved: a link in the path is the daemon's to follow and to refuse
+    args["path"] = str(Path(args["path"]).expanduser().absolute())
+    settings.tell(settings.ask("link", args))
+    return 0
+
+
+@made("sources.unlink", "name")
+def unlink(settings: Settings, args: Args) -> int:
+    """Unlink a folder, by its NAME or path, and drop its index."""
+    if "/" in args["name"] or args["name"].startswith("~"):
+        args["name"] = str(Path(args["name"]).expanduser().absolute())
+    settings.tell(settings.ask("unlink", args))
+    return 0
+
+
+@made("sources.links", also=[flag("--wait", "Wait until all text is searchable.")])
+def links(settings: Settings, args: Args) -> int:
+    """List what is linked, and how far each index is.
+
+    Exit code 1 when one of them cannot be used.
+    """
+    if args.pop("wait", False):
+        settings.call("index", {"vectors": False})
+        for one in settings.call("links")["sources"]:
+            if one["kind"] == "linked" and one["there"]:
+                asked = {"source": one["name"], "layers": ["L0"], "wait_seconds": LINK_SECONDS}
+                settings.call("explore", asked)
+    sources = settings.tell(settings.ask("links"))["sources"]
+    failed = any(not one["there"] or one["phase"] == "failed" for one in sources)
+    return EXIT_OTHER if failed else 0
+
+
+# --- what was done for a task -------------------------------------------------------------
+
+
+@made("episodes.gain")
+def gain() -> None:
+    """Show what plans saved.
+
+    Tokens offered are held against those of whole files. Counted are the plans of episodes: what
+    agents did for a task. Example: vaultmind gain --since 12w
+    """
+
+
+@made("episodes.episode_start", "[project_root:source]",
+      only=("task", "query_type", "token_budget", "session_id"))  # fmt: skip
+def episode_start() -> None:
+    """Begin an episode over SOURCE: the vault, or a linked folder by name or path.
+
+    Example: vaultmind episode start shop --task "bug: the cart loses its items on logout"
+
+    --task - reads it from stdin.
+    """
+
+
+@made("episodes.episode_event", only=("episode", "session_id"),
+      also=[click.Argument(["kind"]), click.Argument(["paths"], nargs=-1, metavar="[PATH]..."),
+            option("--text", metavar="TEXT", help="A decision and why; a command; a query."),
+            option("--symbol", metavar="NAME", help="A definition or a heading in the file."),
+            option("--change", metavar="KIND", help="added, modified or removed."),
+            option("--commit", metavar="ID", help="Of a commit: its id."),
+            option("--ok/--failed", help="Of a run: whether it went well."),
+            option("--time", metavar="TIME", help="When, in ISO 8601.  [default: now]")],
+)  # fmt: skip
+def episode_event(settings: Settings, args: Args) -> int:
+    """Tell of what was done: KIND is read, edit, hit, delta, decision, commit or run.
+
+    Each PATH is relative to the source.
+
+    Example: vaultmind episode event decision --text "Keep the cart on the server: it syncs"
+    """
+    about = {name: args.pop(name) for name in ("episode", "session_id", "agent") if name in args}
+    paths = args.pop("paths", ())
+    events = [args | {"path": path} for path in paths] or [args]
+    settings.tell(settings.ask("episode_event", about | {"events": events}))
+    return 0
+
+
+@made("episodes.episode_end")
+def episode_end() -> None:
+    """End an episode with what came of it. Silence is no success: it is unknown."""
+
+
+@made("episodes.episodes")
+def episode_list() -> None:
+    """List what was done, of all agents or of the one that is named, newest last."""
+
+
+@made("episodes.episode_show", "[episode:name]")
+def episode_show() -> None:
+    """Show one episode, or the latest: its task, what was done in order, what came of it."""
+
+
+@made("episodes.feedback",
+      also=[option("--query", metavar="TEXT", help="Of a search instead: what was searched."),
+            option("--hit", multiple=True, metavar="ID", help="A hit of it, by its id."),
+            option("--useful/--wrong", help="Whether the hits helped.")])  # fmt: skip
+def feedback(settings: Settings, args: Args) -> int:
+    """Say what came of an episode, or whether a search helped.
+
+    Your word stands over an agent's. Without a name, the episode is meant that runs, else the
+    newest; `vaultmind episode list` names the others.
+
+    Example: vaultmind feedback --outcome failed --note "It broke the logout on mobile"
+    """
+    hits = args.pop("hit", ())
+    if "useful" in args:
+        args["verdict"] = "useful" if args.pop("useful") else "wrong"
+    if not hits:
+        settings.tell(settings.ask("feedback", args))
+        return 0
+    answers = [settings.ask("search_feedback", args | {"hit": one}) for one in hits]
+    tell_all(settings, {"feedback": [one.json for one in answers]}, answers)
+    return 0
+
+
+@made("episodes.purge",
+      code=lambda answer: EXIT_OTHER if answer["done"] and answer["left"] else 0)  # fmt: skip
+def purge() -> None:
+    """Show what is past its retention; --yes shrinks it.
+
+    Their outcome, changed files, commits, issues and decisions stay, and what you wrote into them.
+    The rest is gone for good. The daemon does the same by itself, once a day.
+    """
+
+
+@made("models.model_train", only=("kind", "min_lessons", "force", "since_days"))
+def model_train(settings: Settings, args: Args) -> int:
+    """Learn in the background, try what was learnt, and use it if it is better.
+
+    Example: vaultmind model train --kind ranker
+    """
+    if "wait_seconds" in args or settings.in_process:
+        args["wait_seconds"] = TRAINING_SECONDS
+    trained = settings.tell(settings.ask("model_train", args))
+    failed = trained["state"] in ("failed", "cancelled") or not trained["begun"]
+    return EXIT_OTHER if failed else 0
+
+
+@made("models.model_status")
+def model_status() -> None:
+    """List the models, those in use, how much there is to learn from, and the last training."""
+
+
+@made("models.model_activate", "model:id")
+def model_activate() -> None:
+    """Put the model ID into use; `shipped-use` is one, too."""
+
+
+@made("models.model_rollback", "kind")
+def model_rollback() -> None:
+    """Go back to what ranked before the last change; KIND is planner or ranker."""
+
+
+# --- the vault and its index --------------------------------------------------------------
+
+
+@made("memory.init")
+def init() -> None:
+    """Make the memory folder in your vault.
+
+    Nothing outside that folder is ever written. Run it again at any time: what exists stays.
+    """
+
+
+@made("status.memory_status")
+def status(settings: Settings, args: Args) -> int:
+    """Show how complete the index is and who is connected."""
+    from vaultmind.cli.processes import daemon_words
+    from vaultmind.client import launch
+
+    answer = settings.ask("memory_status")
+    if not settings.in_process:
+        settings.close()  # so as not to count ourselves among the clients
+    answer.json["daemon"] = launch.status(settings.where)
+    settings.tell(answer)
+    if not settings.json:
+        say(f"Daemon: {daemon_words(answer.json['daemon'])}.")
+    return 0
+
+
+@made("status.doctor")
+def doctor(settings: Settings, args: Args) -> int:
+    """Check everything and say how to mend it.
+
+    With --in-process every note is read first. Exit code 1 when something is broken.
+    """
+    from vaultmind.cli.connect import check_clients
+
+    if settings.in_process:  # it begins with nothing read, and half a check is none
+        settings.call("index", {"vectors": False, "timeout_seconds": READ_SECONDS})
+    answer, more = settings.ask("doctor"), check_clients(settings.config)
+    words = "\n".join(f"{one['result']}: {one['what']} {one['mend']}".strip() for one in more)
+    checks = answer.json["checks"] + more
+    results = [check["result"] for check in checks]
+    broken, doubtful = results.count("fail"), results.count("warn")
+    well = "All is well." if not broken + doubtful else f"{broken} broken, {doubtful} to look at."
+    settings.tell(Answer({"checks": checks}, f"{answer.words}\n{words}\n\n{well}"))
+    return EXIT_OTHER if broken else 0
+
+
+@made("search.index", only=(), code=lambda state: EXIT_OTHER * (state["phase"] == "failed"))
+def index() -> None:
+    """Wait until everything is searchable."""
+
+
+@made("search.reindex")
+def reindex(settings: Settings, args: Args) -> int:
+    """Build the index anew, and wait for it.
+
+    Vectors that are known are used again.
+    """
+    settings.call("reindex")
+    state = settings.tell(settings.ask("index"))
+    return EXIT_OTHER if state["phase"] == "failed" else 0
+
+
+# --- memory -------------------------------------------------------------------------------
+
+
+@made("memory.memory_show")
+def show_() -> None:
+    """Show what the agent knows about you."""
+
+
+@made("memory.memory_update", "text:fact…", only=("section", "old"))
+def remember(settings: Settings, args: Args) -> int:
+    """Write FACT into the agent's brain.
+
+    Example: vaultmind remember "I prefer short answers" --section preferences
+    """
+    args["op"] = "replace" if "old" in args else "remember"
+    return outcome_code(settings.tell(settings.ask("memory_update", args)))
+
+
+@made("memory.say", "[utterances:utterance…]", only=("dry_run",), many="utterances")
+def say_(settings: Settings, args: Args) -> int:
+    """Ask the memory in plain words, in your language.
+
+    What UTTERANCE asks for is done; anything else does nothing. With --queries it is only told
+    what each of many was understood as.
+
+    Example: vaultmind say "zapamiętaj, że wolę krótkie odpowiedzi"
+    """
+    if "utterances" not in args:
+        raise click.UsageError("Give an UTTERANCE, or a file with --queries.")
+    answer = settings.ask("say", args | {"utterances": [args["utterances"]]})
+    (one,) = answer.json["heard"]
+    words = answer.words
+    if args.get("dry_run"):
+        one = {name: one[name] for name in ("intent", "lang", "payload", "confidence")}
+        words = f"{one['intent']} ({one['lang'] or '-'}): {one['payload']}"
+    settings.tell(Answer(one if settings.json else {}, words))
+    return outcome_code(one)
+
+
+@made("memory.memory_update", "text:fact…", only=(),
+      also=[flag("--everywhere", "Erase every trace, for good: show it first, then ask."),
+            flag("--dry-run", "With --everywhere: only show."),
+            flag("--yes", "With --everywhere: do not ask.")])  # fmt: skip
+def forget(settings: Settings, args: Args) -> int:
+    """Take a fact out and hide what said it, or erase every trace.
+
+    FACT is its words, or its id such as ^k3f9.
+
+    The messages that said it are hidden from every recall. With --everywhere it is erased: from
+    brain, archive, sessions, summaries, audit, log and index of all agents, or of the one that is
+    named. That cannot be undone.
+    """
+    dry_run, yes = args.pop("dry_run", False), args.pop("yes", False)
+    if not args.pop("everywhere", False):
+        if dry_run or yes:
+            raise click.UsageError("--dry-run and --yes go with --everywhere.")
+        return outcome_code(settings.tell(settings.ask("memory_update", args | {"op": "forget"})))
+    preview = settings.ask("erase_preview", args)
+    empty = not (preview.json["found"] or preview.json["state_files"])
+    if dry_run or not settings.json:
+        settings.tell(preview)
+    if dry_run or (empty and not settings.json):
+        return EXIT_NOT_FOUND if empty else 0
+    if not (empty or yes or confirmed(settings, "Erase this? It cannot be undone.")):
+        say("Nothing was erased.")
+        return EXIT_OTHER
+    erased = settings.ask("erase", args | {"seal": preview.json["seal"]})
+    return outcome_code(settings.tell(erased))
+
+
+@made("changes.suggestions_list")
+def suggestions_list() -> None:
+    """Show what waits for you: who wants what, for whom, and why."""
+
+
+SETTLED = (
+    click.Argument(["ids"], nargs=-1, metavar="[IDS]..."),
+    option("--all", "everything", is_flag=True, help="All that wait; asks first."),
+    flag("--yes", "Do not ask."),
+)
+
+
+@made("changes.suggestions_answer", only=(), also=SETTLED, given={"accept": True})
+def suggestions_accept(settings: Settings, args: Args) -> int:
+    """Write what the suggestions IDS say into the memory, as your own word."""
+    ids, everything, yes = list(args.get("ids", ())), args.get("everything"), args.get("yes")
+    if bool(ids) == bool(everything):
+        raise click.UsageError("Name suggestions by their ids, or all of them with --all.")
+    if everything:
+        found = settings.ask("suggestions_list", settings.target)
+        ids = [one["id"] for one in found.json["suggestions"]]
+        if ids and not yes:
+            settings.tell(found)
+            what = "Accept" if args["accept"] else "Reject"
+            if not confirmed(settings, f"\n{what} all {len(ids)}?"):
+                return EXIT_OTHER
+    answer = Answer({"answers": []}, "Nothing waits for you.")
+    if ids:
+        answer = settings.ask("suggestions_answer", {"ids": ids, "accept": args["accept"]})
+    return max(map(outcome_code, settings.tell(answer)["answers"]), default=0)
+
+
+@made("changes.suggestions_answer", only=(), also=SETTLED, given={"accept": False})
+def suggestions_reject(settings: Settings, args: Args) -> int:
+    """Turn the suggestions IDS down: nothing is written, and they do not come back."""
+    return suggestions_accept(settings, args)
+
+
+@made("sessions.import_file", only=("one_session",),
+      also=[click.Argument(["path"], type=READABLE, metavar="FILE")])  # fmt: skip
+def import_(settings: Settings, args: Args) -> int:
+    """Take in conversations from a file.
+
+    FILE is JSON Lines of {session, time, role, speaker?, content, id?}, or the export of Claude or
+    ChatGPT (conversations.json or the zip). The same file twice changes nothing.
+    """
+    answer = settings.ask("import_file", args | {"path": str(args["path"].absolute())})
+    if settings.tell(answer)["messages"] and not settings.json:
+        say(dim("Searchable in a moment. Facts and summaries are taken from it when you say so:"))
+        say(dim("vaultmind consolidate --dry-run shows what, without it they are written."))
+    return 0
+
+
+def _consolidated_code(done: Args) -> int:
+    stay = [one["pending"] and not one["facts"] for one in done.get("sessions", ())]
+    return EXIT_OTHER if stay and all(stay) and not done["summaries"] else 0
+
+
+@made("consolidation.consolidate",
+      also=[option("--status", "action", flag_value="look", help="Only show what waits."),
+            option("--pause", "action", flag_value="pause", help="Stop the background work."),
+            option("--resume", "action", flag_value="resume", help="Let it go on.")])  # fmt: skip
+def consolidate(settings: Settings, args: Args) -> int:
+    """Take facts and summaries from what was said.
+
+    It happens by itself a while after a conversation ends; imported ones wait for this command.
+    Example: vaultmind consolidate --dry-run, or --dry-run --again SESSION for one that is done.
+    """
+    if "action" in args:
+        settings.tell(settings.ask("consolidation", {"action": args["action"]}))
+        return 0
+    done = settings.tell(settings.ask("consolidate", args))
+    stay = [one["pending"] and not one["facts"] for one in done["sessions"]]
+    return EXIT_OTHER if stay and all(stay) and not done["summaries"] else 0
+
+
+@made("changes.log", also=[ALL])
+def log() -> None:
+    """Show what was changed, by whom and whose, newest last.
+
+    Each begins with the id by which `vaultmind undo ID` takes it back. Example: vaultmind log
+    --since yesterday --op forget
+    """
+
+
+@made("changes.undo", "[id]")
+def undo(settings: Settings, args: Args) -> int:
+    """Take back the last change, or any by its id.
+
+    It happens only where the fact still says what the change wrote; a conflict is explained,
+    nothing is changed, and the exit code is 1. An erasure cannot be undone.
+    """
+    if not args.get("id", "last").strip():
+        raise click.UsageError("Give an id of `vaultmind log`; without one, the last change.")
+    undone = settings.tell(settings.ask("undo", args))
+    return EXIT_OTHER if undone["outcome"] == "unchanged" else outcome_code(undone)
+
+
+# --- conversations and agents -------------------------------------------------------------
+
+
+@made("context.context_build", "[messages:message…]", only=("session", "budget", "task"),
+      also=[flag("--explain", "Show what each part costs, why, and what is left out.")],
+      many="messages", waits=True)  # fmt: skip
+def context(settings: Settings, args: Args) -> int:
+    """Show what the agent is given before it answers, and why.
+
+    That is before it answers MESSAGE; without one, before any.
+
+    Example: vaultmind context "what did we decide about the oven?" --budget 1800 --explain
+    """
+    explain = args.pop("explain", False)
+    args |= {"messages": [args["messages"]]} if "messages" in args else {}
+    answer = settings.ask("context_build", args)
+    if explain and not settings.json:
+        show("\n".join(explained(answer.json)))
+        return 0
+    built = settings.tell(answer)
+    if not settings.json:
+        for note in built["notes"]:
+            aside(f"{odd('!')} {note}")
+        aside(dim(f"{built['tokens']:,} of {built['budget']:,} tokens · why: --explain"))
+    return 0
+
+
+def explained(built: Args) -> Iterator[str]:
+    """Yield what each part of a context costs and why it is there, then what was left out."""
+    from vaultmind.serve.show import table
+
+    yield f"{built['tokens']:,} of {built['budget']:,} tokens, {built['agent']} {built['session']}"
+    parts = [(one["name"], one["tokens"], one["why"] or one["sources"]) for one in built["parts"]]
+    yield from table(("part", "tokens", "why"), parts)
+    dropped = [(one["what"], one["reason"]) for one in built["dropped"]]
+    yield from table(("left out", "because"), dropped)
+    yield from (f"! {note}" for note in built["notes"])
+
+
+@made("sessions.session_log", "[text…]", only=(),
+      also=[option("--role", help="Who speaks. [default: user]"),
+            option("--id", metavar="ID", help="The same id again is not written twice."),
+            option("--speaker", metavar="NAME", help="The speaker's name."),
+            option("--file", metavar="FILE", type=click.Path(dir_okay=False, allow_dash=True),
+                   help="Messages as JSON Lines ({role, content, id?, …}); - is stdin.")],
+)  # fmt: skip
+def session_log(settings: Settings, args: Args) -> int:
+    """Append TEXT, or the messages of FILE, to the running session; a new one begins if need be.
+
+    Example: vaultmind session log --role assistant "We decided to bake on Fridays."
+    """
+    target = {"agent": args.pop("agent")} if "agent" in args else {}
+    file = args.pop("file", "")
+    if ("text" in args) == bool(file) or (file and args):
+        raise click.UsageError("Give TEXT with its options, or --file FILE.")
+    lines = read_lines(Path(file), "{}") if file else [args]
+    # both kinds of file may call the words `content` or `text`
+    messages = [{"text" if key == "content" else key: value for key, value in one.items()}
+                for one in lines]  # fmt: skip
+    logged, new, known = Answer({}), 0, 0
+    for at in range(0, max(1, len(messages)), MESSAGES):
+        batch = {"messages": messages[at : at + MESSAGES]}
+        logged = settings.ask("session_log", batch | target)
+        new, known = new + logged.json["new"], known + logged.json["known"]
+    settings.tell(Answer(logged.json | {"new": new, "known": known}, logged.json["message"]))
+    return 0
+
+
+@made("sessions.session_log", only=(), given={"new_segment": True})
+def session_new() -> None:
+    """Begin a new segment in the running session, as `/new` does.
+
+    What was said before it is summarised, searched, and no longer in the window.
+    """
+
+
+@made("sessions.session_log", "[session:id]", only=(), given={"end": True})
+def session_end() -> None:
+    """End the running session, or the one with ID; the next conversation knows what it left."""
+
+
+@made("sessions.sessions", also=[ALL])
+def session_list() -> None:
+    """List the agent's sessions, newest last: when, how long, about what."""
+
+
+@made("agents.agents")
+def agents_list() -> None:
+    """Show every agent: its level, what it has, who may write to it and who may not read it."""
+
+
+@made("agents.agent_show", "name")
+def agents_show() -> None:
+    """Show what agent NAME may do and what it has, and where that is written."""
+
+
+@made("agents.agent_new", "name")
+def agents_new(settings: Settings, args: Args) -> int:
+    """Make agent NAME: its folder and an identity.md to begin with.
+
+    A client that names no agent is this one if it calls itself so.
+    """
+    settings.tell(settings.ask("agent_new", args))
+    if not settings.json:
+        name = args["name"].strip().lower()
+        say("Write there who it is. `autonomy: 1` makes it ask before it remembers.")
+        say(f"\nNext: {bold(f'vaultmind connect CLIENT --agent {name} --write')}")
+    return 0
+
+
+@made("agents.agent_allow", "name", only=(),
+      also=[flag("--yes", "Do not ask: you know what it raises.")])  # fmt: skip
+def agents_allow(settings: Settings, args: Args) -> int:
+    """Let agent NAME do what its identity.md asks for beyond what is in force.
+
+    What that is is shown first, and you are asked. Lowering needs no leave: it counts at once.
+    """
+    yes = args.pop("yes", False)
+    answer = settings.ask("agent_allow", args)
+    one = answer.json["agent"]
+    if one["waiting"] and not yes:
+        aside(answer.json["message"])
+        if not confirmed(settings, "Allow it on this device?"):
+            return EXIT_OTHER
+    if one["waiting"]:
+        answer = settings.ask("agent_allow", args | {"seen": one["mark"]})
+    settings.tell(answer)
+    return 0
