@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,6 @@ from typing import Any
 from vaultmind.errors import ConfigError
 
 BACKUP = ".vaultmind-backup-"
-_INDENT = re.compile(r"^[\[{]\s*?\n([ \t]+)\S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +74,7 @@ def changed(path: Path, edit: Callable[[dict[str, Any]], None]) -> Change:
         raise
     if after == content:
         return Change(path, before, before)
-    found = _INDENT.match(before)
-    text = json.dumps(after, ensure_ascii=False, indent=found[1] if found else 2)
+    text = json.dumps(after, ensure_ascii=False, indent=2)
     return Change(path, before, f"{text}\n" if after else "")
 
 

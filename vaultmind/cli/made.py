@@ -88,7 +88,7 @@ class Made:
             args = {key: one for key, one in values.items() if one not in (None, ())}
             if isinstance(args.get(name), tuple):
                 args[name] = " ".join(args[name])
-            return self._called(settings, op, args | self.given)
+            return self._called(settings, op, args | dict(self.given))
 
         params += self.also
         run = pass_settings(callback)

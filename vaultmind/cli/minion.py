@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vaultmind.cli.options import Settings, VaultCommand, VaultGroup, pass_settings
+from vaultmind.cli.options import Settings, VaultGroup, pass_settings
 from vaultmind.cli.terminal import (
     EXIT_OTHER,
     aside,

@@ -161,11 +161,10 @@ tells(
     words="episodes running outcomes plans offered_tokens whole_tokens saved_share hit_share "
     "first_pass_success_rate causal_trace_completeness",
 )
-tells("episodes.gains.Gain", words="since until total sources")
 tells("episodes.gains.Part", words="source figures")
 
 
-@tells(GainShown)
+@tells(GainShown, words="since until total sources notes")
 def _gain_json(shown: GainShown, to: Reader) -> dict[str, Any]:
     return plain(shown.gain) | {"kept_days": shown.kept_days, "notes": shown.notes}
 
