@@ -47,7 +47,16 @@ def chat(settings: Settings, model: str | None, budget: int | None, *, explain: 
     The conversation is written down like any other. It needs a model: see `vaultmind minion use`.
     Lines from a pipe are taken as messages; with --json each turn is a line.
     """
-    generator = _open(settings, model)
+    from vaultmind.minion.choice import EXTRACTIVE, open_generator
+    from vaultmind.minion.report import named
+
+    config = settings.config
+    name = named(model) if model else config.minion.model
+    if name == EXTRACTIVE:
+        hint = "`vaultmind minion use MODEL`, or --model MODEL here. Without one `vaultmind "
+        hint += 'context "…" --explain` shows a context.'
+        raise NotFound("A talk needs a model, and none is set.", hint=hint)
+    generator = open_generator(name, config.minion, config.state_dir, os.environ, background=False)
     try:
         wait_for_index(settings, patient=False)
         talk = Talk(settings, generator, _budget(settings, generator, budget))
@@ -56,10 +65,7 @@ def chat(settings: Settings, model: str | None, budget: int | None, *, explain: 
         for line in _lines(quiet=settings.json):
             if line in ("/end", "/quit", "/exit"):
                 break
-            if line.startswith("/"):
-                _command(talk, line)
-            else:
-                _show(settings, talk.answer(line), talk.built, explain=explain)
+            talk.take(line, explain=explain)
         if talk.count:
             talk.log(end=True)
     finally:
@@ -79,6 +85,23 @@ class Talk:
         self._generator = generator
         self._budget = budget
         self._name = f"chat-{secrets.token_hex(4)}"
+
+    def take(self, line: str, *, explain: bool) -> None:
+        """Do what a line that begins with a slash asks for, or answer it and tell what it cost."""
+        as_json, built = self.settings.json, self.built
+        if line == "/new":
+            self.log(new_segment=True)
+            aside(dim("A new segment."))
+        elif line in ("/why", "/context") and as_json:
+            print_json(built, indent=None)
+        elif line in ("/why", "/context") and built:
+            texts = [part["text"] for part in built["parts"]]
+            show("\n".join(explained(built) if line == "/why" else texts))
+        elif line.startswith("/"):
+            aside(dim(HELP))
+        else:
+            reply = self.answer(line)
+            self._show(reply, explain=explain)
 
     def answer(self, text: str) -> dict[str, Any]:
         """Write the message down, build the context, ask the model, write its answer down.
@@ -137,19 +160,19 @@ class Talk:
         head = (Turn("system", system),) if system.strip() else ()
         return (*head, Turn("user", text))
 
-
-def _open(settings: Settings, model: str | None) -> ClosableGenerator:
-    """Return the model to talk with; raise NotFound where there is none."""
-    from vaultmind.minion.choice import EXTRACTIVE, open_generator
-    from vaultmind.minion.report import named
-
-    config = settings.config
-    name = named(model) if model else config.minion.model
-    if name == EXTRACTIVE:
-        hint = "`vaultmind minion use MODEL`, or --model MODEL here. Without one `vaultmind "
-        hint += 'context "…" --explain` shows a context.'
-        raise NotFound("A talk needs a model, and none is set.", hint=hint)
-    return open_generator(name, config.minion, config.state_dir, os.environ, background=False)
+    def _show(self, reply: dict[str, Any], *, explain: bool) -> None:
+        """Show a reply, and below it what it and its context cost."""
+        built = self.built
+        if self.settings.json:
+            context = {name: built[name] for name in ("tokens", "budget", "parts")}
+            print_json(reply | {"context": context}, indent=None)
+            return
+        if explain:
+            show("\n".join(explained(built)))
+        fault = odd(f"The model did not answer: {reply['fault']}") if reply["fault"] else ""
+        say(reply["did"] or paragraph(fault or reply["answer"] or "(the model said nothing)"))
+        cost = f"context {built['tokens']:,} of {built['budget']:,} tokens"
+        aside(dim(f"{cost}, answer {reply['tokens']:,} in {reply['took_ms'] / 1000:.1f} s"))
 
 
 def _budget(settings: Settings, generator: ClosableGenerator, asked: int | None) -> int:
@@ -175,33 +198,3 @@ def _lines(*, quiet: bool) -> Iterator[str]:
             return
         if line.strip():
             yield line.strip()
-
-
-def _command(talk: Talk, line: str) -> None:
-    """Do what a line that begins with a slash asks for."""
-    if line == "/new":
-        talk.log(new_segment=True)
-        aside(dim("A new segment."))
-    elif line in ("/why", "/context") and talk.settings.json:
-        print_json(talk.built, indent=None)
-    elif line in ("/why", "/context") and talk.built:
-        texts = [part["text"] for part in talk.built["parts"]]
-        show("\n".join(explained(talk.built) if line == "/why" else texts))
-    else:
-        aside(dim(HELP))
-
-
-def _show(
-    settings: Settings, reply: dict[str, Any], built: dict[str, Any], *, explain: bool
-) -> None:
-    """Show a reply, and below it what it and its context cost."""
-    if settings.json:
-        context = {name: built[name] for name in ("tokens", "budget", "parts")}
-        print_json(reply | {"context": context}, indent=None)
-        return
-    if explain:
-        show("\n".join(explained(built)))
-    fault = odd(f"The model did not answer: {reply['fault']}") if reply["fault"] else ""
-    say(reply["did"] or paragraph(fault or reply["answer"] or "(the model said nothing)"))
-    cost = f"context {built['tokens']:,} of {built['budget']:,} tokens"
-    aside(dim(f"{cost}, answer {reply['tokens']:,} in {reply['took_ms'] / 1000:.1f} s"))

@@ -17,7 +17,6 @@ from vaultmind.cli.connect import program_words
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
 from vaultmind.cli.terminal import EXIT_OTHER, bad, bold, good, paragraph, place, print_json, say
 from vaultmind.errors import NotFound
-from vaultmind.plural import counted
 
 QUESTIONS = (
     ("What is wrong with a clay oven in our climate?", "Projects/Bread oven.md",
@@ -55,18 +54,14 @@ def demo(settings: Settings, *, clean: bool) -> int:
 
     Nothing of yours is read or written. Takes less than a minute.
     """
-    started = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="vaultmind-demo-"))
     shutil.copytree(example_vault(), folder / "vault")
     told = Settings()
     told.values = {"vault": folder / "vault", "agent": "main", "state_dir": folder / "state",
                    "in_process": True, "json": settings.json}  # fmt: skip
-    story = Story(told)
+    story, started = Story(told), time.monotonic()
     try:
         story.tell()
-    except KeyboardInterrupt:
-        clean = True
-        raise
     finally:
         told.close()
         if clean:
@@ -98,11 +93,10 @@ class Story:
 
     def __init__(self, settings: Settings) -> None:
         self.steps: list[dict[str, Any]] = []
-        """What each step came to: `step`, `ok`, `took_seconds` and more."""
+        """What each step came to: `step`, `ok` and more."""
         self._settings = settings
         self._memory = settings.config.vault / settings.config.memory_dir
         self._brain = self._memory / "agents/main/memory/brain.md"
-        self._began = time.monotonic()
 
     def tell(self) -> None:
         """Play every scene."""
@@ -125,11 +119,10 @@ class Story:
         self._say(bold("\n5  Forget, and an older fact with the conversation that said it"))
         for fact, query, words in ((FACT, FACT_QUERY, "Gerald"),
                                    (OLD_FACT, OLD_FACT_QUERY, OLD_FACT_SAID)):  # fmt: skip
-            was = len(self._holding(query, words))
-            outcome = self._update("forget", fact)
-            now = len(self._holding(query, words))
-            self._say(f"  “{query}” {counted(was, 'hit')} before, {now} now")
-            gone = was > 0 and not now and words not in self._brain.read_text("utf-8")
+            was, outcome = self._holding(query, words), self._update("forget", fact)
+            now = self._holding(query, words)
+            self._say(f"  “{query}”: {len(was)} before, {len(now)} now")
+            gone = bool(was) and not now and words not in self._brain.read_text("utf-8")
             self._done("forget", gone and outcome["outcome"] == "written", fact=fact)
         self._say(bold("\n6  What was touched outside the memory folder?"))
         self._say(f"  {len(before)} files are to be byte for byte as they were.")
@@ -160,10 +153,8 @@ class Story:
 
     def _done(self, step: str, ok: bool, **more: Any) -> None:  # noqa: ANN401
         """Keep and show what a step came to."""
-        took = round(time.monotonic() - self._began, 2)
-        self.steps.append({"step": step, "ok": ok, **more, "took_seconds": took})
-        self._say(f"  {good('✓') if ok else bad('✗ not as it should be')} {took:.2f} s")
-        self._began = time.monotonic()
+        self.steps.append({"step": step, "ok": ok, **more})
+        self._say(f"  {good('✓') if ok else bad('✗ not as it should be')}")
 
     def _say(self, text: str) -> None:
         if not self._settings.json:
