@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 import pytest
+from vaultmind.serve.prompts import PROMPTS
 
 from tests.cli import test_daemon, test_memory, test_search, test_vault
 from vaultmind.cli import terminal
@@ -21,7 +22,6 @@ from vaultmind.config import SECTION_TYPES, all_keys
 from vaultmind.errors import DISTRIBUTION
 from vaultmind.serve import operations, resources
 from vaultmind.serve.op import Operation
-from vaultmind.serve.prompts import PROMPTS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")

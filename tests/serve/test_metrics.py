@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families as families_of
+from vaultmind.serve.ops.past_work import recent_gain
 
 from tests.serve.test_http import headers_of, served
 from tests.serve.vaults import open_vault
@@ -16,7 +17,6 @@ from vaultmind.app import App
 from vaultmind.episodes.gains import Figures
 from vaultmind.errors import IndexUnavailable
 from vaultmind.serve import metrics
-from vaultmind.serve.ops.past_work import recent_gain
 from vaultmind.types import PERSON, Caller
 
 SEED = (

@@ -85,14 +85,9 @@ def _wrapped(line: str, width: int) -> str:
     if len(line) <= width:
         return line
     margin = line[: len(line) - len(line.lstrip())][: width // 2]
-    return textwrap.fill(
-        line.lstrip(),
-        width,
-        initial_indent=margin,
-        subsequent_indent=margin,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    how = {"initial_indent": margin, "subsequent_indent": margin}
+    whole = {"break_long_words": False, "break_on_hyphens": False}
+    return textwrap.fill(line.lstrip(), width, **how, **whole)  # type: ignore[arg-type]
 
 
 def exit_code(error: VaultMindError) -> int:
