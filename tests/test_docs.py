@@ -12,7 +12,6 @@ from pathlib import Path
 
 import click
 import pytest
-from vaultmind.serve.prompts import PROMPTS
 
 from tests.cli import test_daemon, test_memory, test_search, test_vault
 from vaultmind.cli import terminal
@@ -20,7 +19,7 @@ from vaultmind.cli.main import cli
 from vaultmind.cli.options import GLOBAL_OPTIONS, own_options
 from vaultmind.config import SECTION_TYPES, all_keys
 from vaultmind.errors import DISTRIBUTION
-from vaultmind.serve import operations, resources
+from vaultmind.serve import offers, operations
 from vaultmind.serve.op import Operation
 
 ROOT = Path(__file__).parent.parent
@@ -130,8 +129,8 @@ def test_every_argument_of_a_tool_is_documented(operation: Operation) -> None:
 
 
 def test_every_resource_and_prompt_is_documented() -> None:
-    assert all(f"`{one.uri}`" in INTERFACES for one in resources.TEMPLATES)
-    assert all(f"`{one.name}`" in INTERFACES for one in PROMPTS)
+    assert all(f"`{one.uri}`" in INTERFACES for one in offers.TEMPLATES)
+    assert all(f"`{one.name}`" in INTERFACES for one in offers.PROMPTS)
 
 
 def test_the_readmes_first_block_is_the_two_commands() -> None:

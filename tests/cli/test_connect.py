@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -108,18 +107,6 @@ def test_each_client_gets_our_server_and_keeps_what_else_is_there(
     for agent in ("main", "jaskier"):
         assert run(vault, client, "--remove", "--write", "--agent", agent) == 0
     assert path.read_text("utf-8") == f"{text}\n"
-
-
-def test_a_file_of_toml_is_not_edited_its_lines_are_shown(
-    vault: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for flags in ((), ("--write",), ("--remove", "--write")):
-        assert run(vault, "codex", *flags) == 0
-        shown = capsys.readouterr().out
-        assert str(file_of("codex")) in shown
-        (server,) = tomllib.loads(shown.partition("\n\n")[2])["mcp_servers"].values()
-        assert str(vault) in server["args"] and "VAULTMIND_CONFIG" in server["env"]
-    assert not file_of("codex").exists()
 
 
 @pytest.mark.parametrize("text", ['{"a": 1,} // mine', "[1]", '{"mcpServers": 3}'])

@@ -30,16 +30,6 @@ def test_a_vault_is_named_by_flag_environment_or_configuration(
     assert run(machine, "show", cwd=tmp_path, VAULTMIND_CONFIG=str(config)).code == 0
 
 
-def test_without_a_vault_the_error_names_every_way(machine: Machine, tmp_path: Path) -> None:
-    done = run(machine, "status", cwd=tmp_path)
-    assert done.code == 2
-    for way in ("--vault", "VAULTMIND_VAULT", ".obsidian", "none.toml"):
-        assert way in done.err
-    assert "vaultmind init --vault ." in run(machine, "init", cwd=tmp_path).err
-    error = run(machine, "status", "--json", "--vault", "/nowhere", cwd=tmp_path).json["error"]
-    assert error["type"] == "VaultNotFound" and "/nowhere" in error["message"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -85,23 +75,6 @@ def _owner(machine: Machine) -> int:
         with suppress(ValueError, OSError):
             return int(json.loads(path.read_text("utf-8"))["pid"])
     return 0
-
-
-def test_a_reader_that_leaves_early_is_no_error(machine: Machine) -> None:
-    command = [sys.executable, "-m", "vaultmind", "show"]
-    child = subprocess.Popen(
-        command,
-        env=environment(machine),
-        cwd=machine.vault,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert child.stdout and child.stderr
-    child.stdout.close()
-    assert child.stderr.read() == ""
-    child.stderr.close()
-    child.wait(30)
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["search", "plum", "--json"], ["show"]])

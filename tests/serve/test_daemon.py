@@ -103,33 +103,6 @@ def test_an_older_daemon_is_replaced(house: House, monkeypatch: pytest.MonkeyPat
     assert child.wait(20) == 0
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"vaultmind": 2}, "wire protocol 1"),
-        ({"mode": "shell"}, "mcp, ops"),
-        ({"kind": "root"}, "agent, person"),
-        ({"kind": "agent", "agent": "../main"}, "'agent'"),
-        ({"mode": "mcp"}, "Allowed: agent"),
-    ],
-)
-def test_a_greeting_it_cannot_serve_is_refused_in_words(
-    shared_house: House, change: dict[str, object], words: str
-) -> None:
-    with raw(shared_house).sock as sock:
-        peer = Wire(sock)
-        peer.send({**HELLO, **change})
-        assert words in peer.receive()["error"]["message"]
-        assert peer.receive() == {}
-
-
-def test_a_socket_that_hangs_is_reported(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launch, "HELLO_SECONDS", 0.2)
-    folder = str(house.config.state_dir)
-    with wire.listen(folder), pytest.raises(DaemonUnavailable, match="does not answer"):
-        launch.connect(house.config, HELLO)
-
-
 def test_a_vault_that_cannot_be_opened_is_said_and_tried_anew(house: House) -> None:
     in_the_way = house.config.state_dir / "device"
     in_the_way.mkdir(parents=True)

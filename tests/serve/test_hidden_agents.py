@@ -196,14 +196,6 @@ def test_words_that_name_it_are_understood_as_if_it_were_not_there(app: App) -> 
     assert app.voice.hear(JASKIER, "jaskier", "What does Dexter know about me?").facts
 
 
-def test_itself_others_and_the_person_see_it(app: App) -> None:
-    for caller in (DEXTER, JASKIER, PERSON):
-        assert SECRET in said(app, caller, "memory_search", {"query": SECRET, "agent": "*"})
-        assert SECRET in said(app, caller, "memory_show", {"agent": "dexter"})
-        assert "dexter" in said(app, caller, "memory_status", {})
-    assert "dexter" in said(app, PERSON, "doctor", {})
-
-
 ARGUMENT = st.sampled_from(["", "main", "jaskier", "dexter", "person", "MAIN", "*", "../main"])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -74,7 +75,8 @@ def changed(path: Path, edit: Callable[[dict[str, Any]], None]) -> Change:
         raise
     if after == content:
         return Change(path, before, before)
-    text = json.dumps(after, ensure_ascii=False, indent=2)
+    found = re.match(r"[\[{]\s*?\n([ \t]+)\S", before)
+    text = json.dumps(after, ensure_ascii=False, indent=found[1] if found else 2)
     return Change(path, before, f"{text}\n" if after else "")
 
 

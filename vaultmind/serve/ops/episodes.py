@@ -100,6 +100,14 @@ class Kept(EpisodeShown):
     """Hits of a search that were judged."""
 
 
+@tells(Kept)
+def _kept_json(kept: Kept, to: Reader) -> dict[str, Any]:
+    """Return an episode and what was added; of hits alone that were judged, no episode."""
+    told = plain(kept)
+    more = {name: told[name] for name in ("message", "new", "judged")}
+    return told if kept.episode else more
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeWhole(EpisodeShown):
     """An episode and what was done in it, in order."""

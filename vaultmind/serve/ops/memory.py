@@ -90,41 +90,15 @@ def memory_update(
 
     What is to be forgotten is all written down before: what comes later would bring it back.
     """
-    if bool(utterance.strip()) == (op is not None):
-        name, value = ("op", op) if op is None else ("utterance", utterance)
-        raise BadArgument(name, value, EITHER, missing=op is None)
-    if op is None:
-        given = {"text": text, "old": old, "section": section, "words": words}
-        if name := next((name for name, value in given.items() if value), ""):
-            raise BadArgument(name, given[name], f"only with op; {EITHER}")
-        target = known_agent(app, call.caller, agent)
-        return app.voice.hear(call.caller, target, utterance, message_id.strip())
-    if message_id:
-        raise BadArgument("message_id", message_id, "only with utterance")
-    if not text.strip():
-        raise BadArgument("text", text, "the fact, in words", missing=not text)
-    if (op == "replace") != bool(old.strip()):
-        wanted = "the words or id of the fact to replace" if not old else "only with op 'replace'"
-        raise BadArgument("old", old, wanted)
-    return _change(app, call, op, text, old, section, words, agent)
-
-
-def _change(
-    app: App,
-    call: Call,
-    op: str,
-    text: str,
-    old: str,
-    section: Section | None,
-    words: str,
-    agent: str,
-) -> Outcome:
-    """Do what was asked for by name."""
+    given = {"text": text, "old": old, "section": section, "words": words}
+    _check_update(op, utterance, message_id, given)
     if op == "forget":
         from vaultmind.serve.ops.hooks import catch_up
 
         catch_up(app)
     target, requests = known_agent(app, call.caller, agent), app.requests
+    if op is None:
+        return app.voice.hear(call.caller, target, utterance, message_id.strip())
     if op == "forget":
         outcome = requests.forget(call.caller, target, text, words=words)
     elif op == "replace":
@@ -133,6 +107,25 @@ def _change(
         outcome = requests.remember(call.caller, target, text, section=section, words=words)
     app.voice.note(call.caller, op, outcome)
     return outcome
+
+
+def _check_update(op: str | None, utterance: str, message_id: str, given: dict[str, Any]) -> None:
+    """Raise BadArgument unless the person's words or an operation are given, one of them."""
+    text, old = given["text"], given["old"]
+    if bool(utterance.strip()) == (op is not None):
+        name, value = ("op", op) if op is None else ("utterance", utterance)
+        raise BadArgument(name, value, EITHER, missing=op is None)
+    if op is None:
+        if name := next((name for name, value in given.items() if value), ""):
+            raise BadArgument(name, given[name], f"only with op; {EITHER}")
+        return
+    if message_id:
+        raise BadArgument("message_id", message_id, "only with utterance")
+    if not text.strip():
+        raise BadArgument("text", text, "the fact, in words", missing=not text)
+    if (op == "replace") != bool(old.strip()):
+        wanted = "the words or id of the fact to replace" if not old else "only with op 'replace'"
+        raise BadArgument("old", old, wanted)
 
 
 @operation("What do you know about me", prose=True)

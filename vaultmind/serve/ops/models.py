@@ -86,8 +86,9 @@ def model_train(
     below level 2, and for one that would choose the lessons or do without the trial.
     """
     _writer(app, call.caller)
-    if call.caller.kind == "agent" and (force or min_lessons is not None or since_days):
-        asked = "force" if force else "since_days" if since_days else "min_lessons"
+    easier = min_lessons is not None and min_lessons < app.config.learning.min_lessons
+    if call.caller.kind == "agent" and (force or easier or since_days):
+        asked = "force" if force else "since_days" if since_days else "fewer lessons (min_lessons)"
         raise NotAllowed(
             f"{call.caller.name} may train, not with {asked}: that is for the person, at the "
             "command line."

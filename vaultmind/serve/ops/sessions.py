@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -209,13 +209,14 @@ def session_log(
     logged = log.log_many(whose, kept, new_segment=new_segment, **at)
     app.search_feedback.cited_in(whose, kept)
     meant, ended = logged.session or named or log.open_session(whose, talk, now=now), ""
+    last = meant or _just_ended(app, whose, talk, now)
     # The facts first: an ended session is read by consolidation, which then knows them.
-    told = _report(app, caller, whose, meant, facts=facts)[0] if facts else ()
+    told = _report(app, caller, whose, last, facts=facts)[0] if facts else ()
     hosts = not named and is_hosts(talk)
     if end and not hosts:
         ended = log.end(whose, session=named, **at)
     here, new = ended or logged.session or (meant if hosts else ""), logged.new
-    summed = _report(app, caller, whose, here or named, recap)[1] if recap.strip() else None
+    summed = _report(app, caller, whose, here or last, recap)[1] if recap.strip() else None
     known, over = len(logged.refs) - new, bool(ended)
     done = LoggedSession(whose, here, logged.segment, new, known, over, "", told, summed)
     return replace(done, said=" ".join(_said(done, bool(messages), new_segment, end, hosts)))
@@ -242,6 +243,17 @@ def _conversation(app: App, caller: Caller, agent: str, named: str, *, adds: boo
     if adds and app.sessions.open_session(agent, conversation) != named:
         raise BadArgument("session", named, "a session that is open; without one, a new one begins")
     return conversation
+
+
+def _just_ended(app: App, agent: str, conversation: str, now: datetime) -> str:
+    """Return the session of a conversation that ended a moment ago: more may be told of it."""
+    from vaultmind.session.files import time_or_none
+
+    heads = app.sessions.heads(agent)
+    own = [one for one in heads if not conversation or one.is_of(conversation)]
+    ended = time_or_none(own[-1].meta.ended) if own and not own[-1].meta.source else None
+    idle = timedelta(minutes=app.config.session.idle_minutes)
+    return own[-1].id if ended and now - ended < idle else ""
 
 
 def _message(one: LoggedMessage, number: int, caller: Caller, now: datetime) -> Message:
