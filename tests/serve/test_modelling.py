@@ -69,7 +69,7 @@ def rankers(app: App) -> list[str]:
 
 @pytest.mark.parametrize(
     ("wanted", "said"),
-    [({"force": True}, "trial"), ({"min_lessons": 1}, "20 lessons"), ({"since_days": 3}, "since")],
+    [({"force": True}, "force"), ({"min_lessons": 1}, "lessons"), ({"since_days": 3}, "since")],
 )
 def test_no_agent_makes_the_trial_of_a_model_easier_or_does_without_it(
     app: App, wanted: dict[str, Any], said: str

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 NAMED = 8
 """Maximum number of episodes that a message names."""
+HOW = 'To begin one: action `start`, or: vaultmind episode start --task "…"'
 GAIN_DAYS = 30
 """Days of which a status tells the gain."""
 TAKES: dict[str, tuple[str, ...]] = {
@@ -265,7 +266,7 @@ def episode_event(
     running = app.episodes.recorder.running(caller.agent)
     before = next((one for one in running if one.name == name), None)
     if before is None:
-        raise NotFound(f"Episode {name} does not run (any more).", hint=_how_to_begin(call.caller))
+        raise NotFound(f"Episode {name} does not run (any more).", hint=HOW)
     source = app.sources.find(before.source)
     made = [_event(app, call.caller, one, at, source) for at, one in enumerate(events)]
     added = app.episodes.recorder.add(name, tuple(made), caller)
@@ -350,14 +351,9 @@ def _find_episode(
         said = f"Which episode? Say {by}. There is: {shown}."
         raise BadArgument("episode", "", f"one of {shown}", missing=True, said=said)
     if not names:
-        of, hint = f" in session {session!r}" if session else "", _how_to_begin(call.caller)
-        raise NotFound(f"{caller.agent} has no episode that runs{of}.", hint=hint)
+        of = f" in session {session!r}" if session else ""
+        raise NotFound(f"{caller.agent} has no episode that runs{of}.", hint=HOW)
     return caller, names[0]
-
-
-def _how_to_begin(caller: Caller) -> str:
-    command = 'vaultmind episode start --task "…"'
-    return f"To begin one: {command if caller.kind == 'person' else 'action `start`.'}"
 
 
 def _read_line(line: str, at: int) -> dict[str, Any]:
@@ -425,9 +421,6 @@ def _judge(app: App, call: Call, hits: Sequence[str]) -> str:
             raise BadArgument(f"hits[{at}]", line, "`useful ID` or `wrong ID`")
         judge(app, call, "", hit.strip(), "useful" if verdict == "useful" else "wrong")
     return f"{counted(len(hits), 'hit')} judged." if hits else ""
-
-
-# --- what is shown of it ------------------------------------------------------------------
 
 
 def visible(app: App, episode: Episode) -> tuple[Episode, int]:
