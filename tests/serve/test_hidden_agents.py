@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.serve.vaults import open_vault, write_vault
 from vaultmind.app import App
 from vaultmind.errors import VaultMindError
-from vaultmind.serve import resources
+from vaultmind.serve import offers
 from vaultmind.serve.operations import Call, answer, of
 from vaultmind.types import PERSON, Caller, SearchRequest
 
@@ -177,11 +177,11 @@ def test_its_chunk_ids_and_resources_lead_nowhere(app: App) -> None:
     for who in ("dexter", "nobody"):
         for what in ("brain", "active_context"):
             with pytest.raises(VaultMindError) as error:
-                resources.read(app, MAIN, f"memory://{who}/{what}")
+                offers.read(app, MAIN, f"memory://{who}/{what}")
             told.append(str(error.value).replace(who, "NAME"))
     assert told[:2] == told[2:]
     with pytest.raises(VaultMindError):
-        resources.read(app, MAIN, f"note:///{BRAIN}")
+        offers.read(app, MAIN, f"note:///{BRAIN}")
 
 
 def test_words_that_name_it_are_understood_as_if_it_were_not_there(app: App) -> None:

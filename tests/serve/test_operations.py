@@ -15,7 +15,7 @@ from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.errors import NotAllowed, NotFound
 from vaultmind.memory.rights import grants_file
-from vaultmind.serve import prompts, resources
+from vaultmind.serve import offers
 from vaultmind.serve.op import OPERATIONS
 from vaultmind.serve.operations import Call, find, of, run_operation
 from vaultmind.types import PERSON, Caller
@@ -47,8 +47,8 @@ def test_the_table_is_light_to_import() -> None:
 
 def test_every_operation_argument_resource_and_prompt_is_documented() -> None:
     text = (Path(__file__).parents[2] / "docs" / "interfaces.md").read_text("utf-8")
-    names = {*OPERATIONS, *(one.name for one in prompts.PROMPTS)}
-    names |= {one.uri for one in resources.TEMPLATES}
+    names = {*OPERATIONS, *(one.name for one in offers.PROMPTS)}
+    names |= {one.uri for one in offers.TEMPLATES}
     names |= {name for one in of("mcp") for name in one.parameters}
     assert [name for name in sorted(names) if f"`{name}`" not in text] == []
 
