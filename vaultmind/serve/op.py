@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -196,26 +196,17 @@ OPERATIONS: dict[str, Operation] = {}
 """Every operation of the modules that were imported, in their order."""
 
 
-def operation(  # each says one thing of an operation
-    title: str,
-    *,
-    surfaces: Sequence[Surface] = ALL,
-    writes: bool = False,
-    persons: bool = False,
-    also: str = "",
-    prose: bool = False,
-) -> Callable[[Function], Function]:
+def operation(title: str, **how: Any) -> Callable[[Function], Function]:  # noqa: ANN401
     """Declare a function `(app, call, …)` an operation of its name; its docstring is the help.
 
-    The help ends with the docstring's first paragraph: what follows is for those who read the code.
+    The help ends with the docstring's first paragraph: what follows is for those who read the
+    code. `how` is the rest of an Operation.
     """
 
     def declare(function: Function) -> Function:
-        name = function.__name__
         help_ = " ".join(cleandoc(function.__doc__ or "").partition("\n\n")[0].split())
-        OPERATIONS[name] = Operation(
-            name, title, help_, function, tuple(surfaces), writes, persons, also, prose
-        )
+        name = function.__name__
+        OPERATIONS[name] = Operation(name, title, help_, function, **how)
         return function
 
     return declare
