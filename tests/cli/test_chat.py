@@ -85,7 +85,7 @@ def test_a_model_is_not_sent_again_what_the_memory_does_not_keep(
     with opened(tmp_path, lambda: datetime.now().astimezone()) as person:
         settings = person.settings()
         for at, one in enumerate((*typed, "And now?")):
-            take_turn(settings, model, 1500, f"m{at}", one)  # type: ignore[arg-type]
+            take_turn(settings, model, 1500, f"chat:{at}", one)  # type: ignore[arg-type]
         config = person.app.config
         spent = Spending(config.state_dir, 60.0, datetime.now().astimezone).today()
     system, asked = (turn.text for turn in model.asked[-1].turns)

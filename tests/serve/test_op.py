@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.serve.operations import find
-from vaultmind.serve.show import FOR_PERSON, Reader, Recalled, dump, show
+from vaultmind.serve.show import FOR_PERSON, Reader, Recalled, dump, show, words
 
 SOME = ("memory_search", "memory_fetch", "memory_update", "memory_status", "index",
         "session_log", "episode_event", "context_plan")  # fmt: skip
@@ -77,6 +77,11 @@ class Told:
     text: Recalled
     path: str
     folder: str = field(metadata=FOR_PERSON)
+
+
+@words(Told)
+def _told(answer: Told, to: Reader) -> list[str]:
+    return [answer.path, answer.text, ""]
 
 
 def test_recalled_text_is_fenced_for_agents_wherever_it_stands() -> None:

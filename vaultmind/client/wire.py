@@ -132,6 +132,20 @@ def dial(state_dir: str) -> socket.socket:
     return sock
 
 
+def at_home(state_dir: str, pid: object) -> bool:
+    """Tell whether the daemon behind the socket is the one that signed the state folder.
+
+    A socket outside the folder can outlive it for a moment, when somebody deletes the folder.
+    """
+    if os.path.dirname(socket_path(state_dir)) == state_dir:
+        return True
+    try:
+        with open(os.path.join(state_dir, OWNER), "rb") as file:
+            return bool(decode(file.read()).get("pid") == pid)
+    except OSError:
+        return False
+
+
 def listen(state_dir: str) -> socket.socket:
     """Return the daemon's listening socket, open to its owner alone.
 
