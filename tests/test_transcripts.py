@@ -252,6 +252,8 @@ class Stable:
 
 MONTHS = "|".join(calendar.month_abbr[1:])
 MARKS = (
+    (r"(?m)^! [\w ]+: [\d,]+( of [\d,]+)?\n", ""),
+    (r"(\\n|\n)(! )?How the files hang together is still being read: [^.\n]*\.", ""),
     (r"(<<recalled |<<end )[0-9a-f]{8}", r"\1<mark>"),
     (r"/state/[0-9a-f]{16}", "/state/<vault id>"),
     (r"(?<=vaultmind-backup-)[\d-]+", "<time>"),

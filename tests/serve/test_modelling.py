@@ -18,13 +18,6 @@ from vaultmind.types import PERSON, Caller
 
 MAIN = Caller("agent", "main", "test")
 JASKIER = Caller("agent", "jaskier", "test")
-JOB = {
-    "id", "kind", "state", "started", "ended", "doing", "done", "total", "results", "error",
-    "begun",
-}  # fmt: skip
-RESULT = {"kind", "of", "why", "id", "lessons", "rows", "activated", "verdict"}
-STATUS = {"models", "faults", "job", "can_roll_back", "searches"}
-MODEL = {"id", "kind", "of", "active", "created", "learnt_on", "scores", "path"}
 
 
 @pytest.fixture(scope="module")

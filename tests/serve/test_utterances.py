@@ -11,13 +11,11 @@ from typing import Any
 
 import pytest
 
-from tests.machine import Machine, text_of
+from tests.machine import Machine
 from tests.serve.test_mcp import MAIN, call
 from tests.serve.vaults import open_vault
 from tests.waiting import until
 from vaultmind.app import App
-from vaultmind.errors import BadArgument
-from vaultmind.serve.operations import Call, run_operation
 from vaultmind.session.log import SessionLog
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import VaultReader
@@ -43,33 +41,6 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
 
 def say(app: App, words: str, caller: Caller = MAIN, **more: str) -> Any:
     return call(app, "memory_update", {"utterance": words, **more}, caller)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "field"),
-    [
-        ({}, "op"),
-        ({"text": "Likes tea"}, "op"),
-        ({"utterance": "  "}, "op"),
-        ({"utterance": "Remember that I row", "op": "remember", "text": "Rows"}, "utterance"),
-        ({"utterance": "Remember that I row", "text": "Rows"}, "text"),
-        ({"utterance": "Remember that I row", "words": "Remember"}, "words"),
-        ({"op": "remember", "text": "Rows", "message_id": "u1"}, "message_id"),
-        ({"op": "remember"}, "text"),
-        ({"op": "remember", "text": "Rows", "old": "Swims"}, "old"),
-    ],
-)
-def test_either_words_or_an_operation_and_the_error_says_so(
-    app: App, arguments: dict[str, str], field: str
-) -> None:
-    for surface in ("mcp", "http", "cli"):
-        with pytest.raises(BadArgument) as caught:
-            run_operation(app, Call(MAIN), "memory_update", arguments, surface)  # type: ignore[arg-type]
-        assert caught.value.field == field
-    said = call(app, "memory_update", arguments)
-    assert said.is_error and field in text_of(said)
-    if field in ("op", "utterance"):
-        assert "utterance" in text_of(said) and "op (remember, forget, replace)" in text_of(said)
 
 
 def test_what_memory_show_listed_is_not_guessed_among(app: App) -> None:

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import os
-import socket
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from vaultmind.client import wire
-from vaultmind.client.wire import Wire
 from vaultmind.errors import DaemonUnavailable
-
-
-@pytest.fixture
-def ends() -> Iterator[tuple[Wire, socket.socket]]:
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        yield Wire(ours), theirs
 
 
 def test_socket_and_folder_are_closed_to_others(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import click
 
 from vaultmind.cli.made import wait_for_index
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
-from vaultmind.cli.terminal import aside, bold, dim, odd, paragraph, print_json, say
+from vaultmind.cli.terminal import aside, bold, dim, odd, print_json, say
 from vaultmind.errors import BadArgument, MinionFailed, NotFound
 from vaultmind.types import Prompt, Turn
 
@@ -130,7 +130,7 @@ def _show(settings: Settings, reply: dict[str, Any]) -> None:
         return
     context = reply["context"]
     fault = odd(f"The model did not answer: {reply['fault']}") if reply["fault"] else ""
-    say(reply["did"] or paragraph(fault or reply["answer"] or "(the model said nothing)"))
+    say(reply["did"] or fault or reply["answer"] or "(the model said nothing)")
     cost = f"context {context['tokens']:,} of {context['budget']:,} tokens"
     aside(dim(f"{cost}, answer {reply['tokens']:,} in {reply['took_ms'] / 1000:.1f} s"))
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -116,19 +115,6 @@ def hooks_by_agent(content: dict[str, Any], config: Config) -> dict[str, dict[st
             if _after("--vault", words) == str(config.vault):
                 found.setdefault(_after("--agent", words), {})[event] = shlex.join(words)
     return found
-
-
-def wrong_hooks(hooks: Mapping[str, str], config: Config) -> str:
-    """Return what is wrong with an agent's hooks; empty where nothing is."""
-    commands = [shlex.split(one) for one in hooks.values()]
-    programs = [next(w for w in words if w != "env" and "=" not in w) for words in commands]
-    root = str(config.state_dir.parent)
-    lacking = [event for event in EVENTS if event not in hooks and event != AFTER_FAILURE]
-    if gone := [one for one in programs if shutil.which(one) is None]:
-        return f"runs what is not there ({gone[0]})"
-    if any(_after("--state-dir", words) != root for words in commands):
-        return f"names another state folder than {root}"
-    return f"has no hook for {', '.join(lacking)}" if lacking else ""
 
 
 def _words(group: object) -> list[str]:

@@ -64,9 +64,7 @@ def fetch() -> None:
 
 
 @made("plans.context_plan", "[project_root:source]", waits=True,
-      also=[flag("--text", "Print the context alone, as an agent reads it."),
-            option("--list", "listing", is_flag=True, help="List the saved plans instead.")],
-)  # fmt: skip
+      also=[flag("--text", "Print the context alone, as an agent reads it.")])  # fmt: skip
 def plan(settings: Settings, args: Args) -> int:
     """Show what to read for a task, within a token budget.
 
@@ -76,9 +74,6 @@ def plan(settings: Settings, args: Args) -> int:
 
     --task - reads it from stdin.
     """
-    if args.pop("listing", False):
-        settings.tell(settings.ask("plans"))
-        return 0
     text = args.pop("text", False)
     answer = settings.ask("context_plan", args)
     if text and not settings.json:

@@ -19,7 +19,7 @@ from vaultmind.cli import claude_code
 from vaultmind.cli.jsonfile import Change, changed, member, prune, read
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
 from vaultmind.cli.terminal import aside, bold, print_json, say
-from vaultmind.client.hook import LOG
+from vaultmind.client.hook import AFTER_FAILURE, EVENTS, LOG
 from vaultmind.config import Config
 from vaultmind.errors import ConfigError
 from vaultmind.plural import counted
@@ -286,9 +286,8 @@ def _look(name: str, client: Client, path: Path, config: Config) -> Iterator[tup
         what = f"Claude Code may edit the memory past VaultMind: no {missing}."
         yield f"{name} rules", "warn", what, f"{again}, or leave it so."
     for agent, hooks in claude_code.hooks_by_agent(settings, config).items():
-        wrong, mend = (
-            claude_code.wrong_hooks(hooks, config),
-            f"{again} with --hooks --agent {agent}.",
-        )
+        lacking = [one for one in EVENTS if one not in hooks and one != AFTER_FAILURE]
+        wrong = f"has no hook for {', '.join(lacking)}" if lacking else ""
+        mend = f"{again} with --hooks --agent {agent}."
         well = f"Conversations here are written down for {agent}."
         yield f"{name} hooks", *(("fail", f"{own} {wrong}.", mend) if wrong else ("ok", well, ""))

@@ -6,26 +6,12 @@ import json
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from vaultmind.cli.options import Settings, VaultGroup, pass_settings
-from vaultmind.cli.terminal import (
-    EXIT_OTHER,
-    aside,
-    bold,
-    dim,
-    good,
-    place,
-    print_json,
-    say,
-    show,
-)
+from vaultmind.cli.terminal import EXIT_OTHER, aside, bold, dim, good, place, print_json, say, show
 from vaultmind.types import PURPOSES
-
-if TYPE_CHECKING:
-    pass
 
 RESTART = "The daemon that runs now keeps what it had; `vaultmind daemon stop` ends it."
 

@@ -118,7 +118,7 @@ def tools() -> list[types.Tool]:
             name=one.name,
             title=one.title,
             description=one.help,
-            input_schema=one.schema(bounds=False),
+            input_schema=one.schema(),
             annotations=types.ToolAnnotations(
                 read_only_hint=None if one.writes else True,  # false is what is taken without it
                 open_world_hint=False,

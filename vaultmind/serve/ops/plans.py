@@ -10,12 +10,11 @@ from vaultmind.errors import NotAllowed
 from vaultmind.planner.types import Detail, Mode, TaskKind
 from vaultmind.plural import counted
 from vaultmind.serve.call import Call
-from vaultmind.serve.op import LOCAL, MAX_ID, MAX_PATH, MAX_TASK, Arg, operation
+from vaultmind.serve.op import MAX_ID, MAX_PATH, MAX_TASK, Arg, operation
 from vaultmind.serve.show import Reader, Recalled, cell_of, named, plain, table, tells, words
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.planner.saving import SavedPlans
     from vaultmind.planner.types import EarlierWork, Piece, Plan
 
 NAMED = 5
@@ -86,14 +85,6 @@ def context_plan(
         except NotAllowed as error:
             plan = replace(plan, notes=(*plan.notes, error.message))
     return Planned(plan, source.name)
-
-
-@operation("The saved plans", surfaces=LOCAL, persons=True)
-def plans(app: App, call: Call) -> SavedPlans:
-    """List the saved plans: when, over which source, for what, how large."""
-    from vaultmind.planner.saving import saved_plans
-
-    return saved_plans(app.reader, app.paths, app.index.outlet.readable_agents(call.caller))
 
 
 @tells(Planned)
@@ -205,6 +196,3 @@ def _plan_rows(plan: Plan) -> Iterator[str]:
 
 
 tells("planner.types.Understood", "predicted confidence task_fingerprint risk reasons")
-tells("planner.saving.SavedPlans", "plans bytes max_tokens", "plans")
-tells("planner.saving.SavedPlan", "path agent made source task intent bytes",
-      "made source intent task bytes path")  # fmt: skip

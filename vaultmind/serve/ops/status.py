@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -18,17 +17,16 @@ from vaultmind.serve.ops.changes import waiting_for, waiting_words
 from vaultmind.serve.ops.consolidation import Background, background
 from vaultmind.serve.ops.episodes import KeptWork, kept_work, recent_gain
 from vaultmind.serve.ops.search import index_words, seen_state, sends_words
-from vaultmind.serve.ops.sources import SourceStatus, source_statuses
+from vaultmind.serve.ops.sources import phase, state_notes, state_words
 from vaultmind.serve.show import FOR_PERSON, Reader, in_words, words
-from vaultmind.types import Caller, IndexState, Progress
+from vaultmind.types import Caller, IndexState
 
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.episodes.gains import Figures
     from vaultmind.planner.ready import PlanFigures
+    from vaultmind.planner.sources import SourceState
 
-LOADING_SECONDS, STEP_SECONDS = 30.0, 0.5
-"""How long the doctor waits for an embedder that is still being loaded, which takes ten usually."""
 SHOWN_FAULTS = 10
 """Faulty files named one by one; the rest is a number."""
 _COPY = re.compile(r"(audit|tombstones)-(?![A-Za-z0-9-]+\.jsonl$).+\.jsonl")
@@ -56,7 +54,7 @@ class Status:
     consolidation: Background
     planning: PlanFigures
     """How planning went since the daemon started."""
-    sources: tuple[SourceStatus, ...]
+    sources: tuple[SourceState, ...]
     gain: Figures | None = field(metadata=FOR_PERSON)
     """Of the last month."""
     episodes: KeptWork
@@ -102,7 +100,7 @@ def memory_status(app: App, call: Call) -> Status:
         waiting_words=waiting_words(waiting),
         consolidation=background(app, caller),
         planning=app.planner.figures,
-        sources=source_statuses(app),
+        sources=tuple(app.sources.states()),
         gain=recent_gain(app, caller) if caller.kind == "person" else None,
         episodes=kept_work(app, caller),
         models=tuple(f"{one.id} ({one.of})" for one in used),
@@ -128,7 +126,7 @@ def _status_words(status: Status, to: Reader) -> Iterator[str]:
         yield f"State in {status.state_folder} (safe to delete)."
     yield f"Ranked by {', '.join(status.models)}." if status.models else ""
     linked = (one for one in status.sources if one.kind == "linked")
-    yield from (f"Linked: {one.name}: {one.words}." for one in linked)
+    yield from (f"Linked: {one.name}: {state_words(one)}." for one in linked)
     yield from (warning if to.mark else f"! {warning}" for warning in status.warnings)
 
 
@@ -173,7 +171,6 @@ def doctor(app: App, call: Call) -> Examination:
     A check that breaks is itself a failed check.
     """
     checks: list[Check] = []
-    _await_embedder(app, call)
     for look in (_folders, _memory, _audits, _index, _files, _linked, _work):
         try:
             checks += look(app, call.caller)
@@ -239,19 +236,6 @@ def _audits(app: App, caller: Caller) -> Iterator[Check]:
         yield Check("audit", "ok", "No copy of an audit file lies in the memory folder.")
 
 
-def _await_embedder(app: App, call: Call) -> None:
-    """Wait while the embedder loads: right after a start it is not there yet, and not broken."""
-    deadline = time.monotonic() + LOADING_SECONDS
-    while (state := app.index.state()).loading and state.phase != "failed":
-        began = time.monotonic()
-        if app.config.index.embedder == "none" or began > deadline:
-            return
-        call.report(Progress(int(LOADING_SECONDS - (deadline - began)), 0, "loading the embedder"))
-        app.index.wait_ready(STEP_SECONDS, vectors=True)
-        if time.monotonic() - began < STEP_SECONDS / 2 and app.index.state().loading:
-            return  # the app is closing
-
-
 def _index(app: App, caller: Caller) -> Iterator[Check]:
     state, named = app.index.state(), app.config.index.embedder
     notes, chunks = " ".join(state.notes), f"{state.indexed} of {state.files} files are indexed"
@@ -279,14 +263,9 @@ def _index(app: App, caller: Caller) -> Iterator[Check]:
 
 
 def _files(app: App, caller: Caller) -> Iterator[Check]:
-    from vaultmind.vault.exclude import rules_for
-    from vaultmind.vault.scan import scan
-
-    rules = rules_for(app.paths, app.config.index.exclude)
-    found, state = scan(app.paths, rules, app.reader.max_bytes), app.index.state()
-    told = app.index.outlet.names
-    faults = {one.path: one for one in (*found.faults, *state.faults) if told(one.path, caller)}
-    for fault in list(faults.values())[:SHOWN_FAULTS]:
+    state, told = app.index.state(), app.index.outlet.names
+    faults = [one for one in state.faults if told(one.path, caller)]
+    for fault in faults[:SHOWN_FAULTS]:
         mend = "It was left alone; mend or exclude it (index.exclude)."
         if "conflict" in fault.reason:
             mend = "Compare it with its original in Obsidian, then remove one of them."
@@ -296,20 +275,21 @@ def _files(app: App, caller: Caller) -> Iterator[Check]:
     if (more := len(faults) - SHOWN_FAULTS) > 0:
         yield Check("file", "warn", f"{more} more files have faults.", "See `vaultmind status`.")
     if state.phase not in ("ready", "failed"):  # what is not read yet may have any fault
-        what = f"{state.indexed} of {len(found.entries)} files were read: what is said is not all."
+        what = f"{state.indexed} of {state.files} files were read: what is said is not all."
         yield Check("files", "warn", what, "Run `vaultmind index`, then this again.")
     elif not faults:
-        yield Check("files", "ok", f"{len(found.entries)} files, none with a fault.")
+        yield Check("files", "ok", f"{state.files} files, none with a fault.")
 
 
 def _linked(app: App, caller: Caller) -> Iterator[Check]:
     """Look at what is linked, for the person: an agent is not told folders outside the vault."""
-    for one in source_statuses(app) if caller.kind == "person" else ():
-        if one.kind == "linked" and one.there and one.phase != "failed":
-            yield Check("linked folder", "ok", f"{one.name}: {one.words}.")
+    for one in app.sources.states() if caller.kind == "person" else ():
+        if one.kind == "linked" and one.there and phase(one) != "failed":
+            yield Check("linked folder", "ok", f"{one.name}: {state_words(one)}.")
         elif one.kind == "linked":
             mend = f"Bring it back, or: vaultmind unlink {one.name}"
-            yield Check("linked folder", "warn", f"{one.name}: {' '.join(one.notes)}", mend)
+            told = f"{one.name}: {' '.join(state_notes(one))}"
+            yield Check("linked folder", "warn", told, mend)
 
 
 def _work(app: App, caller: Caller) -> Iterator[Check]:
