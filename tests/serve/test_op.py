@@ -59,6 +59,21 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.parametrize(
+    ("name", "args", "field"),
+    [
+        ("memory_search", {"query": "x", "limit": 101}, "limit"),
+        ("memory_search", {"query": "x", "limit": 0}, "limit"),
+        ("memory_update", {"op": "remember", "text": "x" * 2001}, "text"),
+        ("memory_fetch", {"id": " "}, "id"),
+    ],
+)
+def test_what_is_out_of_bounds_is_refused(name: str, args: dict[str, Any], field: str) -> None:
+    with pytest.raises(BadArgument) as caught:
+        check(name, args)
+    assert caught.value.field == field
+
+
 @given(st.sampled_from(SOME), st.data())
 def test_any_json_is_taken_or_refused_in_words(name: str, data: Any) -> None:
     names = st.sampled_from([*find(name).parameters] or ["x"]) | st.text()

@@ -145,7 +145,7 @@ def test_what_was_forgotten_is_in_no_plan(tmp_path: Path) -> None:
     with open_vault(tmp_path / "house") as app:
         asked = {"task": "find out what the zeppelin and the oven cost"}
         app.gate.write(MemoryWrite("remember", "main", PERSON, "Owns a zeppelin"))
-        assert app.index.wait_ready(10, vectors=True)
+        assert app.index.wait_ready(200, vectors=True)
 
         def planned(caller: Caller) -> str:
             answer = dump(context_plan(app, Call(caller), **asked))
@@ -154,7 +154,7 @@ def test_what_was_forgotten_is_in_no_plan(tmp_path: Path) -> None:
         assert planned(MAIN).count("owns a zeppelin") == 1 and "Owns a zeppelin" in planned(MAIN)
         forgotten = app.gate.write(MemoryWrite("forget", "main", PERSON, "Owns a zeppelin"))
         assert forgotten.outcome == "written"
-        assert app.index.wait_ready(10, vectors=True)
+        assert app.index.wait_ready(200, vectors=True)
         for caller in (MAIN, PERSON):
             told = planned(caller)
             assert "owns a zeppelin" not in told and "Owns a zeppelin" not in told

@@ -24,7 +24,7 @@ from vaultmind.types import Caller, IndexState
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.episodes.gains import Figures
-    from vaultmind.planner.ready import PlanFigures
+    from vaultmind.planner.plan import PlanFigures
     from vaultmind.planner.sources import SourceState
 
 SHOWN_FAULTS = 10
