@@ -27,7 +27,6 @@ from datetime import UTC, datetime
 from importlib import import_module
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
@@ -36,7 +35,13 @@ from vaultmind import __version__
 from vaultmind.client import wire
 from vaultmind.client.launch import LOG
 from vaultmind.config import Config, Flags, load_config
-from vaultmind.errors import BadArgument, DaemonUnavailable, VaultLocked, VaultMindError
+from vaultmind.errors import (
+    BadArgument,
+    ConfigError,
+    DaemonUnavailable,
+    VaultLocked,
+    VaultMindError,
+)
 from vaultmind.ports import Report
 from vaultmind.serve.call import problem
 from vaultmind.serve.lines import Lines, LineTooLong, run_in_thread
@@ -65,7 +70,7 @@ FAILED_LINGER_SECONDS = 1.0
 """How long a daemon that could not open its app stays to tell why."""
 EXIT_FAILED, EXIT_LOCKED = 1, 3
 CLIENT_NAME_LENGTH = 60
-WANTED_FILES = 4096
+WANTED_FILES, FEWEST_FILES = 4096, 128
 """Open files that the daemon allows itself, where the system lets it."""
 LOG_BYTES, LOGS_KEPT = 1_000_000, 2
 FOREIGN = ("mcp", "uvicorn", "chromadb", "httpx2", "asyncio", "watchdog")
@@ -86,7 +91,7 @@ class Daemon:
         self._clients = 0
         self._alone_since = time.monotonic()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._witnesses: list[socket.socket] = []
+        self._witnesses: list[Lines] = []
         self._stopping = asyncio.Event()
         self._opened: Future[App] = Future()
         self._mcp: asyncio.Task[None] | None = None
@@ -139,14 +144,13 @@ class Daemon:
                 await (self._operate if hello["mode"] == "ops" else self._talk)(
                     caller, lines, hello
                 )
-        except (StopAsyncIteration, TimeoutError):
-            pass
+        except (StopAsyncIteration, TimeoutError, asyncio.CancelledError):
+            pass  # it is gone, or hung up on
         except VaultMindError as error:
             await lines.send({"error": problem(error, "hello")})
         except LineTooLong as error:
-            await lines.send({"id": None, "error": problem(_too_long(error), "line")})
-        except asyncio.CancelledError:
-            log.debug("hung up on a client")
+            bad = BadArgument("line", "", "less at once", said=str(error))
+            await lines.send({"id": None, "error": problem(bad, "line")})
         except Exception:  # a surface: one client's fault must not end the others
             log.exception("a connection failed")
         finally:
@@ -154,7 +158,8 @@ class Daemon:
                 self._clients -= 1
                 self._alone_since = time.monotonic()
             self._tasks.discard(task)
-            await lines.close()
+            if lines not in self._witnesses:
+                await lines.close()
 
     async def _talk(self, caller: Caller, lines: Lines, hello: dict[str, Any]) -> None:
         """Serve one MCP session; the app may still be opening, and the index loading.
@@ -187,7 +192,7 @@ class Daemon:
                 if op in ("daemon_status", "daemon_stop"):
                     result = self._status()
                     if op == "daemon_stop":  # hung up on by the process's very end
-                        self._witnesses.append(lines.duplicate())
+                        self._witnesses.append(lines)
                         self.stop()
                 else:
                     app = await asyncio.shield(asyncio.wrap_future(self._opened))
@@ -317,11 +322,7 @@ class _Late:
 class FramesOnly(logging.Formatter):
     """Shows where an exception arose, not what it says: that may quote a message."""
 
-    def formatException(
-        self,
-        ei: tuple[type[BaseException], BaseException, TracebackType | None]
-        | tuple[None, None, None],
-    ) -> str:
+    def formatException(self, ei: Any) -> str:  # noqa: ANN401
         """Return the type of an exception and the lines it came through."""
         kind, _, trace = ei
         frames = "".join(traceback.format_tb(trace)).rstrip()
@@ -362,10 +363,6 @@ def _pipe(hello: dict[str, Any]) -> Pipe | None:
     return Pipe(said["pipe"], said["host_id"])
 
 
-def _too_long(error: LineTooLong) -> BadArgument:
-    return BadArgument("line", "", "less at once", said=str(error))
-
-
 def run(config: Config, first: str = "ops") -> None:
     """Be the vault's daemon until it is time to stop.
 
@@ -374,6 +371,9 @@ def run(config: Config, first: str = "ops") -> None:
     """
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = WANTED_FILES if most == resource.RLIM_INFINITY else min(WANTED_FILES, most)
+    if wanted < FEWEST_FILES:
+        said = f"The daemon may open {wanted} files; it needs {FEWEST_FILES}."
+        raise ConfigError(said, hint=f"`ulimit -n {WANTED_FILES}` in the shell that starts it.")
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
     gc.disable()  # until everything is imported: a tenth of the start-up
     lock = VaultLock(config, "daemon")
@@ -382,7 +382,7 @@ def run(config: Config, first: str = "ops") -> None:
     try:
         with wire.listen(os.fspath(config.state_dir)) as listener:
             log.info("daemon %s for %s, pid %d", __version__, config.vault, os.getpid())
-            asyncio.run(_serve(config, listener, first))
+            asyncio.run(Daemon(config, listener, first).run())
     finally:
         lock.release()
 
@@ -402,10 +402,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{error}\n")
         return EXIT_FAILED
     return 0
-
-
-async def _serve(config: Config, listener: socket.socket, first: str) -> None:
-    await Daemon(config, listener, first).run()
 
 
 def _own(config: Config, lock: VaultLock) -> None:
