@@ -61,3 +61,24 @@ def test_an_agents_recap_stays_when_its_conversation_is_consolidated(app: App) -
     [done] = ask(app, "consolidate")["sessions"]
     assert recap in before and done["notes"] == []
     assert app.reader.read(app.paths.active_context("main")).text == before
+
+
+def test_a_dry_run_shows_and_counts_what_waits_for_a_better_reader(app: App) -> None:
+    talk(app, "I'm allergic to peanuts.", "Not anymore, she moved to Gdańsk in February.")
+    body = ask(app, "consolidate", dry_run=True)
+    assert "1 candidate left to an agent or a model" in body["message"]
+    dropped = {one["reason"]: one["fact"] for one in body["sessions"][0]["dropped"]}
+    assert "Gdańsk" in dropped["unclear alone"]
+
+
+def test_a_reported_fact_that_waits_is_not_put_up_a_second_time(app: App) -> None:
+    said = {"text": "No shellfish for me, I'm allergic to shellfish."}
+    fact = {"text": "The user has a shellfish allergy.", "quote": "I'm allergic to shellfish"}
+    args = {"messages": [said], "end": True, "facts": [fact]}
+    told = run_operation(app, MAIN, "session_log", args, "mcp")
+    assert told["facts"][0]["outcome"] == "suggested"
+    ask(app, "consolidate")
+    waiting = app.reader.read(app.paths.suggestions).text
+    assert waiting.count("hellfish") == 1
+    brain = app.paths.brain("main")
+    assert not app.reader.exists(brain) or "hellfish" not in app.reader.read(brain).text
