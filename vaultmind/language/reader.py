@@ -30,7 +30,7 @@ GROUPS: dict[str, tuple[tuple[str, ...], float]] = {
     "forget": (("forget", "forget_topic"), 0.75),
     "correct": (("correct",), 0.9),
     "skip": (("skip_this", "skip_before", "skip_after"), 0.7),
-    "recall": (("recall", "show"), 0.5),
+    "recall": (("recall", "show"), 0.6),
 }
 """Labels that lead to the same act, and the likelihood from which it is done: what destroys needs
 more."""
