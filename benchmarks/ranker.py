@@ -97,7 +97,7 @@ class Vault:
         if fresh:
             with self.database.write():
                 for prepared in files:
-                    store(self.database, prepared, "")
+                    store(self.database, prepared)
         self._embed()
         with self.database.read() as connection:
             rows = connection.execute(
@@ -108,17 +108,17 @@ class Vault:
         self._langs = {row[0]: row[3] for row in rows}
         now = datetime.fromisoformat(max(row[4] for row in rows)).replace(tzinfo=UTC)
         columns = Columns(self.database)
+        columns.follow()
+        columns.take_vectors(embedder.id, embedder.dim)
         self.finder = Finder(columns, self, lambda: embedder.id, folder, lambda: now)
 
     def query_vector(self, query: str) -> Floats | None:
         """Return a question's vector."""
         return self.embedder.embed_query(query)
 
-    def nearest(
-        self, query: str, collections: Sequence[str], limit: int
-    ) -> list[tuple[str, float]] | None:
+    def nearest(self, vector: Floats, limit: int) -> list[tuple[bytes, float]]:
         """Tell that nothing is asked of a store: the vectors are in memory."""
-        return None
+        return []
 
     def fused(
         self, query: str, found: Candidates, by_text: list[int], by_meaning: list[int]
@@ -132,7 +132,7 @@ class Vault:
     def _embed(self) -> None:
         with self.database.read() as connection:
             rows = connection.execute(
-                "SELECT text_hash, title, text FROM chunks WHERE embedded != -1 AND text_hash "
+                "SELECT text_hash, title, text FROM chunks WHERE embeds AND text_hash "
                 "NOT IN (SELECT text_hash FROM embeddings WHERE embedder = ?)",
                 (self.embedder.id,),
             ).fetchall()

@@ -316,7 +316,7 @@ class TextSearch:
         reader = VaultReader(VaultPaths(step.root), _MAX_BYTES)
         with self._database.write():
             for path in step.touched:
-                store(self._database, _taken(reader, step.root, path), "")
+                store(self._database, _taken(reader, step.root, path))
 
 
 def _taken(reader: VaultReader, root: Path, path: str) -> Prepared:

@@ -113,13 +113,6 @@ def test_without_an_embedder_the_old_folder_of_vectors_goes_too(tmp_path: Path) 
         wordy.close()
 
 
-def test_damaged_copies_of_the_database_are_removed(app: App) -> None:
-    copy = Path(f"{app.index._database.path}.damaged")
-    copy.write_bytes(b"the lighthouse trip")
-    erase(app)
-    assert not copy.exists()
-
-
 def test_a_scrub_that_a_kill_prevented_is_done_at_the_next_start(tmp_path: Path) -> None:
     with open_vault(tmp_path, EMBEDDER) as app:
         app.index.erasing.begin()
@@ -141,9 +134,7 @@ def test_an_erasure_that_is_under_way_is_not_taken_for_one_that_was_killed(
     erasing, database = app.index.erasing, app.index._database
     scrubs: list[str] = []
     renew = erasing._embedding.renew
-    monkeypatch.setattr(
-        erasing._embedding, "renew", lambda seconds: scrubs.append("one") or renew(seconds)
-    )
+    monkeypatch.setattr(erasing._embedding, "renew", lambda: scrubs.append("one") or renew())
     erasing.begin()
     erasing.resume()
     until(lambda: all(one.name != "erasing" for one in threading.enumerate()), 30)
@@ -159,9 +150,9 @@ def test_an_erasure_that_begins_while_an_older_one_is_finished_keeps_its_mark(
     database.set("erasure_begun", "1")  # by a process that was killed
     renew = erasing._embedding.renew
 
-    def begin_meanwhile(seconds: float) -> str:
+    def begin_meanwhile() -> None:
         erasing.begin()
-        return renew(seconds)
+        renew()
 
     with monkeypatch.context() as patch:
         patch.setattr(erasing._embedding, "renew", begin_meanwhile)

@@ -32,7 +32,7 @@ def chunks(vault: Vault, path: str) -> list[Chunk]:
     with vault.database.read() as connection:
         found = []
         for name in vault.ids(path):
-            near = chunks_beside(connection, Chunk(name, path, "note", "", "", "", "", 0, 0))
+            near = chunks_beside(connection, name)
             found.append(next(one for one in near if one.id == name))
     return found
 
@@ -43,7 +43,7 @@ def answered(vault: Vault, ranked: Sequence[Chunk], **wanted: object) -> Answere
 
     def beside(chunk: Chunk) -> Sequence[Chunk]:
         with vault.database.read() as connection:
-            return chunks_beside(connection, chunk)
+            return chunks_beside(connection, chunk.id)
 
     def shows(chunk: Chunk) -> bool:
         return vault.outlet.shows_chunk(chunk, PERSON)

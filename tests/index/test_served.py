@@ -185,7 +185,7 @@ def vault(tmp_path: Path) -> Path:
 def test_a_vault_is_searched_by_it_and_by_words_while_it_is_gone(
     vault: Path, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vectors, "RETRY_SECONDS", (0.0, 0.05))
+    monkeypatch.setattr(vectors, "PAUSES", (0.0, 0.05))
     settings = IndexConfig(embedder=f"{server.url}/v1#bge-m3", watch=False)
     config = Config(vault, vault.parent / "state", index=settings)
     index = Index(

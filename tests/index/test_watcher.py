@@ -18,17 +18,13 @@ class Seen:
 
     def __init__(self) -> None:
         self.paths: set[str] = set()
-        self.folders: set[str] = set()
         self.lost = 0
         self.broken = False
 
-    def files(self, paths: list[str]) -> None:
+    def mark(self, paths: list[str]) -> None:
         if self.broken:
             raise RuntimeError("a fault in the handler")
         self.paths.update(paths)
-
-    def folder(self, path: str) -> None:
-        self.folders.add(path)
 
     def everything(self) -> None:
         self.lost += 1

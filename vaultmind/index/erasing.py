@@ -26,8 +26,6 @@ from vaultmind.index.vectors import Vectors
 from vaultmind.index.where import Where
 from vaultmind.types import Chunk, Scrubbed
 
-VECTOR_SECONDS = 120.0
-"""How long to wait until the vectors' old folder is gone."""
 MOST_TRACES = 32
 TRACE_BYTES = 256
 """Of a vector: 64 numbers, which no other has."""
@@ -87,11 +85,11 @@ class Erasing:
                         (json.dumps(some),),
                     ).fetchall()
                 self._sync.refresh(some)
-                slow = self._embedding.renew(VECTOR_SECONDS)
                 traces = self._forget([row[0] for row in rows])
+                self._embedding.renew()
             except (sqlite3.Error, VaultMindError) as error:
                 return Scrubbed((), (f"the index could not be cleaned ({error})",))
-            faults = tuple(filter(None, (slow, self._database.compact())))
+            faults = tuple(filter(None, (self._database.compact(),)))
             with self._marking:
                 if not faults and not self._under_way:
                     self._database.set(_BEGUN, "")
@@ -142,8 +140,7 @@ class Erasing:
         """Drop terms and cached vectors that no chunk needs; return traces of the vectors, of those
         held by the erased files first.
 
-        Comes after the renewal: until then the embedding may have cached one more. Of two texts
-        that an embedder takes for the same one may go and one stay: that is no trace.
+        Of two texts that an embedder takes for the same one may go and one stay: that is no trace.
         """
         columns = self._columns
         with self._database.write() as connection:

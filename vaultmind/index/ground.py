@@ -35,16 +35,12 @@ log = logging.getLogger(__name__)
 class Hints(Protocol):
     """Takes what the watcher has seen. Never blocks."""
 
-    def files(self, paths: list[str]) -> None:
-        """Files that changed, came or went, vault-relative."""
-        ...
-
-    def folder(self, path: str) -> None:
-        """A folder that came, went or has another name now, vault-relative."""
+    def mark(self, paths: list[str]) -> None:
+        """Take files, or folders (`A/`), that changed, came or went."""
         ...
 
     def everything(self) -> None:
-        """Events were lost, or the rules of what is indexed changed."""
+        """Take that events were lost, or that the rules of what is indexed changed."""
         ...
 
 
@@ -131,13 +127,11 @@ class Watcher:
         if "" in paths:
             self._hints.everything()
         elif event.is_directory:
-            for path in paths:
-                self._hints.folder(path)
+            self._hints.mark([f"{path}/" for path in paths])
         else:
             if any(map(self._governs, paths)):
                 self._hints.everything()
-            if files := [path for path in paths if self._takes(path)]:
-                self._hints.files(files)
+            self._hints.mark([path for path in paths if self._takes(path)])
 
     def _relative(self, path: str | bytes) -> str | None:
         """Return a path inside the vault, empty for the vault itself, None for none at all."""

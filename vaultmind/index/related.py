@@ -177,9 +177,9 @@ class Relations:
             if vector is None or not (slots := slots[columns.has_vector[slots]]).size:
                 return [], {}, {}
             keys = columns.vectors(slots)
-            mind = attend(vector, keys)
+            mind, far = attend(vector, keys), self._finder.nearest.nearest
             in_mind = [
-                columns.nearest(mind, columns.mask(Where((agent,), (kind,))), IN_MIND)[0]
+                columns.nearest(mind, columns.mask(Where((agent,), (kind,))), IN_MIND, far)
                 for kind in KINDS
             ]
             rowids = columns.rows["rowid"]

@@ -20,7 +20,6 @@ import numpy as np
 
 from vaultmind.errors import VaultMindError
 from vaultmind.index.asking import IDLE_WORDS, NamedTime, named_time
-from vaultmind.index.chroma import collection_of
 from vaultmind.index.columns import Columns, Flags, Floats, Ints
 from vaultmind.index.db import (
     Database,
@@ -39,7 +38,6 @@ from vaultmind.index.words.language import detect
 from vaultmind.index.words.terms import shortened, words
 from vaultmind.ports import Clock, FileIndexer, Nearest
 from vaultmind.types import (
-    KINDS,
     Caller,
     Chunk,
     Hit,
@@ -149,7 +147,7 @@ class Finder:
         """Take as `embedder` what returns the id of the one in use, empty for none."""
         self.columns = columns
         self._matcher = Matcher(columns)
-        self._nearest = nearest
+        self.nearest = nearest
         self._embedder = embedder
         self._folder = memory_folder
         self._clock = clock
@@ -188,13 +186,8 @@ class Finder:
                 mask = columns.mask(inside)
                 match = replace(match, found=match.found[:0])
             near = match.found[:0]
-            far: dict[int, float] = {}
             if vector is not None and not listing:
-                if columns.embedder == embedder:
-                    near, _ = columns.nearest(vector, mask, DEPTH)
-                else:
-                    far = self._of_the_store(query, where, mask)
-                    near = np.array([*far], dtype=np.int64)
+                near = columns.nearest(vector, mask, DEPTH, self.nearest.nearest)
             found = Found(query, match, near, timely, vector, named)
             scene = scene_of(columns, self._matcher, found, mask)
             if scene is None:
@@ -206,8 +199,6 @@ class Finder:
             closeness = np.full(len(order), np.nan, dtype=np.float32)
             if scene.closeness is not None:
                 closeness = np.where(scene.known[order], scene.closeness[order], closeness)
-            for at, slot in enumerate(slots.tolist() if far else ()):
-                closeness[at] = scale_of(embedder).place(far[slot]) if slot in far else np.nan
             first = slots[:LOOKED_INTO]
             return Candidates(
                 rowids=columns.rows["rowid"][slots].tolist(),
@@ -230,11 +221,8 @@ class Finder:
 
     def vector(self, query: str) -> Floats | None:
         """Return a question's vector, once those of the chunks are at hand; None for none."""
-        vector, embedder = self._nearest.query_vector(query), self._embedder()
-        if vector is not None and self.columns.embedder != embedder:
-            self.columns.follow()
-            self.columns.take_vectors(embedder, len(vector))
-        return vector
+        vector = self.nearest.query_vector(query)
+        return vector if self.columns.embedder == self._embedder() else None
 
     def saying(self, text: str, where: Where, limit: int) -> list[int]:
         """Return the rowids of what holds words of a text and passes a filter, likeliest first."""
@@ -248,24 +236,6 @@ class Finder:
 
     def _named(self, query: str) -> NamedTime | None:
         return named_time(query, detect(query[:MAX_QUERY_LANGUAGE]) or "", self._clock())
-
-    def _of_the_store(self, query: str, where: Where, mask: Flags) -> dict[int, float]:
-        """Return the cosines of what the vector store finds nearest: of a vault whose vectors are
-        too many to be held in memory.
-        """
-        kinds = where.kinds or KINDS
-        agents = self.columns.agents if where.agents is None else where.agents
-        names = [collection_of("note", "")] if "note" in kinds else []
-        names += [
-            collection_of(kind, one) for one in agents for kind in kinds if one and kind != "note"
-        ]
-        found = dict(self._nearest.nearest(query, names, DEPTH) or ())
-        with self.columns.database.read() as connection:
-            rows = connection.execute(
-                f"SELECT id, rowid FROM chunks WHERE id IN ({','.join('?' * len(found))})", [*found]
-            ).fetchall()
-        slots = {name: self.columns.slots_of([rowid]) for name, rowid in rows}
-        return {int(at[0]): 1.0 - found[name] for name, at in slots.items() if mask[at].all()}
 
 
 def _inside(where: Where, named: NamedTime | None) -> Where | None:
@@ -402,7 +372,7 @@ class Search:
         def beside(chunk: Chunk) -> Sequence[Chunk]:
             if chunk.id not in around:
                 with self._database.read() as connection:
-                    around[chunk.id] = chunks_beside(connection, chunk)
+                    around[chunk.id] = chunks_beside(connection, chunk.id)
             return around[chunk.id]
 
         around: dict[str, Sequence[Chunk]] = {}
