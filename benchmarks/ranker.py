@@ -35,7 +35,7 @@ from vaultmind.index.db import Database
 from vaultmind.index.embed import embedded_text
 from vaultmind.index.models import FEATURES, WITHOUT_MEANING
 from vaultmind.index.notes import chunk_file, place_of
-from vaultmind.index.rank import EXACT, features_of
+from vaultmind.index.rank import EXACT
 from vaultmind.index.search import Candidates, Finder
 from vaultmind.index.sync import Prepared, store
 from vaultmind.index.training import Lesson, train
@@ -233,8 +233,7 @@ def _seen(
     if found is None:
         empty = np.zeros((0, len(FEATURES)), np.float32)
         return Ranked(group, kind, query, frozenset(right), (), empty, (), (), ())
-    told = features_of(found.scene)
-    features = np.stack([told[name] for name in FEATURES], axis=1)[found.order]
+    features = np.stack([found.told[name] for name in FEATURES], axis=1)
     by_text = _sorted(found.rowids, found.bm25)
     by_meaning = _sorted(found.rowids, np.nan_to_num(found.closeness, nan=-1.0))
     lists = (found.rowids, by_text, by_meaning, vault.fused(query, found, by_text, by_meaning))

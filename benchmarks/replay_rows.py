@@ -331,7 +331,7 @@ def _taken(reader: VaultReader, root: Path, path: str) -> Prepared:
         Chunk(f"{path}:{start}", path, "note", "", "", path, text, start, start + len(text))
         for start, text in passages(file.text)
     )
-    chunked = Chunked(chunks, path, "", "")
+    chunked = Chunked(chunks)
     return Prepared(path, Place("note", "", "note"), file.stat, file, chunked)
 
 

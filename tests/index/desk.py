@@ -8,7 +8,7 @@ from tests.fakes import HashEmbedder
 from vaultmind.index.chroma import ChromaStore
 from vaultmind.index.columns import Columns
 from vaultmind.index.db import Database
-from vaultmind.index.ground import VaultGround
+from vaultmind.index.folder import VaultFolder
 from vaultmind.index.sync import Changes, Sync
 from vaultmind.index.vectors import Vectors
 from vaultmind.index.where import Where
@@ -29,7 +29,7 @@ class Desk:
         self.sync = Sync(
             self.database,
             VaultReader(paths, 0),
-            VaultGround(paths),
+            VaultFolder(paths),
             Changes(0),
         )
         self.columns = Columns(self.database)

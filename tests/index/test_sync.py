@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from vaultmind.errors import VaultNotFound
-from vaultmind.index import ground
+from vaultmind.index import folder
 from vaultmind.index.columns import Columns
 from vaultmind.index.db import Database
-from vaultmind.index.ground import VaultGround
+from vaultmind.index.folder import VaultFolder
 from vaultmind.index.matching import Matcher
 from vaultmind.index.sync import Changes, Sync
 from vaultmind.index.where import Where
@@ -32,7 +32,7 @@ class Desk:
         self.sync = self.new_sync(VaultReader(VaultPaths(self.vault), 6_000_000))
 
     def new_sync(self, reader: VaultReader, exclude: tuple[str, ...] = ()) -> Sync:
-        stands_on = VaultGround(reader.paths, exclude)
+        stands_on = VaultFolder(reader.paths, exclude)
         return Sync(self.database, reader, stands_on, self.changes)
 
     def write(self, path: str, text: str | bytes) -> Path:
@@ -120,14 +120,14 @@ def test_a_note_that_never_rests_is_indexed_and_looked_at_again(desk: Desk) -> N
 
 
 def test_one_odd_file_does_not_stop_the_others(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    real_cut = ground.chunk_file
+    real_cut = folder.chunk_file
 
     def cut(path: str, *rest: object) -> object:
         if path == "odd.md":
             raise RecursionError("too deep")
         return real_cut(path, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(ground, "chunk_file", cut)
+    monkeypatch.setattr(folder, "chunk_file", cut)
     for name in ("a", "odd", "z"):
         desk.write(f"{name}.md", f"words of {name}")
     desk.write("half.canvas", '{"nodes": [{"type": "text", "text": "half of a letter \\ud83d"}]}')

@@ -22,7 +22,7 @@ from vaultmind.index.db import Database, FileRow, Journal, file_rows, is_damage
 from vaultmind.index.embed import open_embedder
 from vaultmind.index.erasing import Erasing
 from vaultmind.index.fetch import Fetch, Fetched
-from vaultmind.index.ground import Ground, VaultGround
+from vaultmind.index.folder import VaultFolder, Watcher
 from vaultmind.index.messages import Messages
 from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.raw import Raw
@@ -58,7 +58,7 @@ class Index:
     def __init__(
         self,
         config: Config,
-        ground: VaultPaths | Ground,
+        ground: VaultPaths | VaultFolder,
         withheld: Withheld,
         *,
         clock: Clock,
@@ -79,7 +79,7 @@ class Index:
         self._counts: tuple[Any, ...] = ()
         self._database = Database(config.state_dir / "index.db")
         if is_vault := isinstance(ground, VaultPaths):
-            ground = VaultGround(ground, config.index.exclude)
+            ground = VaultFolder(ground, config.index.exclude)
         reader = VaultReader(ground.paths, config.index.max_file_bytes)
         self._columns = Columns(self._database)
         self._changes = Changes(config.index.debounce_ms / 1000)
@@ -115,7 +115,7 @@ class Index:
         self._fetch = Fetch(self._database, self.outlet)
         self.erasing = Erasing(self._finder, self._sync, self._embedding)
         """What takes erased texts out of the index. Implements ports.IndexErasing."""
-        self._watcher = ground.watcher(self)
+        self._watcher = Watcher(ground, self.mark, self.everything)
         self._thread = threading.Thread(target=self._run, name="sync", daemon=True)
 
     # --- life ----------------------------------------------------------------------------
@@ -276,7 +276,7 @@ class Index:
             log.exception("the index no longer follows the vault")
             self._phase, self._failure = "failed", f"The index has stopped: {error}."
         finally:
-            self._watcher.close()
+            self._watcher.stop()
             self._step()
 
     def _round(self) -> None:

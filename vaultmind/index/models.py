@@ -20,8 +20,8 @@ told, never a reason for search to fail.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, field, replace
 from functools import cache
 from itertools import islice
@@ -53,19 +53,17 @@ MOST_BEFORE = 50
 """Changes of what is in use that can be taken back."""
 
 FAMILIES: dict[str, str] = {
-    "words": "bm25 bm25_rank topic topic_rank coverage subject rarest near exact",
+    "words": "bm25 bm25_rank topic topic_rank coverage subject exact",
     "title": "title",
-    "beside": "topic_before topic_after topic_two_away subject_around subject_around_two"
-    " answers_topic",
-    "whole": "whole_best whole_top3 whole_subject best_of_whole",
-    "speaker": "speaker mentioned first_person",
+    "beside": "topic_before topic_after subject_around subject_around_two answers_topic",
+    "whole": "whole_best whole_subject",
+    "speaker": "speaker first_person",
     "answer": "asks",
-    "time": "says_time says_number when recent",
+    "time": "says_time when recent",
     "written": "length message_length start",
     "kind": "foreign note message fact summary",
     "links": "links_in links_out",
-    "meaning": "meaning meaning_of_best meaning_rank meaning_feedback meaning_subject"
-    " meaning_speaker meaning_foreign no_vector",
+    "meaning": "meaning meaning_of_best meaning_feedback meaning_subject meaning_foreign no_vector",
     "meaning_beside": "meaning_before meaning_after meaning_around meaning_two_away",
     "meaning_whole": "meaning_whole_best meaning_whole_top3",
 }
@@ -167,18 +165,14 @@ def stamp_of(memory_folder: Path) -> Stamp:
     folder = memory_folder / OWN
     if not folder.parent.exists() or folder.parent.is_symlink() or folder.is_symlink():
         return ()
+    files = [memory_folder / ACTIVE, *islice(folder.glob("*.json"), MOST_LOOKED_AT)]
     found: list[tuple[str, int, int]] = []
-    for path, least in ((folder.parent, ACTIVE), (folder, "")):
-        try:
-            with os.scandir(path) as entries:
-                for entry in islice(entries, MOST_LOOKED_AT):
-                    name = f"models/{entry.name}" if least else entry.name
-                    wanted = name == ACTIVE if least else name.endswith(".json")
-                    if wanted and entry.is_file(follow_symlinks=False):
-                        stat = entry.stat(follow_symlinks=False)
-                        found.append((name, stat.st_mtime_ns, stat.st_size))
-        except OSError:
-            continue
+    for file in files:
+        with suppress(OSError):
+            if file.is_file() and not file.is_symlink():
+                stat = file.stat()
+                name = ACTIVE if file.parent != folder else file.name
+                found.append((name, stat.st_mtime_ns, stat.st_size))
     return tuple(sorted(found))
 
 

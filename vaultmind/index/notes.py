@@ -83,11 +83,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Chunked:
-    """A file, ready to be indexed. `time` is the date it speaks from, `lang` its language."""
+    """A file, ready to be indexed, and its language."""
 
     chunks: tuple[Chunk, ...]
-    title: str
-    time: str = ""
     lang: str = ""
     faults: tuple[Fault, ...] = ()
 
@@ -272,7 +270,7 @@ def chunk_note(path: str, text: str) -> Chunked:
         )
         for chunk in _with_properties([one for one in chunks if one.text], note, title)
     )
-    return Chunked(done, title, time, lang, faults_of(path, note.faults))
+    return Chunked(done, lang, faults_of(path, note.faults))
 
 
 def chunk_summary(path: str, text: str) -> Chunked:
@@ -299,7 +297,7 @@ def chunk_summary(path: str, text: str) -> Chunked:
                 if said.lstrip("#").strip() not in ("", section.raw):
                     chunk = replace(chunk, anchor=anchor or chunk.anchor, text=said)
                     chunks.append(replace(chunk, lang=lang, time=time))
-    return Chunked(tuple(chunks), title, time, lang, faults_of(path, note.faults))
+    return Chunked(tuple(chunks), lang, faults_of(path, note.faults))
 
 
 def _sections(note: Note, text: str) -> list[_Section]:
@@ -402,7 +400,7 @@ def chunk_canvas(path: str, text: str) -> Chunked:
         for card in cards
         for start, end in split(card, (0, len(card)), TARGET)
     )
-    return Chunked(chunks, title, "", lang, faults_of(path, canvas.faults))
+    return Chunked(chunks, lang, faults_of(path, canvas.faults))
 
 
 def chunk_brain(path: str, text: str) -> Chunked:
@@ -418,7 +416,7 @@ def chunk_brain(path: str, text: str) -> Chunked:
         chunk = new_chunk(bullet.heading or name, told, (bullet.start, bullet.end), anchor)
         time = written[1] if written else ""
         chunks.append(replace(chunk, lang=detect(bullet.text, lang), time=time))
-    return Chunked(tuple(chunks), name, "", lang)
+    return Chunked(tuple(chunks), lang)
 
 
 def chunk_session(path: str, text: str) -> Chunked:
@@ -450,8 +448,7 @@ def chunk_session(path: str, text: str) -> Chunked:
             )
             for start, end in pieces
         ]
-    faults = faults_of(path, transcript.faults)
-    return Chunked(tuple(chunks), session, transcript.meta.started, lang, faults)
+    return Chunked(tuple(chunks), lang, faults_of(path, transcript.faults))
 
 
 def chunk_episode(path: str, text: str) -> Chunked:
@@ -485,7 +482,7 @@ def chunk_episode(path: str, text: str) -> Chunked:
     lang = detect(" \n".join(chunk.text for chunk in chunks))
     spoken = tuple(replace(chunk, lang=detect(chunk.text, lang)) for chunk in chunks)
     faults = (found.fault,) if found and found.fault else ()
-    return Chunked(spoken, title, started, lang, faults_of(path, faults))
+    return Chunked(spoken, lang, faults_of(path, faults))
 
 
 def _time_in(raw: str | None) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 
 from vaultmind.errors import VaultMindError
 from vaultmind.index.asking import IDLE_WORDS, NamedTime, named_time
-from vaultmind.index.columns import Columns, Flags, Floats, Ints
+from vaultmind.index.columns import Columns, Flags, Floats
 from vaultmind.index.db import (
     Database,
     changed_on_disk,
@@ -31,7 +31,15 @@ from vaultmind.index.embed import STRONG, scale_of
 from vaultmind.index.matching import WHOLE, Match, Matcher
 from vaultmind.index.models import Model, Registry, Stamp, registry_of, stamp_of
 from vaultmind.index.outlet import Outlet, Shown
-from vaultmind.index.rank import Found, Scene, order_of, scene_of, scored, why
+from vaultmind.index.rank import (
+    Found,
+    Scene,
+    features_of,
+    order_of,
+    scene_of,
+    scored,
+    why,
+)
 from vaultmind.index.results import Answered, Ranked, answer
 from vaultmind.index.where import Where, where_of
 from vaultmind.index.words.language import detect
@@ -109,9 +117,8 @@ class Candidates:
     """Share of each telling word that each of the first holds; rows by words."""
     weights: Floats
     """What each telling word says."""
-    scene: Scene
-    order: Ints
-    """The row in the scene of each candidate."""
+    told: dict[str, Floats]
+    """Each feature, by name."""
     model: Model
     features: Floats
 
@@ -192,16 +199,18 @@ class Finder:
             scene = scene_of(columns, self._matcher, found, mask)
             if scene is None:
                 return None
+            told = features_of(scene)
             model = self.registry().choose("" if scene.closeness is None else embedder)
-            ranks, features = scored(model, scene)
-            order = order_of(ranks, scene.exact, columns.rows["rowid"][scene.slots[: scene.count]])
+            ranks, features = scored(model, told)
+            rowids = columns.rows["rowid"][scene.slots[: scene.count]]
+            order = order_of(ranks, scene.exact, rowids)
             slots = scene.slots[order]
             closeness = np.full(len(order), np.nan, dtype=np.float32)
             if scene.closeness is not None:
                 closeness = np.where(scene.known[order], scene.closeness[order], closeness)
             first = slots[:LOOKED_INTO]
             return Candidates(
-                rowids=columns.rows["rowid"][slots].tolist(),
+                rowids=rowids[order].tolist(),
                 ranks=ranks[order],
                 bm25=match.scores[slots],
                 closeness=closeness,
@@ -213,8 +222,7 @@ class Finder:
                 embedder=embedder,
                 held=np.maximum(match.text[:, first] / WHOLE, match.title[:, first]).T,
                 weights=np.array([one.weight for one in match.wanted], dtype=np.float32),
-                scene=scene,
-                order=order,
+                told={name: column[order] for name, column in told.items()},
                 model=model,
                 features=features[order],
             )
@@ -256,7 +264,8 @@ def _of_the_time(scene: Scene, named: NamedTime | None) -> Flags:
     if named is None or not named.explicit:
         return everything
     inside = scene.when >= named.inside
-    return inside | ~scene.dated if inside.any() else ~everything
+    undated = np.array([not time for time in scene.times])
+    return inside | undated if inside.any() else ~everything
 
 
 class Reader:

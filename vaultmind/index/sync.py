@@ -19,7 +19,7 @@ from vaultmind.index.asking import flags_of
 from vaultmind.index.columns import packed
 from vaultmind.index.db import CHUNK_COLUMNS, Database
 from vaultmind.index.embed import embedded_text
-from vaultmind.index.ground import Ground, walked
+from vaultmind.index.folder import VaultFolder, walked
 from vaultmind.index.notes import Chunked, Place
 from vaultmind.index.ties import store_ties
 from vaultmind.ports import Report, silent
@@ -125,7 +125,7 @@ class Sync:
     """Implements ports.FileIndexer over one database. Safe for many threads."""
 
     def __init__(
-        self, database: Database, reader: VaultReader, ground: Ground, changes: Changes
+        self, database: Database, reader: VaultReader, ground: VaultFolder, changes: Changes
     ) -> None:
         self._database = database
         self._reader = reader
@@ -171,7 +171,7 @@ class Sync:
                 found.update(
                     row[0] for row in connection.execute(statement, (path, path[:-1] + "0"))
                 )
-            found.update(walked(self._reader.paths.root, path[:-1], self._ground, self.rules))
+            found.update(walked(path[:-1], self._ground, self.rules))
         self._process(sorted(found), silent)
 
     def reconcile(self, report: Report = silent) -> None:

@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from itertools import islice
 from typing import Any
 
 from vaultmind.index.words.irregular import BASES
@@ -86,6 +87,12 @@ _SOFT = re.compile("(?:" + "|".join(_HARD) + ")$")
 _ELIDED = 2
 """Letters before an apostrophe that are an article of their own (l'eau, d'Arc, o'Neill)."""
 _WHOLE_WORD = re.compile(r"(?<![\w'’-])[^\W\d_]{2,}(?![\w'’-])")
+_SPACED = re.compile(
+    r"(?<![^\W_])[a-z]{0,4}\d+(?:[ ().\-/\u00a0]{1,2}\d+)+(?![^\W_])", re.IGNORECASE
+)
+_GROUP = re.compile(r"[^\W_]+")
+MIN_DIGITS, MAX_DIGITS, MOST_NUMBERS = 6, 34, 50
+"""Digits of a number that may be spaced in other ways, and such numbers of one text."""
 _OPERATORS = frozenset(("and", "or", "not"))
 """Of search engines: typed in capitals, and no acronyms."""
 _stemming = threading.Lock()
@@ -157,8 +164,21 @@ def index_terms(text: str, lang: str) -> tuple[str, str]:
         ]
     else:
         pairs = [_indexed_word(raw, lang) for raw in _SIMPLE.findall(text)]
-    found, stemmed = zip(*pairs, strict=True) if pairs else ((), ())
+    joined = " ".join(one for _, whole in _numbers(text) for one in whole)
+    found, stemmed = zip(*pairs, (joined, joined), strict=True)
     return " ".join(found), " ".join(stemmed)
+
+
+def _numbers(text: str) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the parts of each spaced number, and what it is in one: whole, and without the first.
+
+    So a number is found however it is spaced, and with a country's code or without.
+    """
+    for match in islice(_SPACED.finditer(text), MOST_NUMBERS):
+        parts = _GROUP.findall(match[0].lower())
+        whole = ["".join(parts), *(["".join(parts[1:])] if len(parts) > 2 else [])]  # noqa: PLR2004
+        if MIN_DIGITS <= len(whole[0]) <= MAX_DIGITS:
+            yield parts, [one for one in whole if len(one) >= MIN_DIGITS]
 
 
 def query_terms(query: str, langs: Sequence[str]) -> list[Term]:
@@ -180,6 +200,11 @@ def query_terms(query: str, langs: Sequence[str]) -> list[Term]:
         if len(terms) >= MAX_QUERY_WORDS:
             break
     _add_chain(terms, chain, parts)
+    for groups, whole in _numbers(query):
+        for part in groups:
+            terms.pop((part,), None)
+        terms[tuple(groups)] = Term(tuple(groups))
+        terms[whole[0],] = Term((whole[0],), tuple(whole))
     return _with_stops(list(terms.values()), _acronyms(query))
 
 
