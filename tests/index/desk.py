@@ -35,8 +35,6 @@ class Desk:
         self.columns = Columns(self.database)
         self.embedder = HashEmbedder()
         self.running: list[Vectors] = []
-        self.probes = True
-        """Whether the store is looked at in a process of its own before it is opened: a second."""
 
     def start(
         self,
@@ -55,7 +53,7 @@ class Desk:
     ) -> Vectors:
         made = Vectors(
             self.columns,
-            store or ChromaStore(self.folder / "chroma", probe=self.probes),
+            store or ChromaStore(self.folder / "chroma"),
             lambda: embedder or self.embedder,
             lambda: None,
         )

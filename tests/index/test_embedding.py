@@ -75,7 +75,6 @@ def test_a_full_disk_is_named_and_vectors_come_when_there_is_room(
     monkeypatch.setattr(module, "PAUSES", (0.0, 0.05))
     (desk.folder / "chroma").write_text("a file in its place: no folder can be made")
     monkeypatch.setattr(module, "_FULL_BELOW", 10**20)
-    desk.probes = False
     embedding = desk.start()
     until(lambda: embedding.note == f"{NO_SPACE} It is filled again from the cache soon.")
     (desk.folder / "chroma").unlink()

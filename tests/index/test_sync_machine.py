@@ -48,7 +48,7 @@ def open_index(vault: Path, state: Path) -> Index:
         Withheld(Nothing(), OpenToAll()),
         clock=lambda: datetime.now(UTC),
         embedder=lambda: HashEmbedder(dim=8),
-        store=ChromaStore(state / "chroma", probe=False),
+        store=ChromaStore(state / "chroma"),
     )
     index.start()
     return index

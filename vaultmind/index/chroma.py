@@ -1,7 +1,7 @@
 """Vectors in Chroma, by the hash of their text: a copy of the database's cache, rebuilt in doubt.
 
-Chroma is a folder that one process opens, or a server (`index.chroma_url`). A folder is looked at
-in a throw-away process first, since a damaged one can end the process that opens it.
+Chroma is a folder that one process opens, or a server (`index.chroma_url`). A folder that was not
+closed in good order is filled anew.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ import hashlib
 import logging
 import os
 import shutil
-import subprocess
-import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
@@ -29,31 +27,10 @@ BATCH = 50
 """Vectors a write: Chroma holds the interpreter's lock for its whole length."""
 TOKEN_VARIABLE = "VAULTMIND_CHROMA_TOKEN"
 """Environment variable that holds the token of a Chroma server."""
-_PROBE_SECONDS = 30.0
 _LIST_PAGE = 5000
-_PROBE = """
-import sys
-try:
-    import chromadb_rust_bindings as native
-    place = ("default_tenant", "default_database")
-    files = native.SqliteDBConfig(hash_type=native.MigrationHash.MD5,
-        migration_mode=native.MigrationMode.Apply, url=sys.argv[1] + "/chroma.sqlite3")
-    chroma = native.Bindings(allow_reset=False, sqlite_db_config=files, persist_path=sys.argv[1],
-        hnsw_cache_size=64)
-    for held in chroma.list_collections(None, None, *place):
-        last = max(0, chroma.count(str(held.id), *place) - 8)
-        for offset in {0, last}:
-            some = chroma.get(str(held.id), None, None, 8, offset, None, ["embeddings"], *place)
-            if not some.embeddings:
-                continue
-            found = chroma.query(str(held.id), None, some.embeddings, 10, None, None,
-                ["distances"], *place).distances
-            if 2 * sum(not row or min(row) > 1e-3 for row in found) > len(found):
-                sys.exit(held.name + ": stored vectors are not found")
-except (ImportError, AttributeError, TypeError):
-    pass  # another version of Chroma's native part: it is opened without a look
-"""
-"""Asks Chroma's native part whether most of the first and the newest vectors find themselves."""
+_IN_USE = "in-use"
+"""A file that stands beside Chroma's folder while it is open: after a crash the folder is not
+trusted, since a damaged one may end the process that opens it."""
 
 log = logging.getLogger(__name__)
 
@@ -70,8 +47,8 @@ class ChromaStore:
     own.
     """
 
-    def __init__(self, root: Path, *, url: str = "", probe: bool = True) -> None:
-        self._root, self._url, self._probe = root, url, probe
+    def __init__(self, root: Path, *, url: str = "") -> None:
+        self._root, self._url = root, url
         self._lock = threading.RLock()
         self._client: Any = None
         self._held: Any = None
@@ -82,18 +59,15 @@ class ChromaStore:
     def open(self, embedder: str) -> None:
         """Open what holds an embedder's vectors; begin afresh where it is damaged or missing."""
         with self._lock:
-            number = max(self._numbers(), default=0)
-            damage = self._damage_in(self._root / str(number)) if number and self._probe else ""
-            try:
-                if self._url or (number and not damage):
+            number, marked = max(self._numbers(), default=0), self._root / _IN_USE
+            if self._url or (number and not marked.exists()):
+                try:
                     self._connect(number, embedder)
                     return
-            except Exception as error:  # Chroma's native part raises what it likes
-                if self._url:
-                    raise StoreBroken(f"Chroma at {self._url} fails: {error}") from error
-                damage = f"{type(error).__name__}: {error}"
-            if damage:
-                log.warning("vectors in %s are damaged (%s): rebuilding", self._root, damage)
+                except Exception as error:  # Chroma's native part raises what it likes
+                    if self._url:
+                        raise StoreBroken(f"Chroma at {self._url} fails: {error}") from error
+                    log.warning("vectors in %s are damaged (%s)", self._root, error)
             self.reset(embedder)
 
     def reset(self, embedder: str) -> None:
@@ -129,6 +103,7 @@ class ChromaStore:
             if self._client is not None:
                 with suppress(Exception):  # a broken client may fail to close as well
                     self._client.close()
+                    (self._root / _IN_USE).unlink(missing_ok=True)
             self._client = self._held = None
 
     def add(self, names: Sequence[str], vectors: Matrix) -> None:
@@ -160,24 +135,9 @@ class ChromaStore:
             raise StoreBroken("The vector store is not open.")
         return self._held
 
-    def _damage_in(self, folder: Path) -> str:
-        """Return what a process of its own finds wrong with a folder, or nothing."""
-        command = [sys.executable, "-P", "-c", _PROBE, str(folder)]
-        try:
-            done = subprocess.run(
-                command,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                timeout=_PROBE_SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return f"no answer within {_PROBE_SECONDS:g} s"
-        said = done.stderr.decode(errors="replace").strip().splitlines()
-        ended = f"the probe ended with {done.returncode}"
-        return [ended, *said][-1] if done.returncode else ""
-
     def _connect(self, number: int, embedder: str) -> None:
+        if not self._url:
+            (self._root / _IN_USE).touch()
         self._client = self._new_client(str(self._root / str(number)))
         self._drop_others(f"{self._prefix}{embedder}")
         self._held = self._client.get_or_create_collection(

@@ -138,8 +138,6 @@ class Database:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.was_clean = True
-        """Whether the last process closed it in good order."""
         self.renewed = ""
         """Why the database was started anew; empty when it was not."""
         self.version = 0
@@ -246,15 +244,6 @@ class Database:
         with self.write() as connection:
             connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
-    def check(self) -> str:
-        """Return what is wrong with the file, or nothing. Reads all of it."""
-        try:
-            with self.read() as connection:
-                found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
-        except sqlite3.DatabaseError as error:
-            return str(error)
-        return "" if found == "ok" else found
-
     def renew(self, reason: str) -> None:
         """Replace a damaged file by an empty one; the vault fills it again."""
         with self._lock:
@@ -296,12 +285,10 @@ class Database:
         return True
 
     def close(self) -> None:
-        """Close all connections and note that this was in good order."""
+        """Close all connections."""
         with self._lock:
             if self._closed:
                 return
-            with suppress(sqlite3.Error):
-                self.set("clean", "1")
             self._closed = True
             with self._pool_lock:
                 self._drop_connections()
@@ -321,9 +308,6 @@ class Database:
             connection.execute("PRAGMA cache_size = -16000")
             if version != VERSION:
                 connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
-            row = connection.execute("SELECT value FROM meta WHERE key = 'clean'").fetchone()
-            self.was_clean = row is None or row[0] == "1"
-            connection.execute("INSERT OR REPLACE INTO meta VALUES ('clean', '0')")
         except BaseException:
             connection.close()
             raise

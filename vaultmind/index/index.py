@@ -34,7 +34,6 @@ from vaultmind.ports import Clock, Embedder, Report, silent
 from vaultmind.types import (
     Caller,
     Fault,
-    Freshness,
     IndexState,
     MessageRef,
     Progress,
@@ -209,10 +208,6 @@ class Index:
             notes=tuple(note for note in (*own, *self._finder.registry().faults) if note),
         )
 
-    def freshness(self, path: str) -> Freshness:
-        """Return whether a note is indexed as it stands, as far as events tell."""
-        return self._changes.state(path)
-
     @property
     def journal(self) -> Journal:
         """Return what tells which files were stored, and that none was."""
@@ -260,8 +255,6 @@ class Index:
     def _run(self) -> None:
         try:
             self._finder.warm()  # before the embedder loads, which holds others' imports back
-            if not self._database.was_clean and (damage := self._database.check()):
-                self._renew(damage)
             while not self._stopping:
                 self._busy = True
                 self._round()

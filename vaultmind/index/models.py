@@ -53,17 +53,19 @@ MOST_BEFORE = 50
 """Changes of what is in use that can be taken back."""
 
 FAMILIES: dict[str, str] = {
-    "words": "bm25 bm25_rank topic topic_rank coverage subject exact",
+    "words": "bm25 bm25_rank topic topic_rank coverage subject rarest exact",
     "title": "title",
-    "beside": "topic_before topic_after subject_around subject_around_two answers_topic",
-    "whole": "whole_best whole_subject",
-    "speaker": "speaker first_person",
+    "beside": "topic_before topic_after topic_two_away subject_around subject_around_two"
+    " answers_topic",
+    "whole": "whole_best whole_top3 whole_subject best_of_whole",
+    "speaker": "speaker mentioned first_person",
     "answer": "asks",
     "time": "says_time when recent",
     "written": "length message_length start",
     "kind": "foreign note message fact summary",
     "links": "links_in links_out",
-    "meaning": "meaning meaning_of_best meaning_feedback meaning_subject meaning_foreign no_vector",
+    "meaning": "meaning meaning_of_best meaning_rank meaning_feedback meaning_subject"
+    " meaning_speaker meaning_foreign no_vector",
     "meaning_beside": "meaning_before meaning_after meaning_around meaning_two_away",
     "meaning_whole": "meaning_whole_best meaning_whole_top3",
 }

@@ -279,7 +279,7 @@ def features_of(scene: Scene) -> dict[str, Floats]:
     scene = replace(scene, bm25=scene.bm25 * trust, topic=scene.topic * trust)
     found: dict[str, _Column] = dict(_of_words(scene, trust))
     found["subject"] = own
-    for part in (_around(scene), _whole(scene), _written(scene)):
+    for part in (_around(scene), _whole(scene, trust), _written(scene)):
         found.update(part)
     if scene.closeness is not None:
         found.update(_of_meaning(scene, scene.closeness, found))
@@ -292,7 +292,13 @@ def _of_words(scene: Scene, trust: np.float32) -> Iterator[tuple[str, _Column]]:
     yield "bm25_rank", _by_rank(bm25) * trust
     yield "topic", topic
     yield "topic_rank", _by_rank(topic) * trust
-    yield "coverage", _covered(scene.held[: scene.count], scene.weights)
+    held = scene.held[: scene.count]
+    yield "coverage", _covered(held, scene.weights)
+    if scene.subject.size:
+        yield "rarest", held[:, int(np.argmax(scene.subject))]
+    else:
+        yield "rarest", np.zeros(scene.count, np.float32)
+    yield "mentioned", (held * (scene.subject < scene.weights)).max(axis=1, initial=0.0)
     yield "exact", scene.exact
     yield "title", _covered(scene.titled, scene.weights)
 
@@ -302,6 +308,7 @@ def _around(scene: Scene) -> Iterator[tuple[str, _Column]]:
     near = _taken(scene.topic, beside)
     yield "topic_before", near[:, _BEFORE]
     yield "topic_after", near[:, _AFTER]
+    yield "topic_two_away", near[:, _TWO_AWAY].max(axis=1)
     padded = np.concatenate([held, np.zeros((1, held.shape[1]), np.float32)])
     own = np.maximum(held[: scene.count], scene.titled)
     window = np.maximum(own, padded[beside[:, [_BEFORE, _AFTER]]].max(axis=1))
@@ -313,11 +320,14 @@ def _around(scene: Scene) -> Iterator[tuple[str, _Column]]:
     yield "answers_topic", asked * near[:, _BEFORE]
 
 
-def _whole(scene: Scene) -> Iterator[tuple[str, _Column]]:
+def _whole(scene: Scene, trust: np.float32) -> Iterator[tuple[str, _Column]]:
     """Yield what a candidate's whole file says: a note's, a session's."""
     here = scene.place[: scene.count]
-    most, _ = _by_place(scene.topic, scene.place)
+    most, top3 = _by_place(scene.topic, scene.place)
     yield "whole_best", most[here]
+    yield "whole_top3", top3[here]
+    own = scene.topic[: scene.count]
+    yield "best_of_whole", ((own >= most[here] - _TINY) & (own > 0)) * trust
     united = np.zeros((len(most), scene.held.shape[1]), np.float32)
     np.maximum.at(united, scene.place, scene.held)
     np.maximum.at(united, here, scene.titled)
@@ -363,6 +373,7 @@ def _of_meaning(
     middle = np.float32(np.median(own))
     spread = max(LEAST_SPREAD, float(own.max() - middle))
     yield "meaning_of_best", np.clip((own - middle) / spread, 0.0, 1.0)
+    yield "meaning_rank", _by_rank(own)
     near = _taken(close, scene.beside)
     yield "meaning_before", near[:, _BEFORE]
     yield "meaning_after", near[:, _AFTER]
@@ -376,6 +387,7 @@ def _of_meaning(
     yield "meaning_feedback", np.clip(vectors @ vectors[nearest].mean(axis=0), 0.0, 1.0)
     yield "no_vector", ~scene.known[:count] * 1.0
     yield "meaning_subject", own * found["subject"]
+    yield "meaning_speaker", own * found["speaker"]
     yield "meaning_foreign", own * found["foreign"]
 
 

@@ -23,7 +23,7 @@ from vaultmind.index.folder import VaultFolder, walked
 from vaultmind.index.notes import Chunked, Place
 from vaultmind.index.ties import store_ties
 from vaultmind.ports import Report, silent
-from vaultmind.types import Chunk, Fault, Freshness, Progress
+from vaultmind.types import Chunk, Fault, Progress
 from vaultmind.vault.exclude import Rules
 from vaultmind.vault.files import FileStat, FileText, VaultReader
 
@@ -73,13 +73,6 @@ class Changes:
         with self.condition:
             self._dirty = True
             self.condition.notify_all()
-
-    def state(self, path: str) -> Freshness:
-        """Return what is known of one file."""
-        with self.condition:
-            if self._dirty or any(one[-1:] == "/" and path.startswith(one) for one in self._due):
-                return "DIRTY"
-            return "STALE" if path in self._due else "FRESH"
 
     def take_all(self) -> bool:
         """Return whether the whole vault must be compared, and take it as being done."""
