@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -112,30 +110,6 @@ def test_no_embedder_is_said_in_words(desk: Desk) -> None:
     until(lambda: embedding.ended)
     assert "index.embedder" in embedding.note
     assert not (desk.folder / "chroma").exists()
-
-
-class StuckEmbedder(HashEmbedder):
-    """Takes for ever to load."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.go = threading.Event()
-
-    def embed(self, texts: Sequence[str]) -> Matrix:
-        self.go.wait(20)
-        return super().embed(texts)
-
-
-def test_closing_does_not_wait_for_an_embedder_that_loads(desk: Desk) -> None:
-    embedder = StuckEmbedder()
-    embedding = desk.start(embedder)
-    until(lambda: any(thread.name == "embedding" for thread in threading.enumerate()))
-    began = time.monotonic()
-    embedding.close()
-    assert time.monotonic() - began < 5
-    embedder.go.set()
-    until(lambda: not any(t.name == "embedding" for t in threading.enumerate()))
-    assert desk.waiting() == 8
 
 
 class Away(HashEmbedder):

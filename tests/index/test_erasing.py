@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from tests.fakes import HashEmbedder
@@ -77,19 +76,6 @@ def test_the_vectors_move_to_a_fresh_folder_and_nothing_is_embedded_anew(app: Ap
     assert EMBEDDER.texts_seen == seen + 1  # "Nothing.", which is new
 
 
-def test_cached_vectors_that_no_chunk_needs_are_dropped(app: App) -> None:
-    database = app.index._database
-    with database.write() as connection:
-        orphan = (b"x" * 16, EMBEDDER.id, np.ones(64, dtype="<f4").tobytes())
-        connection.execute("INSERT INTO embeddings VALUES (?, ?, ?)", orphan)
-    erase(app)
-    with database.read() as connection:
-        (orphans,) = connection.execute(
-            "SELECT count(*) FROM embeddings WHERE text_hash NOT IN (SELECT text_hash FROM chunks)"
-        ).fetchone()
-    assert orphans == 0
-
-
 def test_what_means_the_same_is_listed_nearest_first(app: App) -> None:
     near = app.index.erasing.nearest_to(["Babcia piekła chałkę w każdy piątek."], 5)
     assert near and near[0][0].path == "Notes/Piec.md" and near[0][1] > 0.5
@@ -141,23 +127,3 @@ def test_an_erasure_that_is_under_way_is_not_taken_for_one_that_was_killed(
     assert scrubs == [] and database.get("erasure_begun")
     erase(app)
     assert scrubs == ["one"] and not database.get("erasure_begun")
-
-
-def test_an_erasure_that_begins_while_an_older_one_is_finished_keeps_its_mark(
-    app: App, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    erasing, database = app.index.erasing, app.index._database
-    database.set("erasure_begun", "1")  # by a process that was killed
-    renew = erasing._embedding.renew
-
-    def begin_meanwhile() -> None:
-        erasing.begin()
-        renew()
-
-    with monkeypatch.context() as patch:
-        patch.setattr(erasing._embedding, "renew", begin_meanwhile)
-        erasing.resume()
-        until(lambda: all(one.name != "erasing" for one in threading.enumerate()), 30)
-    assert database.get("erasure_begun")
-    erase(app)
-    assert not database.get("erasure_begun")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.index.vault import Vault
 from vaultmind import redact
 from vaultmind.index.db import chunks_beside
-from vaultmind.index.results import LEAST_TOKENS, MOST_JOINED, Answered, Ranked, answer, shares
+from vaultmind.index.results import LEAST_TOKENS, Answered, Ranked, answer, shares
 from vaultmind.types import PERSON, Chunk, Message, Role, SearchRequest
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
@@ -52,10 +52,6 @@ def answered(vault: Vault, ranked: Sequence[Chunk], **wanted: object) -> Answere
     return answer(scored, request, beside, shows, lambda text: redact.mask(text).text)
 
 
-def sections(*numbers: int, words: int = 90) -> str:
-    return "".join(f"# Part {n}\n\n{f'heron{n} ' * words}\n\n" for n in numbers)
-
-
 def talk(*said: tuple[Role, str]) -> str:
     text = render_header(SessionMeta("2026-02-20_001", "main", "2026-02-20T10:00:00+01:00"))
     for number, (role, words) in enumerate(said, 1):
@@ -68,12 +64,6 @@ def talk(*said: tuple[Role, str]) -> str:
 
 
 # --- places -------------------------------------------------------------------------------
-
-
-def test_a_hit_does_not_grow_without_end(vault: Vault) -> None:
-    vault.put("a.md", sections(*range(1, 8)))
-    found = answered(vault, chunks(vault, "a.md"), max_tokens=9000).hits
-    assert [hit.text.count("# Part") for hit in found] == [MOST_JOINED, 7 - MOST_JOINED]
 
 
 # --- messages in their talk ---------------------------------------------------------------
@@ -106,10 +96,6 @@ def test_a_budget_is_shared_well(costs: list[int], most: int) -> None:
         assert all(
             got >= min(cost, LEAST_TOKENS) for got, cost in zip(given_[:-1], costs, strict=False)
         )
-
-
-def test_what_one_hit_does_not_need_goes_to_the_others() -> None:
-    assert shares([900, 50, 900], 1000) == [475, 50, 475]
 
 
 # --- pages --------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -75,14 +74,6 @@ def test_a_fault_while_taking_an_event_does_not_end_the_watch(vault: Path, seen:
     seen.broken = False
     (vault / "b.md").write_text("x")
     until(lambda: "b.md" in seen.paths)
-
-
-def test_the_vault_itself_going_away_concerns_everything(vault: Path) -> None:
-    hints = Seen()
-    handler = watching(vault, hints)
-    event = SimpleNamespace(src_path=str(vault), dest_path="", is_directory=True)
-    handler.dispatch(event)
-    assert hints.lost == 1
 
 
 def test_a_vault_that_cannot_be_watched_is_said_in_words(tmp_path: Path) -> None:

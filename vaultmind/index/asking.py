@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
 
-from vaultmind.index.when import Span, closeness, mentioned, spans
+from vaultmind.index.when import closeness, mentioned, spans
+from vaultmind.index.when_words import Span
 from vaultmind.index.words.terms import fold, words
 
 HAS_QUESTION, ENDS_ASKING, FIRST_PERSON, NAMES_TIME, HAS_DIGITS = 1, 2, 4, 8, 16

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
 from vaultmind.errors import BadArgument
 from vaultmind.index.when_rules import WEEK, find_times
-from vaultmind.index.when_words import DAY, LANGUAGES, WORDS, Time
+from vaultmind.index.when_words import DAY, LANGUAGES, WORDS, Span
 
 MAX_CHARACTERS = 20_000
 """Characters of a text that are read: a longer message is a pasted file."""
@@ -31,20 +30,6 @@ _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
 _NOTED = re.compile(r"\s*\(")
 _DATED = re.compile(r"(?<!\S)\S+( \(\d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?\))")
 _ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[T ][\d:.+\-Z]+)?")
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """What a time expression means: from `start` up to, and without, `end`."""
-
-    start: datetime | None
-    """None: it has no beginning ("before Christmas")."""
-    end: datetime | None
-    """None: it has no end ("since March")."""
-    text: str
-    """The words that say so, as they stand in the text."""
-    explicit: bool
-    """Whether nothing was guessed: no year, no weekday's week, no "some", no "late"."""
 
 
 def spans(query: str, language: str, base: datetime) -> tuple[Span, ...]:
@@ -180,18 +165,5 @@ def _filter(name: str, text: str, now: datetime) -> Span:
 def _find(
     text: str, language: str, base: datetime, *, told: bool, led: bool = False
 ) -> tuple[Span, ...]:
-    found = find_times(text, language, base.date(), told=told, led=led)
-    return tuple(dict.fromkeys(_span(one, text, base) for one in found))[:MAX_SPANS]
-
-
-def _span(found: Time, text: str, base: datetime) -> Span:
-    stretch, opened = found.stretch, found.opened
-    start, end = (
-        datetime.combine(day, time(), base.tzinfo) for day in (stretch.start, stretch.end)
-    )
-    said = text[found.start : found.end].strip()
-    if opened in ("since", "after"):
-        return Span(start if opened == "since" else end, None, said, stretch.sure)
-    if opened:
-        return Span(None, start if opened == "before" else end, said, stretch.sure)
-    return Span(start, end, said, stretch.sure)
+    found = find_times(text, language, base, told=told, led=led)
+    return tuple(dict.fromkeys(found))[:MAX_SPANS]
