@@ -13,6 +13,8 @@ from tests.fakes import HashEmbedder
 from tests.serve.vaults import config_of, open_vault
 from tests.waiting import until
 from vaultmind.app import App, open_app
+from vaultmind.types import Message
+from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
 CONTEXT = "VaultMind/agents/main/memory/active_context.md"
 SECRET = "Talked about the lighthouse trip."
@@ -127,3 +129,34 @@ def test_an_erasure_that_is_under_way_is_not_taken_for_one_that_was_killed(
     assert scrubs == [] and database.get("erasure_begun")
     erase(app)
     assert scrubs == ["one"] and not database.get("erasure_begun")
+
+
+TIME = "2026-02-20T10:00:00+01:00"
+
+
+def say(app: App, agent: str, *said: str) -> Path:
+    """Write a session as another program would: the index is not told."""
+    text = render_header(SessionMeta("2026-02-20_777", agent, TIME))
+    for at, one in enumerate(said, 1):
+        text += render_message(Message("user", one, TIME, f"D1:{at}", "Anna", block=f"m{at}"))
+    file = app.paths.root / app.paths.sessions(agent) / "2026-02-20_777.md"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, "utf-8")
+    return file
+
+
+def test_messages_are_found_whole_and_of_that_agent_whatever_the_index_knows(app: App) -> None:
+    long = "I am allergic to nuts. " + "And so on and so forth, much more is said here. " * 40
+    file = say(app, "main", "Nice weather", long, "Nut allergies run in the family")
+    found = app.index.messages_about("main", "is allergic to nuts", 50)
+    assert {(ref.agent, ref.block, ref.id) for ref, _ in found} >= {
+        ("main", "m2", "D1:2"),
+        ("main", "m3", "D1:3"),
+    }
+    assert len(next(text for ref, text in found if ref.block == "m2")) > 1500
+    assert app.index.messages_about("other", "is allergic to nuts", 50) == []
+    say(app, "main", "Nice weather", "The heron is allergic to frogs")
+    (one,) = app.index.messages_about("main", "allergic to frogs", 50)
+    assert one[1] == "The heron is allergic to frogs"
+    file.unlink()
+    assert app.index.messages_about("main", "allergic to frogs", 50) == []

@@ -9,7 +9,6 @@ import pytest
 from tests.index.vault import Vault
 from vaultmind import tokens
 from vaultmind.errors import BadArgument
-from vaultmind.index.messages import Messages
 from vaultmind.types import PERSON, Caller, Hit, Message, SearchRequest
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
@@ -80,36 +79,3 @@ def test_vectors_obey_the_filters(vault: Vault) -> None:
 def test_a_bad_argument_is_named(vault: Vault, name: str, value: object) -> None:
     with pytest.raises(BadArgument, match=name):
         hits(vault, "heron", **{name: value})
-
-
-def test_messages_about_a_fact_are_found_whole_and_of_that_agent_only(vault: Vault) -> None:
-    long = "I am allergic to nuts. " + "And so on and so forth, much more is said here. " * 40
-    vault.put(session_path(), session("Nice weather", long, "Nut allergies run in the family"))
-    vault.put(session_path("other"), session("Allergic to nuts as well", agent="other"))
-    found = Messages(vault.finder, vault.reader, vault).messages_about(
-        "main", "is allergic to nuts", 50
-    )
-    assert {(ref.agent, ref.block, ref.id) for ref, _ in found} >= {
-        ("main", "m2", "D1:2"),
-        ("main", "m3", "D1:3"),
-    }
-    assert all(ref.agent == "main" for ref, _ in found)
-    text = next(text for ref, text in found if ref.block == "m2")
-    assert len(text) > 1500
-
-
-@pytest.mark.parametrize("phase", ["never indexed", "stale", "gone"])
-def test_messages_about_a_fact_are_found_whatever_the_index_knows(vault: Vault, phase: str) -> None:
-    talk = session_path()
-    if phase != "never indexed":
-        vault.put(talk, session("Nice weather"))
-    vault.write(talk, session("I am allergic to nuts", "Die Ärzte sind für mich da"))
-    messages = Messages(vault.finder, vault.reader, vault)
-    if phase == "gone":
-        (vault.paths.root / talk).unlink()
-        assert messages.messages_about("main", "allergic to nuts", 50) == []
-        return
-    (one,) = messages.messages_about("main", "is allergic to nuts", 50)
-    assert (one[0].agent, one[0].block, one[0].id) == ("main", "m1", "D1:1")
-    assert one[1] == "I am allergic to nuts"
-    assert messages.messages_about("other", "is allergic to nuts", 50) == []

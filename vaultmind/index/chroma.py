@@ -29,7 +29,7 @@ TOKEN_VARIABLE = "VAULTMIND_CHROMA_TOKEN"
 """Environment variable that holds the token of a Chroma server."""
 _LIST_PAGE = 5000
 _IN_USE = "in-use"
-"""A file that stands beside Chroma's folder while it is open: after a crash the folder is not
+"""A file that stands in Chroma's folder while it is open: after a crash the folder is not
 trusted, since a damaged one may end the process that opens it."""
 
 log = logging.getLogger(__name__)
@@ -59,8 +59,8 @@ class ChromaStore:
     def open(self, embedder: str) -> None:
         """Open what holds an embedder's vectors; begin afresh where it is damaged or missing."""
         with self._lock:
-            number, marked = max(self._numbers(), default=0), self._root / _IN_USE
-            if self._url or (number and not marked.exists()):
+            number = max(self._numbers(), default=0)
+            if self._url or (number and not (self._root / str(number) / _IN_USE).exists()):
                 try:
                     self._connect(number, embedder)
                     return
@@ -103,7 +103,8 @@ class ChromaStore:
             if self._client is not None:
                 with suppress(Exception):  # a broken client may fail to close as well
                     self._client.close()
-                    (self._root / _IN_USE).unlink(missing_ok=True)
+                    for one in self._root.glob(f"*/{_IN_USE}"):
+                        one.unlink()
             self._client = self._held = None
 
     def add(self, names: Sequence[str], vectors: Matrix) -> None:
@@ -137,7 +138,7 @@ class ChromaStore:
 
     def _connect(self, number: int, embedder: str) -> None:
         if not self._url:
-            (self._root / _IN_USE).touch()
+            (self._root / str(number) / _IN_USE).touch()
         self._client = self._new_client(str(self._root / str(number)))
         self._drop_others(f"{self._prefix}{embedder}")
         self._held = self._client.get_or_create_collection(

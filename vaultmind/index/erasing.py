@@ -1,4 +1,4 @@
-"""Taking what was erased out of the index: rows, terms, cached vectors, and the bytes of them.
+"""Finding what is to be forgotten, and taking what was erased out of the index, to the last byte.
 
 Deleting a row leaves its bytes in free pages, in the log beside the database and in Chroma's
 folder. So the rows go with `secure_delete` on, terms and cached vectors that no chunk needs any
@@ -18,13 +18,13 @@ import numpy as np
 
 from vaultmind.errors import VaultMindError
 from vaultmind.index.columns import Columns
-from vaultmind.index.db import chunks_of
+from vaultmind.index.db import changed_on_disk, chunks_of
 from vaultmind.index.embed import EmbedderAway, scale_of
 from vaultmind.index.search import Finder
 from vaultmind.index.sync import Sync
 from vaultmind.index.vectors import Vectors
 from vaultmind.index.where import Where
-from vaultmind.types import Chunk, Scrubbed
+from vaultmind.types import Chunk, MessageRef, Scrubbed
 
 MOST_TRACES = 32
 TRACE_BYTES = 256
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 
 class Erasing:
-    """Implements ports.IndexErasing. One erasure at a time."""
+    """Implements ports.IndexErasing and ports.MessageFinder. One erasure at a time."""
 
     def __init__(self, finder: Finder, sync: Sync, embedding: Vectors) -> None:
         self._finder = finder
@@ -94,6 +94,45 @@ class Erasing:
                 if not faults and not self._under_way:
                     self._database.set(_BEGUN, "")
         return Scrubbed(traces, faults)
+
+    def messages_about(self, agent: str, text: str, limit: int) -> list[tuple[MessageRef, str]]:
+        """Return candidate messages of an agent with their whole texts, likeliest first.
+
+        Sessions that the index does not have as they stand are indexed first: what is to be
+        forgotten must be found whatever the index knows.
+        """
+        if unread := self._unread(agent):
+            self._sync.refresh(unread)
+            self._embedding.wake()
+        found = self._finder.saying(text, Where((agent,), ("message",)), limit)
+        with self._database.read() as connection:
+            chunks = chunks_of(connection, found)
+            told: dict[tuple[str, str, str], MessageRef] = {}
+            for chunk in (chunks[rowid] for rowid in found if rowid in chunks):
+                block = chunk.anchor.removeprefix("#^")
+                if block or chunk.message:
+                    ref = MessageRef(agent, chunk.session, block, chunk.message)
+                    told.setdefault((chunk.path, block, chunk.message), ref)
+            pieces = (
+                "SELECT text FROM chunks WHERE path = ? AND block = ? AND message = ?"
+                " ORDER BY ordinal"
+            )
+            return [
+                (ref, "\n".join(row[0] for row in connection.execute(pieces, key)))
+                for key, ref in told.items()
+            ]
+
+    def _unread(self, agent: str) -> set[str]:
+        """Return an agent's sessions that are not on disk as the index has them."""
+        paths = self._sync.reader.paths
+        folder = paths.sessions(agent)
+        there = {f"{folder}/{one.name}" for one in (paths.root / folder).glob("*.md")}
+        with self._database.read() as connection:
+            known = connection.execute(
+                "SELECT path FROM files WHERE agent = ? AND kind = 'message'", (agent,)
+            )
+            every = there.union(path for (path,) in known)
+            return changed_on_disk(connection, self._sync.reader, every)
 
     def saying(self, text: str, limit: int) -> list[Chunk]:
         """Return the chunks that hold words of a text, likeliest first."""

@@ -23,7 +23,6 @@ from vaultmind.index.embed import open_embedder
 from vaultmind.index.erasing import Erasing
 from vaultmind.index.fetch import Fetch, Fetched
 from vaultmind.index.folder import VaultFolder, Watcher
-from vaultmind.index.messages import Messages
 from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.raw import Raw
 from vaultmind.index.related import Relations
@@ -110,7 +109,6 @@ class Index:
         """What a text finds, chunk by chunk: for what ranks files by it, or trains a ranker."""
         self.relations = Relations(self._finder, self.outlet, self)
         """What is tied to what a search found. Implements ports.Related."""
-        self._messages = Messages(self._finder, reader, self)
         self._fetch = Fetch(self._database, self.outlet)
         self.erasing = Erasing(self._finder, self._sync, self._embedding)
         """What takes erased texts out of the index. Implements ports.IndexErasing."""
@@ -179,7 +177,7 @@ class Index:
     def messages_about(self, agent: str, text: str, limit: int) -> list[tuple[MessageRef, str]]:
         """Return messages of an agent that may say a thing. Implements ports.MessageFinder."""
         with self._noticed():
-            return self._messages.messages_about(agent, text, limit)
+            return self.erasing.messages_about(agent, text, limit)
 
     def state(self) -> IndexState:
         """Return how far the index is."""

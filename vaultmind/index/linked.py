@@ -8,7 +8,6 @@ import logging
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from vaultmind.errors import VaultNotFound
@@ -226,7 +225,7 @@ def _cut(path: str, text: str, cutter: Cutter) -> tuple[list[tuple[Span, str]], 
 
 def _chunk(title: str, text: str, span: Span, name: str, lang: str) -> Chunk:
     shown = text[span[0] : span[1]].replace("\r\n", "\n").strip("\n").rstrip()
-    return replace(new_chunk(title, shown, span, f"#{name}" if name else ""), lang=lang)
+    return new_chunk(title, shown, span, f"#{name}" if name else "", lang=lang)
 
 
 def _parts(text: str, span: Span) -> Iterator[Span]:

@@ -47,8 +47,8 @@ MAX_NAME = 100
 MAX_WEIGHT = 1_000.0
 MAX_SHOWN = 300
 """Characters of what is wrong with a file that are told."""
-MOST_OWN, MOST_LOOKED_AT = 50, 500
-"""Models of a vault that are read, and entries of its folder that are looked at."""
+MOST_OWN = 100
+"""Models of a vault that are read."""
 MOST_BEFORE = 50
 """Changes of what is in use that can be taken back."""
 
@@ -167,7 +167,7 @@ def stamp_of(memory_folder: Path) -> Stamp:
     folder = memory_folder / OWN
     if not folder.parent.exists() or folder.parent.is_symlink() or folder.is_symlink():
         return ()
-    files = [memory_folder / ACTIVE, *islice(folder.glob("*.json"), MOST_LOOKED_AT)]
+    files = [memory_folder / ACTIVE, *islice(folder.glob("*.json"), MOST_OWN)]
     found: list[tuple[str, int, int]] = []
     for file in files:
         with suppress(OSError):
@@ -181,13 +181,9 @@ def stamp_of(memory_folder: Path) -> Stamp:
 def registry_of(memory_folder: Path) -> Registry:
     """Read a vault's own rankers from its memory folder (`VaultMind`)."""
     active = read_active(memory_folder)
-    names = [name for name, *_ in stamp_of(memory_folder) if name != ACTIVE]
     models: dict[str, Model] = {}
     faults = [active.fault] if active.fault else []
-    if len(names) > MOST_OWN:
-        faults.append(f"Of {len(names)} rankers in {OWN}/ only the last {MOST_OWN} are read.")
-    wanted = {f"{one}.json" for one in active.ranker.values()}
-    for name in dict.fromkeys((*(one for one in names if one in wanted), *names[-MOST_OWN:])):
+    for name in (name for name, *_ in stamp_of(memory_folder) if name != ACTIVE):
         try:
             models[name.removesuffix(".json")] = read_model(memory_folder / OWN / name)
         except ConfigError as error:

@@ -121,7 +121,7 @@ class Sync:
         self, database: Database, reader: VaultReader, ground: VaultFolder, changes: Changes
     ) -> None:
         self._database = database
-        self._reader = reader
+        self.reader = reader
         self._ground = ground
         self._changes = changes
         self._rules: Rules | None = None
@@ -173,8 +173,8 @@ class Sync:
         Raises VaultNotFound when the vault cannot be listed; the database is left as it is.
         """
         self._rules = self._ground.rules()
-        found = self._ground.scan(self._rules, self._reader.max_bytes)
-        in_memory, place_of = self._reader.paths.in_memory, self._ground.place_of
+        found = self._ground.scan(self._rules, self.reader.max_bytes)
+        in_memory, place_of = self.reader.paths.in_memory, self._ground.place_of
         entries = {
             path: stat
             for path, stat in found.entries.items()
@@ -235,12 +235,12 @@ class Sync:
                 self._changes.mark_all()  # the scan reports it
             return Prepared(path)
         try:
-            file = self._reader.read(path)
+            file = self.reader.read(path)
         except (NotFound, PathRefused):
             return Prepared(path, place)
         except UnreadableNote as error:
             try:
-                stat = self._reader.stat(path)
+                stat = self.reader.stat(path)
             except (PathRefused, UnreadableNote):
                 return Prepared(path, place, fault=error.reason)
             return Prepared(path, place, stat, fault=error.reason if stat else "")
