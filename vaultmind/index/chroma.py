@@ -6,10 +6,12 @@ closed in good order is filled anew.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import logging
 import os
 import shutil
+import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
@@ -28,6 +30,7 @@ BATCH = 50
 TOKEN_VARIABLE = "VAULTMIND_CHROMA_TOKEN"
 """Environment variable that holds the token of a Chroma server."""
 _LIST_PAGE = 5000
+_M_PERTURB = -6
 _IN_USE = "in-use"
 """A file that stands in Chroma's folder while it is open: after a crash the folder is not
 trusted, since a damaged one may end the process that opens it."""
@@ -176,3 +179,13 @@ class ChromaStore:
         if not self._root.is_dir():
             return []
         return [int(one.name) for one in self._root.iterdir() if one.name.isdecimal()]
+
+
+def blank_freed_memory(is_on: bool) -> None:
+    """Have the C library write over memory that is freed, or leave it alone again (glibc only).
+
+    Chroma writes whole blocks of memory of which it has filled a part: vectors that were just
+    erased would stand in the fresh file.
+    """
+    if sys.platform == "linux" and (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)):
+        mallopt(_M_PERTURB, 0xFF if is_on else 0)

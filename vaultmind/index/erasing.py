@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from vaultmind.errors import VaultMindError
+from vaultmind.index.chroma import blank_freed_memory
 from vaultmind.index.columns import Columns
 from vaultmind.index.db import changed_on_disk, chunks_of
 from vaultmind.index.embed import EmbedderAway, scale_of
@@ -77,6 +78,7 @@ class Erasing:
             if ends:
                 self._under_way = False
             try:
+                blank_freed_memory(True)
                 some = sorted(set(paths))
                 with self._database.read() as connection:
                     rows = connection.execute(

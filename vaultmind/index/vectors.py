@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind.errors import VaultMindError
-from vaultmind.index.chroma import BATCH, ChromaStore
+from vaultmind.index.chroma import BATCH, ChromaStore, blank_freed_memory
 from vaultmind.index.columns import Columns
 from vaultmind.index.embed import EmbedderAway, embedded_text, learn_scale
 from vaultmind.ports import Embedder
@@ -189,6 +189,7 @@ class Vectors:
     def renew(self) -> None:
         """Throw Chroma's files away; new ones are filled from the cache in the background."""
         with self._storing:
+            blank_freed_memory(True)
             self._store.destroy()
             self._unstored = None
         self.wake()
@@ -333,6 +334,7 @@ class Vectors:
                 vectors = np.frombuffer(b"".join(rows.values()), "<f4").reshape(len(rows), -1)
                 self._store.add([key.hex() for key in rows], vectors)
             self._unstored.difference_update(some)
+        blank_freed_memory(False)
         self._is_store_broken = False
 
     def _read(self, embedder: Embedder, keys: Sequence[bytes]) -> dict[bytes, bytes]:
