@@ -156,9 +156,6 @@ class LinkedFolder(VaultFolder):
         return None if found is None else Read(found, path)
 
 
-FolderGround = LinkedFolder
-
-
 def cut_code(path: str, text: str, cutter: Cutter) -> Chunked:
     """Return the chunks of code: each stands under the name of what it defines.
 

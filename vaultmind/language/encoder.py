@@ -99,8 +99,9 @@ def encoded(texts: Sequence[Sequence[Word]]) -> Matrix:
     rows = _layers(backend, np.array(ids), np.array(sizes))
     bounds = np.stack([starts, ends], axis=1).ravel()
     summed = np.add.reduceat(rows, bounds, axis=0)[::2]
-    lengths = np.subtract(ends, starts, dtype=np.float32)[:, None]
-    return np.asarray(summed / lengths, dtype=np.float32)
+    lengths = np.subtract(ends, starts)[:, None]
+    means: Matrix = (summed / lengths).astype(np.float32)
+    return means
 
 
 @lru_cache(maxsize=20_000)

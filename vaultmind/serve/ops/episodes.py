@@ -176,7 +176,7 @@ def episode_start(
     agent: Agent = "",
 ) -> Kept:
     """Begin to keep what is done for a task; the same task goes on with its episode."""
-    from vaultmind.planner.prompts import task_mark  # its patterns cost a start 20 ms
+    from vaultmind.planner.task import task_mark  # its patterns cost a start 20 ms
 
     source = app.sources.find(project_root)
     caller = _writer(app, call.caller, agent)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from vaultmind.errors import BadArgument, IndexUnavailable
+from vaultmind.errors import BadArgument
 from vaultmind.planner.types import CacheStatus, Detail, Layer, TaskKind
 from vaultmind.plural import counted
 from vaultmind.serve.call import Call
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.planner.layers import Explored
     from vaultmind.planner.sources import Source, SourceState
-    from vaultmind.planner.structure import Structure
 
 SLICE_SECONDS = 0.5
 """How long to read at a time before telling how far it is."""
@@ -100,9 +99,9 @@ def explore(
     """
     from vaultmind.planner.layers import explore as look
 
-    where, structure = _found(app, source)
+    where = app.sources.find(source)
     _wait(where, call, wait_seconds)
-    return look(structure, query_type, detail=detail, since=since, which=layers)
+    return look(where.structure, query_type, detail=detail, since=since, which=layers)
 
 
 @operation("What changed in a source", surfaces=NOT_MCP)
@@ -117,16 +116,17 @@ def delta(
     """What changed in the vault or in a linked folder since a time or a revision."""
     from vaultmind.planner.layers import explore as look
 
-    where, structure = _found(app, source)
+    where = app.sources.find(source)
     _wait(where, call, wait_seconds)
-    return look(structure, detail=detail, since=since, which=("L6",))
+    return look(where.structure, detail=detail, since=since, which=("L6",))
 
 
 @operation("Look at a source's disk", surfaces=NOT_MCP)
 def refresh(app: App, call: Call, source: Where = "", wait_seconds: Wait = 60.0) -> Refreshed:
     """Compare the vault or a linked folder with the disk and read what changed."""
     began = time.monotonic()
-    where, structure = _found(app, source)
+    where = app.sources.find(source)
+    structure = where.structure
     before = structure.version
     where.index.everything()
     ready = where.index.wait_ready(wait_seconds, report=call.report)
@@ -210,23 +210,12 @@ def _status(state: SourceState) -> SourceStatus:
     )
 
 
-def _found(app: App, name: str) -> tuple[Source, Structure]:
-    source = app.sources.find(name.strip()) if name.strip() else app.sources.all()[0]
-    return source, _structure(source)
-
-
-def _structure(source: Source) -> Structure:
-    if source.structure is None:
-        raise IndexUnavailable(f"The structure of {source.name!r} cannot be had.")
-    return source.structure
-
-
 def _wait(source: Source, call: Call, seconds: float) -> CacheStatus:
     """Read what is not read yet, as far as there is time; tell how far it is."""
     deadline = time.monotonic() + seconds
     if seconds > 0:
         source.index.wait_ready(seconds, report=call.report)
-    structure = _structure(source)
+    structure = source.structure
     first = status = structure.settle(0.0)
     while status == "partial" and (left := deadline - time.monotonic()) > 0:
         call.report(structure.progress)

@@ -26,7 +26,7 @@ from vaultmind.types import Caller, IndexState, Progress
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.episodes.gains import Figures
-    from vaultmind.planner.ready import PlanFigures
+    from vaultmind.planner.plan import PlanFigures
 
 LOADING_SECONDS, STEP_SECONDS = 30.0, 0.5
 """How long the doctor waits for an embedder that is still being loaded, which takes ten usually."""
