@@ -528,22 +528,6 @@ class Columns:
         rarity = max(LEAST_RARITY, math.log((rest + 0.5) / (len(slots) + 0.5)))
         total[slots] += rarity * often * (K1 + 1.0) / (often + self.norm[slots])
 
-    def near(self, slots: Ints, pairs: Sequence[tuple[str, str]], apart: int) -> Floats:
-        """Return the share of pairs of stems that stand within so many words in each chunk."""
-        share = np.zeros(len(slots), dtype=np.float32)
-        tokens, run, owner = self._runs(slots)
-        tokens, owner = tokens[run == 1], owner[run == 1]
-        for pair in pairs:
-            first, second = (np.flatnonzero(tokens == self.term_ids.get(stem, -1)) for stem in pair)
-            if not (len(first) and len(second)):
-                continue
-            after = np.searchsorted(second, first)
-            close = np.zeros(len(first), dtype=np.bool_)
-            for at in (np.minimum(after, len(second) - 1), np.maximum(after - 1, 0)):
-                close |= (np.abs(second[at] - first) <= apart) & (owner[second[at]] == owner[first])
-            share[np.unique(owner[first[close]])] += 1.0 / len(pairs)
-        return share
-
     # --- filters -------------------------------------------------------------------------
 
     def mask(self, where: Where) -> Flags:

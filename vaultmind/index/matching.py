@@ -41,8 +41,6 @@ MAX_EXACT = 60
 """Best chunks that are looked through for identifiers to the letter."""
 WHOLE, RESEMBLING_SHARE = 10, 7
 """Tenths of a word that a chunk holds which has it, or only what resembles it."""
-APART = 4
-"""How far apart two words that belong together may stand."""
 
 
 @dataclass(frozen=True, slots=True)

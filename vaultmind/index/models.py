@@ -53,14 +53,14 @@ MOST_BEFORE = 50
 """Changes of what is in use that can be taken back."""
 
 FAMILIES: dict[str, str] = {
-    "words": "bm25 bm25_rank topic topic_rank coverage subject rarest near exact",
+    "words": "bm25 bm25_rank topic topic_rank coverage subject rarest exact",
     "title": "title",
     "beside": "topic_before topic_after topic_two_away subject_around subject_around_two"
     " answers_topic",
     "whole": "whole_best whole_top3 whole_subject best_of_whole",
     "speaker": "speaker mentioned first_person",
     "answer": "asks",
-    "time": "says_time says_number when recent",
+    "time": "says_time when recent",
     "written": "length message_length start",
     "kind": "foreign note message fact summary",
     "links": "links_in links_out",

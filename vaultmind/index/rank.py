@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain, pairwise, zip_longest
+from itertools import chain, zip_longest
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from vaultmind.errors import ConfigError
 from vaultmind.index import asking
-from vaultmind.index.asking import NamedTime, asks_for
+from vaultmind.index.asking import NamedTime, asks_when
 from vaultmind.index.columns import Columns, Flags, Floats, Ints
 from vaultmind.index.embed import scale_of
-from vaultmind.index.matching import APART, WHOLE, Match, Matcher
+from vaultmind.index.matching import WHOLE, Match, Matcher
 from vaultmind.index.models import FEATURES, Model
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.terms import stems, words
@@ -299,10 +299,6 @@ def _of_words(scene: Scene, trust: np.float32) -> Iterator[tuple[str, _Column]]:
     else:
         yield "rarest", np.zeros(scene.count, np.float32)
     yield "mentioned", (held * (scene.subject < scene.weights)).max(axis=1, initial=0.0)
-    wanted = [one.stems[0] if one.stems else "" for one in scene.found.match.wanted]
-    pairs = [pair for pair in pairwise(wanted) if all(pair)]
-    own = scene.slots[: scene.count]
-    yield "near", scene.columns.near(own, pairs, APART) * trust
     yield "exact", scene.exact
     yield "title", _covered(scene.titled, scene.weights)
 
@@ -345,10 +341,7 @@ def _written(scene: Scene) -> Iterator[tuple[str, _Column]]:
     yield "first_person", _flag(rows["flags"], asking.FIRST_PERSON)
     yield "asks", _flag(rows["flags"], asking.ENDS_ASKING)
     named, digits = (_flag(rows["flags"], bit) for bit in (asking.NAMES_TIME, asking.HAS_DIGITS))
-    asks = asks_for(scene.found.query)
-    yield "says_time", np.maximum(named, digits / 2) * (asks == "time")
-    numbers = np.maximum(_flag(rows["flags"], asking.NAMES_NUMBER), digits)
-    yield "says_number", numbers * (asks == "number")
+    yield "says_time", np.maximum(named, digits / 2) * asks_when(scene.found.query)
     yield "when", scene.when
     kinds = {kind: rows["kind"] == at for at, kind in enumerate(KINDS)}
     length = np.minimum(1.0, np.log1p(rows["letters"]) / np.log1p(LONG_LETTERS))
