@@ -29,7 +29,7 @@ from vaultmind.memory.forget.taking import ERASABLES
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.moves import Sizes
-from vaultmind.memory.polling import Following, Polling, look_once
+from vaultmind.memory.polling import Polling, look_once, when_changed
 from vaultmind.memory.rights import Authority, Grants, grants_file
 from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
@@ -162,10 +162,13 @@ class App:
         self.learning = open_learning(
             self.gate, self.reader, self.index, feedback, self.clock, config
         )
-        self.following = Following(
-            lambda: self.reader.stat(self.paths.suggestions),
-            self.gate.settle_suggestions,
-            lambda: bool(self.gate.queue.due()),
+        self.following = Polling(
+            "suggestions",
+            when_changed(
+                lambda: self.reader.stat(self.paths.suggestions),
+                self.gate.settle_suggestions,
+                lambda: bool(self.gate.queue.due()),
+            ),
         )
 
     def _open_talks(self) -> None:
