@@ -29,13 +29,13 @@ from vaultmind.memory.forget.taking import ERASABLES
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.moves import Sizes
-from vaultmind.memory.polling import Following, Polling, look_once
+from vaultmind.memory.polling import Polling, look_once, when_changed
 from vaultmind.memory.rights import Authority, Grants, grants_file
 from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.episodes import open_watching
 from vaultmind.planner.saving import PLANS
-from vaultmind.planner.sources import Sources, SourcesErasing, folder_indexes
+from vaultmind.planner.sources import Sources, folder_indexes
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
 from vaultmind.session.capture import Capture
@@ -67,6 +67,8 @@ if TYPE_CHECKING:
 
 """The person's own ways to say things: TOML files in this folder of the memory folder."""
 
+RECORDS_SECONDS = 60.0
+"""How long an erasure waits until what plans know of the notes is made anew."""
 EMBEDDER_SECONDS, EMBEDDER_POLL_SECONDS = 20.0, 0.1
 """How long extraction waits for an embedder that is being loaded: without, it finds less."""
 
@@ -122,8 +124,14 @@ class App:
         self._open_gate()
         self.episodes = Episodes(config, self.gate, self.reader, clock, self._device_name)
         """What agents did for a task: `recorder`, `files`, `tables`."""
-        erasing = SourcesErasing(self.index.erasing, self.sources)
-        self.erasing = EpisodesErasing(erasing, self.episodes, lambda: self.watching)
+
+        def renew_records() -> str:
+            self.sources.vault.structure.settle(RECORDS_SECONDS)
+            return ""
+
+        self.erasing = EpisodesErasing(
+            self.index.erasing, self.episodes, lambda: self.watching, renew_records
+        )
         self.watching = open_watching(self.episodes.recorder, self.sources, clock)
         self._open_talks()
         self._open_outlets()
@@ -162,10 +170,13 @@ class App:
         self.learning = open_learning(
             self.gate, self.reader, self.index, feedback, self.clock, config
         )
-        self.following = Following(
-            lambda: self.reader.stat(self.paths.suggestions),
-            self.gate.settle_suggestions,
-            lambda: bool(self.gate.queue.due()),
+        self.following = Polling(
+            "suggestions",
+            when_changed(
+                lambda: self.reader.stat(self.paths.suggestions),
+                self.gate.settle_suggestions,
+                lambda: bool(self.gate.queue.due()),
+            ),
         )
 
     def _open_talks(self) -> None:

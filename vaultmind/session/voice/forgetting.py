@@ -10,9 +10,7 @@ from collections.abc import Sequence
 
 from vaultmind.index.words.terms import roots
 from vaultmind.language.text import fold_word
-from vaultmind.memory.contradictions.alike import alike, begin_alike
-from vaultmind.memory.contradictions.axes import AXES
-from vaultmind.memory.contradictions.claims import denies
+from vaultmind.memory.contradictions import alike, denies, is_liking
 from vaultmind.memory.words import NEGATIONS, SOFT, Word, content
 from vaultmind.types import Fact
 
@@ -23,6 +21,8 @@ MARGIN = 0.2
 EXACT = 0.35
 """What words count more for in the very form in which the fact has them."""
 SHORT = 2
+ALIKE = 5
+"""Letters from which words of one beginning are taken for one (`allergic`, `allergy`)."""
 _VOWELS = frozenset("aeiouyаеиоуыюя")
 _CLAUSE = re.compile(r"(?i)\W{0,3}(?:that|i|we|my|ze|że|что)\b")
 
@@ -86,7 +86,7 @@ def _asked(words: str) -> list[Word]:
         for one in content(plain)
         if one.folded[0].isalnum()
         and one.folded not in SOFT | NEGATIONS | _EMPTY
-        and not AXES["liking"].search(one.folded)
+        and not is_liking(one.folded)
     ]
 
 
@@ -95,7 +95,7 @@ def _same(one: Word, other: Word) -> bool:
     if alike(one, other) or not (a.isalpha() and b.isalpha()):
         return alike(one, other)
     short = min(len(a), len(b)) > SHORT and a[:-1] == b[:-1] and {a[-1], b[-1]} <= _VOWELS
-    return short or begin_alike(a, b) or bool({*roots(a)} & {*roots(b)})
+    return short or (a[:ALIKE] == b[:ALIKE] and len(a) >= ALIKE) or bool({*roots(a)} & {*roots(b)})
 
 
 def strays(fact: Fact, facts: Sequence[Fact], words: str) -> bool:

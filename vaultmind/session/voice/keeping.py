@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from vaultmind.memory.contradictions.compound import left_over
-from vaultmind.memory.contradictions.contradict import relation
+from vaultmind.memory.contradictions import contradicts
 from vaultmind.memory.words import Word, content
 
 # A Polish "a" that joins has a comma before it; without one it is the article of "is a cat".
 _JOINT = re.compile(
-    r"\s{0,20}[,;]\s+(?:(?:and|but|oraz|i|ale|a|и|но|а)\s+)?|\s{1,20}(?:and|but|oraz|i|ale|и|но|а)\s+",
+    r"\s{0,20}[,;]\s+(?:(?:and|but|oraz|i|ale|a|и|но|а)\s+)?|\s{1,20}(?:and|but|oraz|i|ale|with|ze?|и|но|а|со?)\s+",
     re.IGNORECASE,
 )
 
@@ -19,7 +18,7 @@ _JOINT = re.compile(
 def loses(new: str, old: str) -> bool:
     """Tell whether a fact that took an old one's place would lose something that it says."""
     clauses = _clauses(old)
-    return bool(left_over(new, old)) or len(_spoken_of(new, clauses)) < len(clauses)
+    return len(_spoken_of(new, clauses)) < len(clauses)
 
 
 def kept_whole(new: str, old: str) -> str:
@@ -28,9 +27,9 @@ def kept_whole(new: str, old: str) -> str:
     Empty where it is not certain which clause that is, or where something would still be lost.
     """
     clauses = _clauses(old)
-    wrong = [one for one in clauses if relation(new, one[2]) == "contradicts"]
+    wrong = [one for one in clauses if contradicts(new, one[2])]
     wrong = wrong or _spoken_of(new, clauses)
-    if len(wrong) != 1 or left_over(new, wrong[0][2]):
+    if len(wrong) != 1:
         return ""
     start, end, _ = wrong[0]
     text = f"{old[:start]}{new}{old[end:]}"
