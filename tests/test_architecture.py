@@ -105,7 +105,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
 
 ONE_ROOM = {
     "chromadb": {"index/chroma.py"},
-    "watchdog": {"index/ground.py"},
+    "watchdog": {"index/folder.py"},
     "llama_cpp": {"minion/worker.py"},
     "mcp": {"serve/mcp.py"},
     "prometheus_client": {"serve/metrics.py"},

@@ -15,7 +15,6 @@ import json
 import math
 import sqlite3
 import threading
-from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -30,8 +29,7 @@ from numpy.typing import NDArray
 from vaultmind.index.db import NEVER, Database
 from vaultmind.index.ties import name_of
 from vaultmind.index.where import Where, message_number
-from vaultmind.index.words.terms import index_terms
-from vaultmind.types import KINDS, Chunk
+from vaultmind.types import KINDS
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -74,17 +72,6 @@ _VECTORS = """SELECT c.rowid, e.vector FROM json_each(?) s JOIN chunks c ON c.ro
 _FACT, _NOTE = KINDS.index("fact"), KINDS.index("note")
 FarSearch = Callable[[Floats, int], Sequence[tuple[bytes, float]]]
 """Returns so many texts nearest to a vector, as (hash of the text, cosine)."""
-
-
-def packed(database: Database, chunk: Chunk) -> bytes:
-    """Return the tokens of a chunk as they are stored: two lengths, then the three runs."""
-    typed, stems = index_terms(chunk.text, chunk.lang)
-    folders = chunk.path.rpartition("/")[0].replace("/", " ") if chunk.kind == "note" else ""
-    named, also = index_terms(" ".join((chunk.title, *chunk.tags, folders)), chunk.lang)
-    title = [*named.split(), *sorted(set(also.split()).difference(named.split()))]
-    words, stemmed = typed.split(), stems.split()
-    ids = database.term_ids([*words, *stemmed, *title])
-    return (array("i", (len(words), len(stemmed))) + ids).tobytes()
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ CREATE INDEX ties_by_name ON ties (name, kind);
 PRAGMA user_version = {VERSION};
 """
 """A row a file and a row a chunk; `chunks.tags` is ` a/b c ` (a space around each), `tokens` see
-`columns.packed`, `flags` see `asking.flags_of`, `embeds` is 1 for a chunk that gets a vector.
+`sync.packed`, `flags` see `asking.flags_of`, `embeds` is 1 for a chunk that gets a vector.
 `embeddings` caches vectors (float32) by the hash of their text; `ties` see `ties.store_ties`."""
 _BUSY_SECONDS = 30.0
 _POOLED_READERS = 8

@@ -10,18 +10,19 @@ import logging
 import sqlite3
 import threading
 import time
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from vaultmind import tokens
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
 from vaultmind.index.asking import flags_of
-from vaultmind.index.columns import packed
 from vaultmind.index.db import CHUNK_COLUMNS, Database
 from vaultmind.index.embed import embedded_text
 from vaultmind.index.folder import VaultFolder, walked
 from vaultmind.index.notes import Chunked, Place
 from vaultmind.index.ties import store_ties
+from vaultmind.index.words.terms import index_terms
 from vaultmind.ports import Report, silent
 from vaultmind.types import Chunk, Fault, Progress
 from vaultmind.vault.exclude import Rules
@@ -330,6 +331,17 @@ def _store_chunks(
             )
             rest = (is_said, flags_of(chunk.text), len(chunk.text), packed(database, chunk))
             connection.execute(_PUT, (*values, *rest))
+
+
+def packed(database: Database, chunk: Chunk) -> bytes:
+    """Return the tokens of a chunk as they are stored: two lengths, then the three runs."""
+    typed, stems = index_terms(chunk.text, chunk.lang)
+    folders = chunk.path.rpartition("/")[0].replace("/", " ") if chunk.kind == "note" else ""
+    named, also = index_terms(" ".join((chunk.title, *chunk.tags, folders)), chunk.lang)
+    title = [*named.split(), *sorted(set(also.split()).difference(named.split()))]
+    words, stemmed = typed.split(), stems.split()
+    ids = database.term_ids([*words, *stemmed, *title])
+    return (array("i", (len(words), len(stemmed))) + ids).tobytes()
 
 
 def text_hash(chunk: Chunk) -> bytes:
