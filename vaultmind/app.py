@@ -48,12 +48,11 @@ from vaultmind.session.imports import Importer
 from vaultmind.session.keeping_out import Unkept
 from vaultmind.session.log import Listeners, SessionLog
 from vaultmind.session.longterm import LongTerm, LongTermSettings
+from vaultmind.session.requests import Requests
+from vaultmind.session.show import Shown, show
 from vaultmind.session.start import Beginning, StartContext, start_context
 from vaultmind.session.subagents import RunLines
-from vaultmind.session.voice.requests import Requests
-from vaultmind.session.voice.show import Shown, show
-from vaultmind.session.voice.touched import Touched
-from vaultmind.session.voice.voice import Parts, Voice
+from vaultmind.session.voice import Voice, VoiceSources
 from vaultmind.tally import Tally
 from vaultmind.types import Caller, Hit, Kind, SearchRequest
 from vaultmind.vault.files import VaultReader
@@ -196,10 +195,11 @@ class App:
         config, clock = self.config, self.clock
         self.requests = Requests(self.gate, self.sessions, clock)
         self.words = Reader(config.vault / config.memory_dir, self.paths.agent_names)
-        self.touched = Touched(self.reader, clock, config.session.idle_minutes)
         shows = self.index.outlet.shows
-        heard = (self.words, self.requests, self.gate, self.reader, shows, self.touched, clock)
-        self.voice = Voice(Parts(*heard, near=self._near))
+        self.voice = Voice(VoiceSources(
+            self.words, self.requests, self.gate, self.reader, shows, clock,
+            config.session.idle_minutes, self._near,
+        ))  # fmt: skip
         lasting = LongTermSettings(config.recall, config.association, config.context.recall_gate)
         self.long_term = LongTerm(self.index.search, self.index.relations, self.paths, lasting)
         means = ContextSources(

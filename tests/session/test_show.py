@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.session.samples import Files
-from vaultmind.session.voice.show import Counts, show
+from vaultmind.session.show import Counts, show
 from vaultmind.types import PERSON, Caller, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

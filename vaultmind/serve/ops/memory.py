@@ -31,13 +31,13 @@ from vaultmind.serve.show import (
     tells,
     words,
 )
-from vaultmind.types import Outcome, OutcomeName, Section
+from vaultmind.types import MemoryWrite, Outcome, OutcomeName, Section
 
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.session.imports import Imported
-    from vaultmind.session.voice.show import Shown
-    from vaultmind.session.voice.spoken import Heard
+    from vaultmind.session.show import Shown
+    from vaultmind.session.voice import Heard
 
 tells("session.imports.Imported",
       "sessions messages skipped faults left_out redacted session_ids",
@@ -117,13 +117,8 @@ def memory_update(
     target = known_agent(app, call.caller, agent)
     if op is None:
         return app.voice.hear(call.caller, target, utterance, message_id.strip())
-    asked: dict[str, Any] = {"words": words}
-    if op == "forget":
-        outcome = app.requests.forget(call.caller, target, text, **asked)
-    elif op == "replace":
-        outcome = app.requests.replace(call.caller, target, text, old, section=section, **asked)
-    else:
-        outcome = app.requests.remember(call.caller, target, text, section=section, **asked)
+    write = MemoryWrite(op, target, call.caller, text, old=old, section=section)
+    outcome = app.requests.ask(write, words)
     app.voice.note(call.caller, op, outcome)
     return outcome
 
@@ -238,7 +233,7 @@ def _outcome_words(outcome: Outcome, to: Reader) -> Iterator[str]:
     yield _outcome_message(outcome)
 
 
-@dumps("session.voice.spoken.Heard")
+@dumps("session.voice.Heard")
 def _heard_json(one: Heard, to: Reader) -> dict[str, Any]:
     """Return one sentence's intent and outcome; a model reads the facts in the fenced message."""
     intent, outcome = one.intent, one.outcome
@@ -258,7 +253,7 @@ def _heard_json(one: Heard, to: Reader) -> dict[str, Any]:
     return told if to.mark else told | {"fact": outcome.fact, "facts": list(one.facts)}
 
 
-@words("session.voice.spoken.Heard")
+@words("session.voice.Heard")
 def _heard_words(one: Heard, to: Reader) -> Iterator[str]:
     """Yield the answer to one sentence, in its language; for a model also what to do about it."""
     said = "\n".join([one.message, *(f"- {fact}" for fact in one.facts)])
@@ -278,7 +273,7 @@ def _heard_many_words(many: HeardMany, to: Reader) -> Iterator[str]:
     return (line for one in many.heard for line in _heard_words(one, to))
 
 
-@dumps("session.voice.show.Shown")
+@dumps("session.show.Shown")
 def _shown_json(shown: Shown, to: Reader) -> dict[str, Any]:
     told = plain(shown)
     if to.mark:
@@ -287,7 +282,7 @@ def _shown_json(shown: Shown, to: Reader) -> dict[str, Any]:
     return told
 
 
-@words("session.voice.show.Shown")
+@words("session.show.Shown")
 def _shown_words(shown: Shown, to: Reader) -> Iterator[str]:
     counts, last = shown.counts, shown.last_session
     yield f"What {shown.agent} knows: {counted(counts.facts, 'fact')}."
