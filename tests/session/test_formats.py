@@ -20,7 +20,7 @@ from tests.session.samples import (
     write_json,
 )
 from vaultmind.errors import UnreadableNote
-from vaultmind.session.exports import Conversation, Skipped, read_conversations
+from vaultmind.session.imports import Conversation, Skipped, read_conversations
 
 
 def _read(path: Path) -> list[Conversation]:

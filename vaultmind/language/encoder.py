@@ -99,7 +99,7 @@ def encoded(texts: Sequence[Sequence[Word]]) -> Matrix:
     rows = _layers(backend, np.array(ids), np.array(sizes))
     bounds = np.stack([starts, ends], axis=1).ravel()
     summed = np.add.reduceat(rows, bounds, axis=0)[::2]
-    means: Matrix = summed / np.subtract(ends, starts, dtype=np.float32)[:, None]
+    means: Matrix = (summed / np.subtract(ends, starts)[:, None]).astype(np.float32)
     return means
 
 
