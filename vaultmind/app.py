@@ -42,7 +42,7 @@ from vaultmind.redact import use_patterns
 from vaultmind.session.capture import Capture
 from vaultmind.session.context import ContextBuilder, ContextSources
 from vaultmind.session.conversation import ConversationSettings
-from vaultmind.session.conversations import Conversations, FollowedRecords
+from vaultmind.session.conversations import Conversations
 from vaultmind.session.drawn import DrawnLines
 from vaultmind.session.imports import Importer
 from vaultmind.session.keeping_out import Unkept
@@ -54,7 +54,7 @@ from vaultmind.session.start import Beginning, StartContext, start_context
 from vaultmind.session.subagents import RunLines
 from vaultmind.session.voice import Voice, VoiceSources
 from vaultmind.tally import Tally
-from vaultmind.types import Caller, Hit, Kind, SearchRequest
+from vaultmind.types import Caller, Hit, Kind, Message, SearchRequest
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths, agent_name
 
@@ -177,14 +177,15 @@ class App:
         hides = self.tombstones.hides
         talk_settings = ConversationSettings.of(config)
         hidden, vectors = self.tombstones.hidden, self.index.message_vectors
-        self.talks = Conversations(
-            self.reader, self.gate, hidden, vectors, talk_settings, clock=clock
-        )
-        self._told_by_a_model()
-        followed = FollowedRecords(self.gate, self.paths, self.talks.heard)
+        self.talks = Conversations(self.reader, self.gate, hidden, vectors, talk_settings)
         logged = Unkept(self.reader, self.gate.hide_request).look
-        told = Listeners(hides, self._device_name, self._ended, self._embedder_now, logged)
-        self.sessions = SessionLog(followed, self.reader, clock, idle, told)
+
+        def grew(agent: str, session: str, messages: Sequence[Message]) -> None:
+            self.talks.heard(agent, session)
+            logged(agent, session, messages)
+
+        told = Listeners(hides, self._device_name, self._ended, self._embedder_now, grew)
+        self.sessions = SessionLog(self.gate, self.reader, clock, idle, told)
         erased, device = self.tombstones.erased, self._device_name
         self.importer = Importer(self.gate, self.reader, erased, logged, device=device)
         heard = self.search_feedback.cited_in
@@ -252,14 +253,6 @@ class App:
         self.sources.close()
         self.index.close()
         self._models.close()
-
-    def _told_by_a_model(self) -> None:
-        """Have the model write running conversations' summaries, if there is one for that."""
-        if self.minion.chain("summary"):
-            from vaultmind.consolidate.model import ModelTeller
-
-            teller = ModelTeller(self.minion, lambda: self.consolidation.standing().paused)
-            self.talks.model = teller
 
     def _embedder_named(self, name: str) -> Embedder | None:
         """Return an embedder by its configured name: one in a file lives as long as the app."""

@@ -75,6 +75,8 @@ def corrected(
         fact = _meant([one for one in there if not _is_anothers(one, said, old, new)], said, that)
         if fact is None:
             return None if there else Change(None, new)
+        if all(_is_in(word, content(fact.text)) for word in content(new)):
+            return None  # it says what the fact says already
         text = _put(fact.text, said, old, new)
         return Change(fact, text or _whole(fact.text, new))
     if that is not None and (text := _alike(that.text, new)):

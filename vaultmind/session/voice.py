@@ -17,7 +17,7 @@ from typing import Literal, Protocol
 from vaultmind.errors import NotFound, UnreadableNote
 from vaultmind.index.when import without_stale_dates
 from vaultmind.language.reader import Intent, Reader
-from vaultmind.memory.audit import last_written
+from vaultmind.memory.audit import last_written, newest_first
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.match import NEAREST, find, same_fact
 from vaultmind.memory.replies import FALLBACK, phrase, told
@@ -134,8 +134,6 @@ class Voice:
         default_factory=lambda: defaultdict(threading.RLock)
     )
     _focus: defaultdict[str, Focus] = field(default_factory=lambda: defaultdict(Focus))
-    _acted: set[MessageRef] = field(default_factory=set)
-    """Captured messages that a change was made for."""
 
     def heed(self, utterance: str, target: str) -> Heard:
         """Return what would be heard, of several requests the first, with nothing done."""
@@ -149,7 +147,7 @@ class Voice:
         whole = Spoken(caller, target, utterance, Intent(), message_id)
         with self._locks[whole.to]:
             ref, message = self._find(whole) if message_id else (None, None)
-            done = ref in self._acted or bool(message and message.asked)
+            done = bool(message and message.asked) or self._is_evidence(target, ref)
             ref = None if message and message.asked else ref
             heard = []
             for words in self.sources.words.parted(utterance):
@@ -283,8 +281,6 @@ class Voice:
         for outcome in done:
             self.note(spoken.caller, op, outcome, spoken.words)
             answers.append(told(spoken.intent.lang, op, outcome, mask(asked or text).text))
-            if spoken.ref and outcome.outcome == "written":
-                self._acted.add(spoken.ref)
         first = next((one for one in done if one.outcome != "unchanged"), done[0])
         return Heard(spoken.intent, "\n".join(answers), first)
 
@@ -432,6 +428,17 @@ class Voice:
                 ):
                     return MessageRef(spoken.to, session, message.block, message.id), message
         return None, None
+
+    def _is_evidence(self, target: str, ref: MessageRef | None) -> bool:
+        """Tell whether a captured message led to a change: it stands in the audit, so that a
+        restart forgets nothing.
+        """
+        if ref is None or not ref.block:
+            return False
+        paths = self.sources.reader.paths
+        named = f"{paths.session(ref.agent, ref.session).removesuffix('.md')}#^{ref.block}"
+        lines = newest_first(paths, {target, ref.agent}, ("remember", "replace", "forget"))
+        return any(one.evidence == named and one.outcome == "written" for one in lines)
 
     def _last_exchange(self, spoken: Spoken) -> tuple[tuple[MessageRef, ...], MessageRef | None]:
         """Return the user's last message with the answers to it in the session spoken in, and the
