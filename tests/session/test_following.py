@@ -118,7 +118,9 @@ def test_the_notes_of_a_context_say_how_far_the_summary_is(
     tmp_path: Path, slow: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with house(tmp_path, None) as app:
-        app.sessions.log_many("main", talk(800))
+        with monkeypatch.context() as patch:  # the background must not be first
+            patch.setattr(app.talks, "heard", lambda *_: None)
+            app.sessions.log_many("main", talk(800))
         built = app.builder.build(BuildRequest("main", pending=("And the larch?",)), PERSON)
         (note,) = (one for one in built.notes if "summary" in one)
         assert re.fullmatch(r"The summary covers \d+ of \d+ messages so far\.", note)
