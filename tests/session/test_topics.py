@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes import HashEmbedder
 from vaultmind.session.summary import TopicMark
 from vaultmind.session.topics import KEPT_STEMS, Running, Step, heading, hear, mark_of
 from vaultmind.types import Message
@@ -44,13 +43,10 @@ def about(words: Sequence[str], length: int, first: int = 1, seed: int = 3) -> l
     return [said(first + n, " ".join(rng.sample(words, 5)) + ".") for n in range(length)]
 
 
-def steps(
-    messages: Sequence[Message], language: str = "en", *, vectors: bool = False
-) -> list[Step]:
-    embedder, running, found = HashEmbedder(2048), Running(), []
+def steps(messages: Sequence[Message], language: str = "en") -> list[Step]:
+    running, found = Running(), []
     for message in messages:
-        vector = embedder.embed_query(message.text) if vectors else None
-        step = hear(running, message, language, vector)
+        step = hear(running, message, language)
         running = step.running
         found.append(step)
     return found
@@ -60,11 +56,10 @@ def changes(found: Sequence[Step]) -> list[int]:
     return [number for number, step in enumerate(found, 1) if step.began is not None]
 
 
-@pytest.mark.parametrize("vectors", [False, True], ids=["words", "vectors"])
 @pytest.mark.parametrize("language", SUBJECTS)
-def test_another_subject_is_a_new_topic(language: str, vectors: bool) -> None:
+def test_another_subject_is_a_new_topic(language: str) -> None:
     bread, boats = SUBJECTS[language]
-    found = steps([*about(bread, 14), *about(boats, 10, 15)], language, vectors=vectors)
+    found = steps([*about(bread, 14), *about(boats, 10, 15)], language)
     assert changes(found) == [16]
     began = found[15].began
     assert began is not None
@@ -75,7 +70,6 @@ def test_one_odd_message_changes_nothing() -> None:
     bread, boats = SUBJECTS["en"]
     talk = [*about(bread, 14), *about(boats, 1, 15), *about(bread, 14, 16, seed=4)]
     assert changes(steps(talk)) == []
-    assert changes(steps(talk, vectors=True)) == []
 
 
 def test_the_name_of_a_speaker_is_no_label() -> None:

@@ -291,12 +291,6 @@ class Conversation:
             for name, vector in found.items():
                 self._index.give(self._lacking.pop(name), vector)
 
-    def lacks_vectors(self) -> bool:
-        """Tell whether a message that is still to be heard lacks its vector."""
-        with self.lock:
-            at = self._heard if self._heard_segment == self.segment else -LOOKED_BACK
-            return any((one.block or one.id) in self._lacking for one in self._visible[at:])
-
     # --- the summary ----------------------------------------------------------------------
 
     def _take_summary(self) -> bool:
@@ -459,10 +453,9 @@ class Conversation:
                     self._begin_hearing()
                 self._heard = min(self._heard, len(self._visible))
                 waiting = self._visible[self._heard :]
-                vectors = [self._index.vector_of(key_of(one)) for one in waiting]
                 language = self._language
-            for message, vector in zip(waiting, vectors, strict=True):
-                step = topics.hear(self._running, message, language, vector)
+            for message in waiting:
+                step = topics.hear(self._running, message, language)
                 self._running = step.running
                 if step.ended and step.ended.label:
                     self._ended.append(step.ended)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections import OrderedDict
 from dataclasses import replace
 
@@ -28,8 +27,6 @@ HELD, HELD_MESSAGES = 8, 20_000
 """Conversations that are kept in memory, and their messages together, of 8 kB each."""
 SMALL_BYTES = 1000
 """A smaller file holds too few messages for a topic or a summary: it is not even read."""
-PATIENCE_SECONDS, STEP_SECONDS = 3.0, 0.1
-"""How long a topic waits for the vectors of its messages; then their words must do."""
 FOLDED_BY_ASKER = 360
 """Messages for whose folding who asks waits: the rest is folded in the background."""
 
@@ -136,19 +133,13 @@ class Conversations:
 
     def _follow(self, conversation: Conversation, window: Window) -> None:
         """Hear what is new of a conversation, head its topics, fold what left the window."""
-        reader, vectors = self._place.reader, self._place.vectors
+        reader = self._place.reader
         rolling = reader.paths.rolling(conversation.agent, conversation.session, 1)
         stamp = reader.stat(conversation.path)
         is_small = stamp is None or (stamp.size < SMALL_BYTES and reader.stat(rolling) is None)
         if is_small or conversation.view() is None:
             return
         conversation.tidy()
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while vectors.embedder_id and conversation.lacks_vectors():
-            if time.monotonic() > deadline or self._stopping.is_set():
-                break
-            if vectors.wait_for_vectors(STEP_SECONDS):
-                break
         conversation.hear()
         conversation.write_headings()
         before = 0

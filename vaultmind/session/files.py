@@ -22,17 +22,23 @@ from vaultmind.redact import blank_private, mask
 from vaultmind.session.unkept import unkept
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import OPEN_FLAGS, Change, FileStat, FileText, VaultReader, stat_of
-from vaultmind.vault.nesting import safe
+from vaultmind.vault.nesting import SPEAKER_SHOWN, safe
 from vaultmind.vault.paths import SESSION_ID, VaultPaths
 from vaultmind.vault.properties import front_matter
 from vaultmind.vault.session_meta import BOM, SessionMeta, parse_meta, runs
-from vaultmind.vault.transcript import Transcript, count_messages, parse_session
+from vaultmind.vault.transcript import (
+    Transcript,
+    count_messages,
+    parse_session,
+    render_message,
+)
 
 Shows = Callable[[str, Caller], bool]
 """Tells whether a caller may see a vault-relative path."""
 Hides = Callable[[str, str, str], bool]
 """Tells whether a part of a record (agent, record, block) said what was forgotten."""
 
+DEFAULT_SESSION_BYTES = 8_000_000
 HEAD_BYTES = 16_384
 """A session's front matter is looked for in its first bytes, then in all of it."""
 SAVING_TRIES, SAVING_SECONDS = 20, 0.01
@@ -92,6 +98,15 @@ class Creation:
         """Return the text for a file that does not exist."""
         self.done = file is None
         return self._text if file is None else None
+
+
+def cut(message: Message, room: int) -> Message:
+    """Return a message that takes at most `room` bytes in a file, with a mark where it was cut."""
+    text = message.text
+    while (size := len(render_message(message).encode("utf-8", "replace"))) > room and text:
+        text = text[: int(len(text) * room / size * 0.99)]
+        message = replace(message, text=f"{text} …", speaker=message.speaker[:SPEAKER_SHOWN])
+    return message
 
 
 # --- ids and times ------------------------------------------------------------------------

@@ -24,19 +24,19 @@ from vaultmind.errors import BadArgument, NotFound, UnreadableNote
 from vaultmind.ports import Report, silent
 from vaultmind.redact import mask
 from vaultmind.session.files import (
+    DEFAULT_SESSION_BYTES,
     ISO_TIME,
     TOOL_CHARS,
     Creation,
     Records,
     beginning,
+    cut,
     iso,
     numbers_used,
     parse_time,
     read_session,
     session_ids,
 )
-from vaultmind.session.log import DEFAULT_SESSION_BYTES
-from vaultmind.session.running import cut
 from vaultmind.session.transcripts import local_time
 from vaultmind.types import PERSON, ROLES, Message, MessageRef, Progress, Role
 from vaultmind.vault.edits import remove_property, set_property

@@ -28,11 +28,13 @@ from vaultmind.session.answers import Near, meant, recalled, strays
 from vaultmind.session.correct import corrected
 from vaultmind.session.files import Shows, read_text, session_ids
 from vaultmind.session.requests import Requests
+from vaultmind.session.unkept import unkept
 from vaultmind.types import PERSON, Caller, Fact, MemoryWrite, Message, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
 
-NEWEST = 6
-"""Sessions, the newest first, in which a message is looked for by its id."""
+NEWEST, LOOKED_BACK = 6, 40
+"""Sessions, the newest first, in which a message is looked for by its id; messages that a wish not
+to keep something may mean."""
 REPEATED_WITHIN = timedelta(minutes=2)
 """The same words again within this time are a call that was repeated, not a second wish."""
 SAME_SHARE = 0.5
@@ -364,45 +366,47 @@ class Voice:
         return Heard(intent, message, outcome, known.lines)
 
     def _skip(self, spoken: Spoken) -> Heard:
-        """Keep the message that is meant out of every recall, and of whatever learns from it.
+        """Keep the messages that are meant out of every recall, and of whatever learns from them.
 
-        What it says itself, it means itself; a bare "don't keep that" means what was said before
-        it, and takes back the fact that came of that.
+        What says it itself, means itself; a bare "don't keep that" means what was said before it,
+        and takes back the fact that was just written of that. After a restart a request may be
+        older than what was said last, which may be written down nowhere.
         """
         intent, own = spoken.intent, spoken.ref
-        itself = intent.scopes == ("this",)
-        before, request = ((), None) if itself else self._last_exchange(spoken)
-        fact, taken = self._learned(spoken, before, request), None
-        if fact is not None:
-            taken = self._write(spoken, "forget", _name(fact), asked=fact.text)
+        sessions, talk = self.sources.requests.sessions, spoken.caller.conversation
+        session = own.session if own else sessions.open_session(spoken.to, talk)
+        session = session or sessions.open_session(spoken.to)
+        said = self._messages(spoken.to, session)[-LOOKED_BACK:] if session else []
+        at = next((n for n, one in enumerate(said) if own and one.block == own.block), len(said))
+        heard = [*said[: at + 1], *([Message("user", spoken.words, "")] if at == len(said) else [])]
+        gone = unkept(heard, self.sources.words.understand)
+        meant_ = [said[n] for n in sorted({*gone, at}) if gone.get(n, at) == at and n < len(said)]
+        that, made = self._that(spoken), self._focus[spoken.ear].made
+        evidence = that.fact.evidence if that.fact and that.agent == spoken.target else None
+        learned = evidence and any(
+            (session, one.block) == (evidence.session, evidence.block)
+            and (made == that.fact.block if one.asked or made is not None else True)
+            for one in meant_
+            if that.fact
+        )
+        message, taken = phrase(intent.lang, "skip"), None
+        if learned and that.fact:
+            taken = self._write(spoken, "forget", _name(that.fact), asked=that.fact.text)
             if taken.outcome.outcome != "written":
                 return taken
-        refs = tuple(ref for ref in (own, *before) if ref is not None)
+        refs = [
+            MessageRef(spoken.to, session, one.block, one.id)
+            for one in meant_
+            if not (one.asked or one.erased)
+        ]
         hidden = self.sources.gate.hide(spoken.to, refs, spoken.caller) if refs else 0
-        message = phrase(intent.lang, "skip")
         if taken:
             return replace(taken, message=f"{message} {taken.message}")
-        if not refs and not itself:
+        if not refs and intent.scopes != ("this",):
             outcome = Outcome("not_found", spoken.target)
             return Heard(intent, phrase(intent.lang, "nothing_to_skip"), outcome)
         outcome = Outcome("written" if hidden else "unchanged", spoken.target)
         return Heard(intent, message, replace(outcome, hidden_messages=hidden))
-
-    def _learned(
-        self, spoken: Spoken, before: Sequence[MessageRef], request: MessageRef | None
-    ) -> Fact | None:
-        """Return the fact that was just written from what a bare "don't keep that" means.
-
-        A request is not what was said before where another utterance, which may be written down
-        nowhere, came after it, or may have come: before a restart.
-        """
-        that, made = self._that(spoken), self._focus[spoken.ear].made
-        fact = that.fact if that.agent == spoken.target else None
-        if fact is None or fact.evidence is None or (made is not None and made != fact.block):
-            return None
-        refs = [*before, *([request] if request and made is not None else [])]
-        places = [(ref.session, ref.block) for ref in refs]
-        return fact if (fact.evidence.session, fact.evidence.block) in places else None
 
     # --- what is written down already -------------------------------------------------------
 
@@ -439,27 +443,6 @@ class Voice:
         named = f"{paths.session(ref.agent, ref.session).removesuffix('.md')}#^{ref.block}"
         lines = newest_first(paths, {target, ref.agent}, ("remember", "replace", "forget"))
         return any(one.evidence == named and one.outcome == "written" for one in lines)
-
-    def _last_exchange(self, spoken: Spoken) -> tuple[tuple[MessageRef, ...], MessageRef | None]:
-        """Return the user's last message with the answers to it in the session spoken in, and the
-        request that was made last, if one came after that message.
-        """
-        sessions, own = self.sources.requests.sessions, spoken.ref
-        talk = spoken.caller.conversation
-        session = own.session if own else sessions.open_session(spoken.to, talk)
-        if not session and talk:  # what is said in no client's conversation
-            session = sessions.open_session(spoken.to)
-        refs: list[MessageRef] = []
-        for message in reversed(self._messages(spoken.to, session) if session else []):
-            ref = MessageRef(spoken.to, session, message.block, message.id)
-            if message.erased or (own and message.block == own.block):
-                continue
-            if message.asked:
-                return tuple(refs), ref
-            refs.append(ref)
-            if message.role == "user":
-                break
-        return tuple(refs), None
 
     def _messages(self, agent: str, session: str) -> list[Message]:
         try:
