@@ -61,12 +61,6 @@ def test_facts_stand_by_section_and_everything_is_counted(
     assert shown.files == (paths.brain("main"), paths.archive("main"), paths.sessions("main"))
 
 
-def test_an_agent_without_memory_shows_nothing_and_no_error(reader: VaultReader) -> None:
-    shown = show(reader, "main", PERSON, shows=_everything)
-    assert shown.counts == Counts(0, 0, 0, 0, 0, 0)
-    assert (shown.sections, shown.last_session, shown.files) == ((), None, ())
-
-
 def test_files_that_cannot_be_read_are_named(
     files: Files, paths: VaultPaths, reader: VaultReader
 ) -> None:

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.session.samples import EveryMessage, Marked
-from vaultmind.errors import BadArgument
 from vaultmind.language.reader import Reader
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.kinds import Messages
@@ -128,11 +127,6 @@ def test_each_request_of_a_message_is_done_once_in_turn_and_answered(
         assert desk.facts() == facts
 
 
-def test_of_several_requests_a_rehearsal_tells_the_first(desk: Desk) -> None:
-    heard = desk.voice.heed("Remember that I'm 50. What do you know about me?", "main")
-    assert (heard.intent.intent, heard.intent.payload) == ("remember", "I'm 50")
-
-
 @pytest.mark.parametrize(
     "words",
     ["Forget everything", "Wipe your memory", "Zapomnij wszystko", "Wyczyść całą pamięć"],
@@ -151,13 +145,6 @@ def test_of_two_facts_said_at_once_one_is_forgotten(desk: Desk) -> None:
     assert desk.facts() == ["I like tea", "Ola likes coffee"]
     assert desk.say("Forget that I like tea").outcome.outcome == "written"
     assert desk.facts() == ["Ola likes coffee"]
-
-
-def test_a_corrected_day_gets_its_own_date(desk: Desk) -> None:
-    desk.say("Remember that the dentist is next Tuesday")
-    assert desk.facts() == ["the dentist is next Tuesday (2026-02-24)"]
-    desk.say("No, it's Thursday, not Tuesday")
-    assert desk.facts() == ["the dentist is next Thursday (2026-02-26)"]
 
 
 # --- a message acts once ------------------------------------------------------------------
@@ -322,10 +309,6 @@ def test_a_correction_does_not_replace_a_fact_about_something_else(desk: Desk) -
     assert desk.facts() == ["I row on Sundays", "my dog is called Biscuit"]
 
 
-def test_undo_of_something_else_is_no_request(desk: Desk) -> None:
-    assert "vaultmind undo" not in desk.say("undo my commit").message
-
-
 def test_a_correction_in_words_destroys_no_secret_that_the_person_typed(desk: Desk) -> None:
     typed = "# Main\n\n- Swims on Tuesday, locker password: hunter2x9\n"
     path = desk.paths.root / desk.paths.brain("main")
@@ -412,12 +395,6 @@ def test_a_read_only_agent_keeps_no_record_of_the_request(desk: Desk) -> None:
     assert desk.messages() == []
 
 
-def test_an_empty_request_is_refused_before_anything_is_logged(desk: Desk) -> None:
-    with pytest.raises(BadArgument, match="'text'"):
-        desk.requests.ask(MemoryWrite("remember", "main", MAIN, "  "))
-    assert desk.messages() == []
-
-
 # --- what is known -------------------------------------------------------------------------
 
 HIT = Hit("i", "brain.md", "#^a1b2", "fact", "main", "t", "as it was indexed", 0.6)
@@ -464,8 +441,3 @@ def test_the_whole_memory_and_the_notes_are_looked_at_before_nothing_is_known(
     assert (known.lines, known.names) == (told, ("known",))
     nothing = recalled("", "", words, lambda kind: [])
     assert (nothing.lines, nothing.names) == ((), ("nothing_known",))
-
-
-def test_a_note_that_is_hardly_about_it_is_no_answer() -> None:
-    known = recalled(BRAIN, ARCHIVE, "the choir", lambda kind: [replace(NOTE, score=0.3)])
-    assert known.names == ("nothing_known",)
