@@ -455,9 +455,11 @@ class SessionLog:
             else:
                 places.append(place)
         known = len(fresh) < len(said) and any(isinstance(one, MessageRef) for one in places)
-        session = self._current(talk, moment) if new_segment and not said else None
-        if session and not session.fresh:
-            self._append(session, self._heading(session, moment))
+        session = talk.session
+        if new_segment and not said:
+            session = self._current(talk, moment)
+            if session and not session.fresh:
+                self._append(session, self._heading(session, moment))
         written = self._write(talk, fresh, begins=new_segment and not known)
         refs = tuple(written[one] if isinstance(one, int) else one for one in places)
         session = talk.session if said else session
