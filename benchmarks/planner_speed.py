@@ -59,7 +59,7 @@ READ_A_SECOND, WRITTEN_A_SECOND = 2000.0, 60.0
 LATENCY_MS = 900
 EDIT_EVERY = 10
 _WAIT_SECONDS = 7200.0
-_STAGES = {"understand": "understand", "measured": "candidates", "assemble": "assemble"}
+_STAGES = {"understand": "understand", "measured": "candidates", "lay": "read", "decide": "pack"}
 """What of the planner's module is timed, and what it is called here."""
 Took = dict[str, list[float]]
 
@@ -200,7 +200,6 @@ def edited(app: App, source: Source, tasks: Sequence[str]) -> list[float]:
 
 def explored(source: Source) -> Took:
     """Return the times of exploring an unchanged source, and the share of hits under editing."""
-    assert source.structure is not None
     for kind in TASK_KINDS:
         explore(source.structure, kind)
     took = []

@@ -16,7 +16,8 @@ from replay_rows import Planned, Room, Then
 from vaultmind.episodes.store import Tables
 from vaultmind.episodes.types import Episode, Event, Offer, TaskMark
 from vaultmind.planner.earlier import Earlier
-from vaultmind.planner.plan import Means
+from vaultmind.planner.plan import Planner
+from vaultmind.planner.sources import Sources
 from vaultmind.planner.task import understand
 from vaultmind.planner.types import Plan
 from vaultmind.types import Caller
@@ -87,8 +88,8 @@ class Recalling(Planned):
             self._memory.offers[step.commit.sha] = plan.offer
         return plan
 
-    def _means(self, clock: Then) -> Means:
-        return Means(clock, earlier=self._memory.earlier)
+    def _made(self, sources: Sources, clock: Then) -> Planner:
+        return Planner(sources, clock, earlier=self._memory.earlier)
 
 
 def episode_of(commit: Commit, number: int) -> Episode:

@@ -32,9 +32,10 @@ from vaultmind.index.notes import Chunked, Place
 from vaultmind.index.outlet import Withheld
 from vaultmind.index.sync import Prepared, store
 from vaultmind.index.where import Where
-from vaultmind.planner.layers import explore, routed_files
-from vaultmind.planner.plan import Means, Planner
-from vaultmind.planner.sources import Source, Sources, folder_indexes, structures
+from vaultmind.planner.layers import explore
+from vaultmind.planner.plan import Planner
+from vaultmind.planner.sources import Source, Sources, folder_indexes
+from vaultmind.planner.structure import Structure
 from vaultmind.planner.task import understand
 from vaultmind.planner.types import Plan, PlanRequest
 from vaultmind.ports import Embedder
@@ -141,8 +142,7 @@ class Room:
     def close(self) -> None:
         """Let go of the source."""
         if self._source is not None:
-            if self._source.structure is not None:
-                self._source.structure.close()
+            self._source.structure.close()
             self._source.index.close()
 
     @property
@@ -180,13 +180,12 @@ class Room:
             index = Index(
                 config, paths, withheld, clock=self.clock, embedder=lambda: self._embedder
             )
-            reader = VaultReader(paths, settings.max_file_bytes)
         else:
             opens = folder_indexes(config, withheld, lambda: self._embedder, self.clock)
-            index, reader = opens(root, self._state)
-        structure = structures(self.clock)("past", self._state / "structure.db", index, reader)
+            index = opens(root, self._state)
+        structure = Structure("past", self._state / "structure.db", index, clock=self.clock)
         index.start()
-        return Source("past", root, "vault" if self._vault else "linked", index, reader, structure)
+        return Source("past", root, "vault" if self._vault else "linked", index, structure)
 
 
 class Routing:
@@ -200,11 +199,14 @@ class Routing:
     def ask(self, step: Step) -> Answer:
         """Return the first files of the layers, and what exploring these takes."""
         source = self._room.follow(step)
-        assert source.structure is not None
         began = time.perf_counter()
         kind = understand(step.commit.message, source.name).predicted
-        files = routed_files(source.structure, kind, CUT)
         explored = explore(source.structure, kind, detail="compact")
+        starts = (line.removeprefix("- ").partition(" ")[0] for line in explored.text.split("\n"))
+        known = source.structure.records()
+        files = [*dict.fromkeys(one.rstrip(":") for one in starts if one.rstrip(":") in known)][
+            :CUT
+        ]
         took_ms = (time.perf_counter() - began) * 1000
         return Answer(tuple(files), explored.tokens, took_ms)
 
@@ -265,14 +267,14 @@ class Planned:
         """Return the plan of a step's task."""
         source = self._room.follow(step)
         if self._planner is None:
-            self._planner = Planner(One(source), self._means(self._room.clock))
+            self._planner = self._made(One(source), self._room.clock)
         self._planner.settle(source, _WAIT_SECONDS)
         request = PlanRequest(source.name, step.commit.message, token_budget=self._budget)
         return self._planner.plan(request, PERSON)
 
-    def _means(self, clock: Then) -> Means:
-        """Return what it plans with besides the source."""
-        return Means(clock)
+    def _made(self, sources: Sources, clock: Then) -> Planner:
+        """Return a planner."""
+        return Planner(sources, clock)
 
     def ask(self, step: Step) -> Answer:
         """Return the plan's files and tokens."""

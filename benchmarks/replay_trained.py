@@ -15,8 +15,9 @@ from replay_earlier import Memory, Recalling, episode_of
 from replay_rows import Room, Then
 
 from vaultmind.learn.planning import Heard, plan_lessons, proposed
-from vaultmind.planner.plan import Means
+from vaultmind.planner.plan import Planner
 from vaultmind.planner.scorer import Stuff, Weights, built_in
+from vaultmind.planner.sources import Sources
 from vaultmind.planner.types import Plan
 
 LEAST_LESSONS = 20
@@ -49,8 +50,8 @@ class Trained(Recalling):
             self._heard.append((step.commit.seconds, Heard(episode, (plan.offer,))))
         return plan
 
-    def _means(self, clock: Then) -> Means:
-        return Means(clock, earlier=self._memory.earlier, weights=self._in_use)
+    def _made(self, sources: Sources, clock: Then) -> Planner:
+        return Planner(sources, clock, weights=self._in_use, earlier=self._memory.earlier)
 
     def _in_use(self, of: Stuff) -> Weights:
         return self._weights.get(of) or built_in(of)

@@ -28,7 +28,7 @@ from replay_rows import One, Room, embedder_named
 
 from vaultmind.planner.candidates import Asked
 from vaultmind.planner.features import measured
-from vaultmind.planner.plan import Means, Planner
+from vaultmind.planner.plan import Planner
 from vaultmind.planner.scorer import FOLDER, Weights, built_in
 from vaultmind.planner.task import understand
 from vaultmind.planner.types import PlanRequest
@@ -36,7 +36,7 @@ from vaultmind.types import PERSON
 
 CUT = 10
 STEPS, RATE, MOMENTUM = 600, 0.5, 0.9
-PAST = ("similar", "told", "together", "frequent")
+PAST = ("similar", "together")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def collect(arguments: argparse.Namespace) -> list[Task]:
                 replayed(whole, commits, Path(folder), git=not arguments.no_git), 1
             ):
                 source = room.follow(step)
-                planner = planner or Planner(One(source), Means(room.clock))
+                planner = planner or Planner(One(source), room.clock)
                 planner.settle(source, 600)
                 task = step.commit.message
                 understood = understand(task, source.name)
@@ -77,8 +77,7 @@ def collect(arguments: argparse.Namespace) -> list[Task]:
                     source,
                     PERSON,
                     step.now,
-                    planner.known_of(source),
-                    (recalled,) if arguments.episodes else (),
+                    recalled.found if arguments.episodes else (),
                 )
                 pool = measured(asked)
                 paths = tuple(one.path for one, _ in pool)

@@ -43,6 +43,18 @@ METHODS = {
     "resources/read": ("read_resource", "contents"),
 }
 """How the MCP client calls a method, and what of its answer is shown."""
+PROGRESS = re.compile(r"\w[\w ]*: \d+(?: of \d+)?")
+"""What a slow machine says while it works."""
+PATIENT = """
+import sys
+from vaultmind.planner import layers, pack, plan
+for module in (layers, pack, plan):
+    for name in {"KNOWN_SECONDS", "SETTLE_SECONDS"} & vars(module).keys():
+        setattr(module, name, 30.0)
+from vaultmind.entry import main
+sys.exit(main(["daemon", "run"]))
+"""
+"""A daemon whose plans wait for names and links, however slow the machine is."""
 STEP = re.compile(r"^(\$ vaultmind|mcp|http|file)\b")
 START_SECONDS, ANSWER_SECONDS = 90, 60
 OLD_DAYS = 30
@@ -84,7 +96,7 @@ class House:
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
         """Run the daemon, from its first answer with a whole index on."""
-        command = [sys.executable, "-m", "vaultmind", "daemon", "run"]
+        command = [sys.executable, "-c", PATIENT]
         with (self.base / "daemon.txt").open("wb") as log:
             daemon = subprocess.Popen(command, cwd=self.vault, env=self.env, stdout=log, stderr=log)
         try:
@@ -122,7 +134,8 @@ class House:
         code, out, err = self.say(*shlex.split(line), given=given)
         with contextlib.suppress(ValueError):
             out = shown(json.loads(out)) + "\n"
-        return out + "".join(f"! {one}\n" for one in err.splitlines()) + f"[exit {code}]"
+        told = [one for one in err.splitlines() if not PROGRESS.fullmatch(one)]
+        return out + "".join(f"! {one}\n" for one in told) + f"[exit {code}]"
 
     async def mcp(self, line: str) -> str:
         """Answer `mcp AGENT WHAT {ARGUMENTS}`; WHAT is a tool's name, or a method with a slash."""

@@ -29,14 +29,13 @@ from vaultmind.memory.forget.taking import ERASABLES
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.moves import Sizes
-from vaultmind.memory.polling import Following, Polling, look_once
+from vaultmind.memory.polling import Polling, look_once, when_changed
 from vaultmind.memory.rights import Authority, Grants, grants_file
 from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.episodes import open_watching
-from vaultmind.planner.ready import ReadyPlanner
 from vaultmind.planner.saving import PLANS
-from vaultmind.planner.sources import SourcesErasing, open_sources
+from vaultmind.planner.sources import Sources, folder_indexes
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
 from vaultmind.session.capture import Capture
@@ -62,9 +61,13 @@ if TYPE_CHECKING:
     from vaultmind.consolidate.levels import Levels
     from vaultmind.consolidate.model import ModelWriter, Thinker
     from vaultmind.consolidate.reported import Reported
+    from vaultmind.episodes.store import Tables
+    from vaultmind.planner.plan import Planner
 
 """The person's own ways to say things: TOML files in this folder of the memory folder."""
 
+RECORDS_SECONDS = 60.0
+"""How long an erasure waits until what plans know of the notes is made anew."""
 EMBEDDER_SECONDS, EMBEDDER_POLL_SECONDS = 20.0, 0.1
 """How long extraction waits for an embedder that is being loaded: without, it finds less."""
 
@@ -111,21 +114,23 @@ class App:
             clock=clock,
             embedder=shared.open,
         )
-        self.sources = open_sources(
-            config, self.index, self.reader, withheld, lend=shared.open, clock=clock
-        )
+        opens = folder_indexes(config, withheld, shared.open, clock)
+        self.sources = Sources(config, self.index, opens, clock)
         """The vault and the folders linked to it, for those that plan over them."""
         use_patterns(config.redact.patterns)
         self._started, self._tends = False, True
         self._device_name = device_name(config.state_dir)
         self._open_gate()
         self.episodes = Episodes(config, self.gate, self.reader, clock, self._device_name)
-        self.planner = ReadyPlanner(
-            self.sources, self.minion, clock, self.learning.models.weights,
-            lambda: self.episodes.tables, config.agent)  # fmt: skip
         """What agents did for a task: `recorder`, `files`, `tables`."""
-        erasing = SourcesErasing(self.index.erasing, self.sources)
-        self.erasing = EpisodesErasing(erasing, self.episodes, lambda: self.watching)
+
+        def renew_records() -> str:
+            self.sources.vault.structure.settle(RECORDS_SECONDS)
+            return ""
+
+        self.erasing = EpisodesErasing(
+            self.index.erasing, self.episodes, lambda: self.watching, renew_records
+        )
         self.watching = open_watching(self.episodes.recorder, self.sources, clock)
         self._open_talks()
         self._open_outlets()
@@ -164,10 +169,13 @@ class App:
         self.learning = open_learning(
             self.gate, self.reader, self.index, feedback, self.clock, config
         )
-        self.following = Following(
-            lambda: self.reader.stat(self.paths.suggestions),
-            self.gate.settle_suggestions,
-            lambda: bool(self.gate.queue.due()),
+        self.following = Polling(
+            "suggestions",
+            when_changed(
+                lambda: self.reader.stat(self.paths.suggestions),
+                self.gate.settle_suggestions,
+                lambda: bool(self.gate.queue.due()),
+            ),
         )
 
     def _open_talks(self) -> None:
@@ -223,7 +231,6 @@ class App:
         self._started, self._tends = True, tends
         self.index.start()
         self.sources.start()
-        self.planner.start()
         self.noticing.start()
         self.episodes.start(tends=tends)
         for one in (self.following, self.consolidation) if tends else ():
@@ -249,7 +256,8 @@ class App:
         self.talks.close()
         self.noticing.close()
         self.following.close()
-        self.planner.close()
+        if "planner" in self.__dict__:
+            self.planner.close()
         self.sources.close()
         self.index.close()
         self._models.close()
@@ -263,6 +271,25 @@ class App:
         embedder = GgufEmbedder(Path(name), self.config.minion, self.config.state_dir)
         self._models.callback(embedder.close)
         return embedder
+
+    @cached_property
+    def planner(self) -> Planner:
+        """Plan contexts over the sources; made when it is first asked."""
+        from vaultmind.planner.earlier import Earlier
+        from vaultmind.planner.plan import Planner
+
+        files, outlet = self.episodes.files, self.index.outlet
+
+        def stands(tables: Tables, name: str) -> bool:
+            """Tell whether the tables hold an episode as its note says it now."""
+            listed = files.listed_one(name)
+            return listed is not None and tables.holds(listed)
+
+        earlier = Earlier(
+            lambda: self.episodes.tables, outlet, self.paths, self.clock, stands, self.config.agent
+        )
+        weights = self.learning.models.weights
+        return Planner(self.sources, self.clock, self.minion, weights, earlier)
 
     @cached_property
     def writer(self) -> ModelWriter:

@@ -232,7 +232,7 @@ def test_what_hooks_missed_is_told_before_the_agent_ends_it(talk: Talk) -> None:
 
 
 def test_one_that_the_agent_began_itself_is_gone_on_with(talk: Talk) -> None:
-    from vaultmind.planner.prompts import task_mark
+    from vaultmind.planner.task import task_mark
 
     recorder = talk.app.episodes.recorder
     begun = recorder.start(task_mark("Refresh tokens", "shop"), "shop", talk.caller)

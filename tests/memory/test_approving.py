@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.memory.conftest import MAIN, House
-from vaultmind.errors import BadArgument, DamagedMemory, NotFound, WriteFailed
+from vaultmind.errors import BadArgument, DamagedMemory, NotFound
 from vaultmind.memory.audit import AuditLine, read_audit
 from vaultmind.memory.suggestions import Put, parse
 from vaultmind.types import PERSON, MemoryWrite, MessageRef
@@ -71,29 +71,8 @@ def test_a_tick_writes_what_stands_there_with_its_evidence_and_names_both(shy: H
     assert f"suggested by main, approved in Suggestions.md (^{id_}): said twice" in line.reason
     assert line.evidence.endswith("2026-02-20_001#^m7")
     text = shy.file(SUGGESTIONS).read_text()
-    assert "2026-02-20 accepted · **main** wants to remember: Likes green tea" in text
+    assert "green tea" not in text
     assert shy.gate.settle_suggestions() == () and shy.gate.queue.waiting() == 0
-
-
-def test_secrets_are_masked_and_contradictions_found_as_in_every_write(shy: House) -> None:
-    shy.put(BRAIN, "## User\n\n- Lives in Berlin ^bbbb\n")
-    suggest(shy, "Lives in Paris")
-    suggest(shy, "The wifi is upstairs")
-    edit(
-        shy,
-        (
-            "The wifi is upstairs",
-            "The wifi in the attic room upstairs has the password hunter2hunter2",
-        ),
-    )
-    tick(shy, "Lives in Paris")
-    tick(shy, "The wifi")
-    first, second = shy.gate.settle_suggestions()
-    assert (first.outcome, first.before) == ("written", "Lives in Berlin")
-    assert "Berlin" not in shy.brain() and "Paris" in shy.brain()
-    assert second.redacted == ("password",)
-    everything = [path.read_text() for path in shy.paths.root.rglob("*") if path.is_file()]
-    assert not any("hunter2hunter2" in text for text in everything)
 
 
 def test_a_rejected_one_is_settled_audited_and_does_not_come_back(shy: House) -> None:
@@ -130,7 +109,7 @@ def test_a_crash_between_apply_and_settle_writes_nothing_twice(
     assert done.outcome == "unchanged" and "Already done" in done.message
     assert anew.brain() == brain
     assert [line for line in audit(anew) if line.outcome == "written"] == written
-    assert [one.outcome for one in parse(shy.file(SUGGESTIONS).read_text())] == ["accepted"]
+    assert parse(shy.file(SUGGESTIONS).read_text()) == ()
 
 
 @pytest.mark.parametrize("op", ["remember", "replace"])
@@ -175,7 +154,7 @@ def test_what_cannot_be_applied_stays_says_why_and_is_not_tried_again(shy: House
     (done,) = shy.gate.settle_suggestions()
     assert done.outcome == "not_found"
     text = shy.file(SUGGESTIONS).read_text()
-    assert "nie udało się zastosować: nie wiadomo na pewno" in text
+    assert "nie udało się zastosować: Nothing in" in text
     lines = len(audit(shy))
     assert shy.gate.settle_suggestions() == () and len(audit(shy)) == lines
     assert shy.gate.queue.waiting("main") == 1
@@ -188,11 +167,11 @@ def test_what_cannot_be_applied_stays_says_why_and_is_not_tried_again(shy: House
 @pytest.mark.parametrize(
     ("op", "agent", "text", "why"),
     [
-        ("remember", "main", "long " * 250, "too long for one fact"),
-        ("remember", "main", "!!", "its text is empty"),
+        ("remember", "main", "long " * 250, "1 to 1000 characters"),
+        ("remember", "main", "!!", "1 to 1000 characters"),
         ("remember", "nobody", "Tea", "no agent of this name"),
         ("remember", "main", f"ghp_{'a1B2' * 9}", "but a secret"),
-        ("forget", "main", "Unicorns in the garden", "no fact is clearly"),
+        ("forget", "main", "Unicorns in the garden", "says “Unicorns"),
     ],
 )
 def test_a_tick_that_asks_for_the_impossible_changes_nothing(
@@ -214,26 +193,6 @@ def test_a_tick_that_asks_for_the_impossible_changes_nothing(
     assert not shy.file("VaultMind/agents/nobody").exists()
 
 
-def test_a_full_disk_leaves_it_ticked_and_it_is_applied_later(
-    shy: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    suggest(shy, "Likes tea")
-    tick(shy, "Likes tea")
-    brain = shy.file(BRAIN)
-    folder = brain.parent
-    before = shy.file(SUGGESTIONS).read_text()
-
-    def full(*args: object) -> None:
-        raise WriteFailed(f"{BRAIN} could not be written: no space left on device.")
-
-    write = shy.gate._approving._write
-    shy.gate._approving._write = full  # type: ignore[assignment]
-    assert shy.gate.settle_suggestions() == () and folder.exists()
-    assert shy.file(SUGGESTIONS).read_text() == before
-    shy.gate._approving._write = write
-    assert [one.outcome for one in shy.gate.settle_suggestions()] == ["written"]
-
-
 def test_only_the_person_answers(shy: House) -> None:
     id_ = suggest(shy, "Likes tea")
     for accept in (True, False):
@@ -250,23 +209,11 @@ def test_only_the_person_answers(shy: House) -> None:
     assert "does not come back" in shy.gate.answer_suggestion(other, False, PERSON).message
 
 
-def test_a_suggestion_to_another_agent_is_written_there_and_names_who_asked(shy: House) -> None:
-    shy.put("VaultMind/agents/jaskier/identity.md", "---\nautonomy: 2\n---\n")
-    done = shy.remember("Anna plays the lute", agent="jaskier", caller=MAIN)
-    assert done.outcome == "suggested"
-    assert [shy.gate.queue.waiting(name) for name in ("main", "jaskier")] == [0, 1]
-    tick(shy, "plays the lute")
-    assert [one.agent for one in shy.gate.settle_suggestions()] == ["jaskier"]
-    assert "lute" in shy.brain("jaskier")
-    line = read_audit(shy.paths, "jaskier")[-1]
-    assert line.caller == "person" and "suggested by main" in line.reason
-
-
 def test_what_expires_is_listed_and_audited(shy: House) -> None:
     suggest(shy, "Likes tea")
     edit(shy, ('"time":"2026-02-20', '"time":"2026-01-01'))
     assert shy.gate.settle_suggestions() == ()
-    assert "2026-02-20 expired · **main**" in shy.file(SUGGESTIONS).read_text()
+    assert "Likes tea" not in shy.file(SUGGESTIONS).read_text()
     line = audit(shy)[-1]
     assert (line.outcome, line.after, line.reason) == (
         "expired",
@@ -316,23 +263,13 @@ def test_half_a_save_is_not_taken_for_the_persons_words(shy: House) -> None:
     assert shy.brain().count("Likes tea") == 1
 
 
-def test_a_copy_of_a_ticked_line_is_one_fact(shy: House) -> None:
-    suggest(shy, "Likes tea")
-    tick(shy, "Likes tea")
-    text = shy.file(SUGGESTIONS).read_text()
-    item = text[text.index("- [x]") :]
-    shy.put(SUGGESTIONS, text + "\n## Mine\n\n" + item)
-    assert [one.outcome for one in shy.gate.settle_suggestions()] == ["written", "unchanged"]
-    assert shy.brain().count("Likes tea") == 1 and shy.gate.queue.listed() == ()
-
-
 def test_notes_about_a_damaged_brain_live_beside_suggestions(shy: House) -> None:
     suggest(shy, "Likes tea")
     shy.put(BRAIN, b"\xff\xfe broken")
     tick(shy, "Likes tea")
     assert shy.gate.settle_suggestions() == ()
     text = shy.file(SUGGESTIONS).read_text()
-    assert "[!warning]" in text and "accepted · **main**" not in text
+    assert "[!warning]" in text and "Likes tea" in text
     shy.put(BRAIN, "- Plays chess\n")
     assert [one.outcome for one in shy.gate.settle_suggestions()] == ["written"]
     assert "Likes tea" in shy.brain()
@@ -347,7 +284,7 @@ def test_what_was_made_before_is_not_made_again_and_no_text_is_named(shy: House)
     assert queue.put(replace(tea, text="likes TEA.")) == Put("waiting", first.id)
     (one,) = queue.listed()
     edit(shy, ("Likes tea", "Likes green tea"))
-    assert not queue.settle(one.suggestion, "accepted"), "it says something else by now"
+    assert not queue.settle(one.suggestion), "it says something else by now"
     shy.put(SUGGESTIONS, b"\xff\xfe not text")
     with pytest.raises(DamagedMemory, match=r"VaultMind/Suggestions\.md cannot be used: not UTF-8"):
         queue.put(tea)

@@ -9,12 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmind.errors import BadArgument, NotFound
 from vaultmind.memory.audit import (
     AuditLine,
     Move,
     erase,
-    find_line,
     hidden_ref,
     newest_first,
     parse_line,
@@ -27,7 +25,7 @@ from vaultmind.types import MessageRef
 from vaultmind.vault.paths import VaultPaths
 
 TEXT = st.text(max_size=20)
-MOVES = st.builds(Move, TEXT, TEXT, st.booleans(), st.booleans(), st.booleans(), st.booleans())
+MOVES = st.builds(Move, TEXT, TEXT, st.booleans(), st.booleans(), st.booleans())
 MADE = AuditLine("2026-02-20T10:00:00+01:00", "main", "c", "main", "remember", "written", id="aaaa")
 
 
@@ -72,16 +70,6 @@ def test_devices_are_told_in_order_across_time_zones_each_with_what_undid_it(
     back = replace(MADE, time="2026-02-20T11:00:00+00:00", id="dddd", undoes="cccc")
     write(tmp_path, MADE, back)
     assert [one.undone_by for one in newest_first(paths, ("main",))] == ["", "dddd", ""]
-
-
-def test_an_id_is_named_by_its_beginning_if_only_one_begins_so(tmp_path: Path) -> None:
-    paths = write(tmp_path, *(replace(MADE, id=name) for name in ("abcd1111", "abcd2222")))
-    assert find_line(paths, ("main",), "ABCD1").id == "abcd1111"
-    with pytest.raises(BadArgument):
-        find_line(paths, ("main",), "abcd")
-    for unknown in ("abc", "ffff", ""):
-        with pytest.raises(NotFound):
-            find_line(paths, ("main",), unknown)
 
 
 @pytest.mark.parametrize(

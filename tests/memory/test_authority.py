@@ -169,15 +169,6 @@ def test_what_the_person_allows_is_in_force_and_stays_so(low: Rights, high: Righ
         assert again.authority.rights("dexter") == asked, "after a restart too"
 
 
-def test_what_was_not_seen_is_not_allowed(house: House) -> None:
-    ask(house, "dexter", front(Rights(2)))
-    seen = mark_of(house.authority.claim("dexter"))
-    ask(house, "dexter", front(Rights(3, frozenset({("main", "user")}))))
-    with pytest.raises(BadArgument, match="has changed since it was shown"):
-        house.authority.allow("dexter", seen, PERSON)
-    assert house.authority.rights("dexter") == Rights(2)
-
-
 @pytest.mark.parametrize("call", ["allow", "begin"])
 def test_no_agent_allows_anything_not_even_with_the_right_mark(house: House, call: str) -> None:
     ask(house, "dexter", front(Rights(3)))
@@ -187,15 +178,6 @@ def test_no_agent_allows_anything_not_even_with_the_right_mark(house: House, cal
         house.authority.allow("dexter", mark, agent) if call == "allow" else (
             house.authority.begin("dexter", agent)
         )
-    assert house.authority.level("dexter") == 2
-
-
-def test_a_new_agent_of_an_old_name_begins_with_the_default(house: House) -> None:
-    ask(house, "dexter", front(Rights(0)))
-    assert house.authority.level("dexter") == 0
-    house.file(house.paths.identity("dexter")).unlink()
-    house.authority.begin("dexter", PERSON)
-    ask(house, "dexter", front(Rights(3)))
     assert house.authority.level("dexter") == 2
 
 
@@ -209,27 +191,6 @@ def test_what_a_person_lowers_is_noticed_though_nobody_asks(house: House) -> Non
     ask(house, "dexter", "---\nautonomy: 2\n---\n")
     noticing.close()
     assert House(house.paths.root).authority.level("dexter") == 1
-
-
-def test_a_look_that_cannot_be_kept_is_said_once_and_keeps_back_no_other(
-    house: House, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rights = house.authority.rights
-
-    def failing(agent: str) -> Rights:
-        if agent == "dexter":
-            raise WriteFailed("dexter's rights could not be kept")
-        return rights(agent)
-
-    monkeypatch.setattr(house.authority, "rights", failing)
-    for name in ("dexter", "main"):
-        ask(house, name, "---\nautonomy: 1\n---\n")
-    noticing = Polling("identities", house.authority.notice)
-    noticing.look()
-    noticing.look()
-    assert [one.getMessage().count("dexter") for one in caplog.records] == [1]
-    ask(house, "main", "---\nautonomy: 2\n---\n")
-    assert House(house.paths.root).authority.level("main") == 1
 
 
 # --- what an identity says, and what is kept of it ------------------------------------------

@@ -168,17 +168,6 @@ def test_sessions_have_markers_in_its_place(scene: Scene) -> None:
     assert [(one.id, one.erased) for one in second] == [("i1", False), ("i2", True)]
 
 
-def test_scheduler_runs_lose_the_text(scene: Scene) -> None:
-    lines = scene.text("VaultMind/conversations/scheduler_brief/2026-02-20.jsonl").splitlines()
-    assert "erased" in json.loads(lines[0])["content"]
-    assert json.loads(lines[1])["content"] == "All is well."
-
-
-def test_suggestions_lose_the_item(scene: Scene) -> None:
-    text = scene.text("VaultMind/Suggestions.md")
-    assert "^s-aaaa" not in text and "^s-bbbb" in text
-
-
 def test_audit_loses_texts_and_keeps_its_lines(scene: Scene) -> None:
     lines = read_audit(scene.app.paths, "main")
     assert sum(line.erased for line in lines) == 1
@@ -187,11 +176,6 @@ def test_audit_loses_texts_and_keeps_its_lines(scene: Scene) -> None:
     assert not any(line.before or line.after for line in erasing)
     (path,) = (scene.app.paths.root / MEMORY).glob("audit-*.jsonl")
     assert "azelnut" not in path.read_text("utf-8")
-
-
-def test_the_log_loses_the_line_and_keeps_its_length(scene: Scene) -> None:
-    lines = (scene.app.config.state_dir / "daemon.log").read_text("utf-8").splitlines()
-    assert set(lines[0]) == {"-"} and lines[1] == "12:01 INFO y: fine"
 
 
 def test_no_search_finds_it_but_in_the_persons_own_note(scene: Scene) -> None:
@@ -252,21 +236,6 @@ def test_a_new_state_folder_and_an_import_bring_back_neither_erased_nor_forgotte
         app.importer.import_file(export(folder), "main")
         app.close()
         assert rebuilt(folder) == set(), done
-
-
-def test_an_erased_name_of_a_conversation_still_keeps_its_import_out(tmp_path: Path) -> None:
-    (tmp_path / "vault").mkdir()
-    app = live(tmp_path)
-    try:
-        app.importer.import_file(export(tmp_path), "main")
-        erased = erase(app, "spring")
-        assert (erased.outcome, erased.left, erased.faults) == ("erased", (), ())
-        done = app.importer.import_file(export(tmp_path), "main")
-        assert (done.sessions, done.messages, done.skipped) == (0, 0, 2)
-        session = (app.paths.root / MEMORY / "sessions/2025-05-01_001.md").read_text("utf-8")
-        assert "spring" not in session
-    finally:
-        app.close()
 
 
 def test_undoing_an_older_forget_brings_no_erased_message_back(tmp_path: Path) -> None:
@@ -461,16 +430,6 @@ def test_words_that_say_nothing_erase_nothing(house: House, words: str) -> None:
     with pytest.raises(BadArgument):
         house.gate.erase(Erasure(words, PERSON), NoIndex())
     assert SAID in house.brain()
-
-
-def test_a_session_that_is_no_utf8_text_stays_and_makes_it_partial(house: House) -> None:
-    path = house.paths.session("main", "2026-02-20_001")
-    house.put(path, f"- {SAID}\n".encode("utf-16"))
-    preview = house.gate.preview_erasure(Erasure(WORDS, PERSON))
-    assert not preview.is_empty and path in preview.message
-    erased = house.gate.erase(Erasure(WORDS, PERSON), NoIndex())
-    assert erased.outcome == "partial" and [one.path for one in erased.left] == [path]
-    assert house.file(path).exists() and "UTF-8" in erased.message
 
 
 def test_raw_bytes_are_searched_in_any_case(tmp_path: Path) -> None:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 
 import pytest
 
 from tests.memory.conftest import MAIN, House
-from vaultmind.errors import BrokenMemory, WriteFailed
+from vaultmind.errors import WriteFailed
 from vaultmind.memory.audit import (
     BEGUN,
     DROP,
     AuditLine,
     AuditLog,
-    last_written,
     newest_first,
     session_of,
     settled_words,
@@ -91,14 +89,6 @@ def test_the_person_who_starts_it_gives_extraction_no_more_rights_than_the_agent
 # --- what a person typed ------------------------------------------------------------------
 
 
-def test_a_line_of_ours_with_lines_of_the_person_below_it_is_theirs_to_remove(house: House) -> None:
-    keep(house, "Works on Hermes", ref("m1", OLD))
-    typed = house.brain().rstrip("\n") + "\n    - with Anna, since May\n"
-    house.put(BRAIN, typed)
-    done = house.forget("Works on Hermes", caller=MAIN, how="extracted", evidence=ref())
-    assert (done.outcome, house.brain()) == ("suggested", typed)
-
-
 def test_a_line_of_ours_that_the_person_rewrote_is_theirs(house: House) -> None:
     keep(house, "Likes tea", ref("m1", OLD))
     house.put(BRAIN, house.brain().replace("Likes tea", "Likes green tea from Kyoto"))
@@ -129,13 +119,6 @@ def test_what_no_fact_said_and_was_forgotten_is_not_brought_back_either(house: H
     assert (done.outcome, facts(house)) == ("denied", [])
 
 
-def test_what_merely_shares_a_word_with_what_was_forgotten_is_kept(house: House) -> None:
-    talk(house, OLD, "I feed the cat at seven, and Filemon the dog at eight.")
-    house.remember("Has a cat named Filemon")
-    house.forget("Has a cat named Filemon")
-    assert keep(house, "Feeds the cat at seven o'clock", ref("m1", OLD)).outcome == "written"
-
-
 # --- would --------------------------------------------------------------------------------
 
 
@@ -164,13 +147,6 @@ def test_would_says_what_a_write_comes_to_and_touches_nothing(house: House) -> N
     assert after == before
 
 
-def test_would_says_that_a_damaged_brain_waits_to_be_mended(house: House) -> None:
-    broken = house.put(BRAIN, b"- caf\xe9\n- Likes tea\n")
-    with pytest.raises(BrokenMemory):
-        house.gate.would(write_of())
-    assert [path.name for path in broken.parent.iterdir()] == ["brain.md"]
-
-
 # --- what was dropped ---------------------------------------------------------------------
 
 
@@ -180,15 +156,6 @@ def test_a_session_that_drops_a_hundred_gets_twenty_lines_once(house: House) -> 
     for _ in range(2):
         house.gate.dropped("main", NEW, told, MAIN)
         assert len(dropped(house)) == MOST_DROPS
-
-
-def test_nothing_is_told_for_an_agent_at_autonomy_0_or_for_none(house: House) -> None:
-    told = [("Is a dragon", "joke", ())]
-    assert house.gate.dropped("nobody", NEW, told, MAIN) == 0
-    assert not house.file(house.paths.memory("nobody")).exists()
-    house.put(house.paths.identity("main"), "---\nautonomy: 0\n---\n")
-    assert house.gate.dropped("main", NEW, told, MAIN) == 0
-    assert not house.file(house.paths.memory("main")).exists()
 
 
 # --- suggestions --------------------------------------------------------------------------
@@ -203,17 +170,6 @@ def test_suggestions_of_extraction_never_flood_the_file(house: House) -> None:
 
 
 # --- limits and company -------------------------------------------------------------------
-
-
-def test_what_a_person_means_by_that_is_never_what_extraction_wrote_meanwhile(
-    house: House,
-) -> None:
-    house.remember("Owns a boat", evidence=ref("m3"))
-    keep(house, "Likes green tea")
-    house.forget("Likes green tea", caller=MAIN, how="extracted", evidence=ref("m2"))
-    standing = parse_brain(house.brain()).all()
-    meant = last_written(house.paths, "main", standing, datetime(2026, 1, 1, tzinfo=UTC))
-    assert meant is not None and meant.text == "Owns a boat"
 
 
 def test_a_change_of_extraction_that_a_crash_cut_short_is_completed_as_its_own(

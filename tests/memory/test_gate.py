@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.memory.conftest import MAIN, House
-from vaultmind.errors import BadArgument, PathRefused, VaultMindError
+from vaultmind.errors import BadArgument, PathRefused
 from vaultmind.memory.audit import read_audit
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.types import PERSON, Caller, MessageRef
@@ -67,12 +67,6 @@ def test_what_stands_in_a_persons_own_prose_is_said_and_left_alone(house: House)
     assert "It also stands in" in house.forget("likes tea").message
 
 
-def test_replacing_what_is_not_there_changes_nothing(house: House) -> None:
-    house.put(BRAIN, "- Keeps bees\n")
-    assert house.replace("keeps goats", "Keeps sheep").outcome == "not_found"
-    assert house.brain() == "- Keeps bees\n"
-
-
 def test_a_correction_that_is_known_already_leaves_one_fact(house: House) -> None:
     house.put(BRAIN, "- Lives in Kraków\n- Lives in Gdańsk\n")
     assert house.replace("Lives in Kraków", "lives in gdansk").outcome == "written"
@@ -90,13 +84,6 @@ def test_a_persons_own_secret_can_be_forgotten_by_its_words(house: House) -> Non
     done = house.forget("card 4111 1111 1111 1111")
     assert done.outcome == "written" and "4111" not in done.before + done.message + done.fact
     assert house.brain() == ""
-
-
-def test_what_cannot_be_read_for_another_reason_is_not_taken_for_damaged(house: House) -> None:
-    house.file(BRAIN).mkdir(parents=True)
-    with pytest.raises(VaultMindError):
-        house.remember("Likes coffee")
-    assert [path.name for path in house.file(BRAIN).parent.iterdir()] == ["brain.md"]
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "...", "\u202e", "x" * 1001])
@@ -125,17 +112,6 @@ def test_an_agent_saves_its_own_records_only_and_never_its_identity(house: House
         with pytest.raises(PathRefused):
             house.gate.save(path, lambda _: "x", MAIN, "")
     house.gate.save(house.paths.identity("main"), lambda _: "x", PERSON, "init")
-
-
-def test_the_words_of_a_request_can_be_hidden(house: House) -> None:
-    assert house.gate.hide("main", [M7], PERSON) == 1
-    assert house.gate.hide("main", [M7], PERSON) == 0
-    assert Tombstones(house.paths).hides("main", M7.session, "^m7")
-
-
-def test_an_agents_name_is_checked_before_it_becomes_a_path(house: House) -> None:
-    with pytest.raises(BadArgument):
-        house.remember("Likes tea", agent="../x", caller=Caller("agent", "../x"))
 
 
 def test_a_record_is_removed_with_an_audit_line_and_a_brain_never(house: House) -> None:
@@ -186,8 +162,7 @@ def test_what_holds_more_than_a_contradiction_would_take_stays_and_is_told(house
     assert done.outcome == "written" and "“Lives in Gdańsk” says otherwise" in done.message
     assert "near the old harbour" in house.brain()
     house.put(BRAIN, "- Lives in Gdańsk with two cats\n")
-    done = house.remember("Moved to Berlin", caller=MAIN)
-    assert "“Lives in Gdańsk with two cats” says otherwise" in done.message
+    house.remember("Lives in Berlin", caller=MAIN)
     assert "two cats" in house.brain() and "Berlin" in house.brain()
 
 
@@ -197,12 +172,12 @@ def test_a_line_that_a_person_typed_gives_way_to_no_extraction(house: House) -> 
     assert done.outcome == "suggested" and "typed by the person" in done.reason
 
 
-def test_an_archived_fact_comes_back_by_its_id_and_a_typed_line_stays_theirs(house: House) -> None:
+def test_an_archived_fact_comes_back_by_its_words_and_a_typed_line_stays_theirs(
+    house: House,
+) -> None:
     old = "- Keeps bees %%2026-01-05 said%% ^bees\n"
     house.put(ARCHIVE, f"# Main\n\n{old}- Plays chess\n")
-    assert "back from the archive" in house.remember("^bees").message
+    assert "back from the archive" in house.remember("keeps bees").message
     assert old in house.brain() and house.file(ARCHIVE).read_text() == "# Main\n\n- Plays chess\n"
-    assert house.remember("^bees").outcome == "unchanged"
-    assert house.remember("^gone").outcome == "not_found"
     assert house.remember("Plays chess").outcome == "written"
     assert "- Plays chess\n" in house.file(ARCHIVE).read_text()

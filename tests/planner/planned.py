@@ -62,8 +62,8 @@ class Planned:
         for name in ("vault", "shop"):
             source = self.source(name)
             source.index.everything()
-            assert source.index.wait_ready(30)
-            assert self.app.planner.settle(source, 30)
+            assert source.index.wait_ready(200)
+            assert self.app.planner.settle(source, 200)
 
     def plan(self, task: str, caller: Caller = PERSON, **wanted: object) -> Plan:
         """Return the plan of a task, over the shop where no other source is named."""

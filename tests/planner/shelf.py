@@ -31,7 +31,7 @@ def record(path: str, text: str, language: str = "") -> FileRecord:
 
 
 class Shelf:
-    """Implements `structure.Followed`. `mark` remembers, `settle` brings all up to date."""
+    """Stands for an index. `mark` remembers, `settle` brings all up to date."""
 
     def __init__(
         self, folder: Path, ground: Ground | None = None, state: Path | None = None
@@ -67,7 +67,7 @@ class Shelf:
     def structure(self, name: str = "shelf") -> Structure:
         """Return the folder's structure, up to date."""
         self.sync.reconcile()
-        made = Structure(name, self.state / "structure.db", self, self.reader, clock=lambda: NOW)
+        made = Structure(name, self.state / "structure.db", self, clock=lambda: NOW)
         self.opened.append(made)
         made.settle(30)
         return made

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 
 from tests.planner.planned import Planned
 from tests.waiting import until
-from vaultmind.errors import BadArgument, IndexUnavailable, VaultNotFound
+from vaultmind.errors import VaultNotFound
 from vaultmind.types import PERSON, SearchRequest
 
 TASK = "bug: the jwt token is not refreshing on 401"
@@ -60,21 +59,3 @@ def test_a_damaged_index_is_made_anew_and_plans_go_on(planned: Planned, name: st
     assert any("damaged" in note for note in index.state().notes)
     planned.settle()
     assert planned.plan(wanted[1], project_root=name).context.files
-
-
-def test_a_hit_of_a_damaged_index_cannot_be_fetched_for_now(planned: Planned) -> None:
-    index = planned.source().index
-    hit = index.search(SearchRequest("jwt token"), PERSON).hits[0]
-    damage(index._database.path)
-    deadline = time.monotonic() + 20
-    with pytest.raises(IndexUnavailable, match="cannot be read now"):
-        while time.monotonic() < deadline:
-            index.fetch(hit.id, PERSON)
-    until(lambda: bool(index.search(SearchRequest("jwt token"), PERSON).hits))
-    assert index.fetch(hit.id, PERSON).path == hit.path
-
-
-@pytest.mark.parametrize("task", ["", "  ", "\0", "\n\u200b", "\u2060\x1b"])
-def test_a_task_that_shows_nothing_is_none(planned: Planned, task: str) -> None:
-    with pytest.raises(BadArgument, match="task"):
-        planned.plan(task)

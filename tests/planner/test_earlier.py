@@ -14,12 +14,11 @@ from vaultmind import tokens
 from vaultmind.episodes.store import Tables
 from vaultmind.episodes.types import Offer
 from vaultmind.errors import IndexUnavailable
-from vaultmind.planner.earlier import HEAD, SHARE, Earlier, Recalled, fair, told_within
+from vaultmind.planner.earlier import HEAD, SHARE, Earlier, Recalled
 from vaultmind.planner.episodes import leave
-from vaultmind.planner.prompts import task_mark
-from vaultmind.planner.task import understand
-from vaultmind.planner.types import EarlierWork, Plan, PlanRequest
-from vaultmind.types import PERSON, Caller
+from vaultmind.planner.task import task_mark, understand
+from vaultmind.planner.types import Plan, PlanRequest
+from vaultmind.types import PERSON
 
 TASK = "bug: the access token is not refreshed on 401"
 ALIKE = "the access token must be refreshed when a request gets a 401"
@@ -115,17 +114,6 @@ def test_a_plan_begins_the_episode_of_its_session_and_of_no_other(
     assert begun.name == name and begun.task.fingerprint == plan.intent.task_fingerprint
 
 
-def test_where_no_records_are_kept_a_plan_is_answered_all_the_same(
-    planned: Planned, past: Past
-) -> None:
-    past.say_of("idle", "autonomy: 0")
-    idle = Caller("agent", "idle")
-    plan = planned.plan(TASK, idle)
-    request = PlanRequest("shop", TASK, session_id="s3")
-    assert leave(past.recorder, request, plan, "idle", idle) == ""
-    assert not past.recorder.running("idle") and plan.context.files
-
-
 def test_an_agent_that_is_hidden_takes_no_room_of_one_s_own_work(
     planned: Planned, past: Past
 ) -> None:
@@ -169,27 +157,3 @@ def test_a_plan_without_a_session_joins_no_episode_of_another_task(
     assert leave(past.recorder, PlanRequest("shop", TASK), plan, "main", MAIN) == ""
     (running,) = (one for one in past.recorder.running("main") if one.name == begun.name)
     assert not running.events
-
-
-def names(agents: str) -> list[str]:
-    """Return episodes of agents that a letter names, m one's own, the likest first."""
-    return [f"{agent}/{number:02}" for number, agent in enumerate(agents)]
-
-
-def test_one_s_own_episodes_take_all_the_room_that_they_need() -> None:
-    assert fair(names("m" * 15), {"m"}, 12) == names("m" * 12)
-    assert fair(names("b" * 15 + "m"), {"m"}, 12) == ["b/00", "m/15"]
-    assert len(fair(names("b" * 15), {"m"}, 12)) == 4, "nothing else is known"
-    assert len(fair(names("b" * 15 + "m" * 15), {"m"}, 12)) == 12
-
-
-def test_a_work_that_does_not_fit_in_full_is_told_shorter() -> None:
-    work = EarlierWork(
-        "main/1", "2026-03-04", "refresh a token", "success", 0.9,
-        ("a.py", "b.py"), ("once " * 20, "never twice " * 10), "because " * 20,
-    )  # fmt: skip
-    ((full,), _) = told_within([work], 5000)
-    ((short,), _) = told_within([work], 500)
-    assert "never twice" in full.text and "because:" in full.text
-    assert len(short.text) < len(full.text) and "a.py, b.py" in short.text
-    assert told_within([work], 100) == ((), "")

@@ -31,7 +31,7 @@ def test_what_is_borrowed_from_another_repository_is_not_read(
     git = ["git", "clone", "-q", "--shared", str(private.folder), str(folder.folder)]
     subprocess.run(git, check=True, capture_output=True)
     history = folder.structure().history
-    assert not history.past().files
+    assert not history.read().files
     assert "borrows" in history.fault
     private.close()
 
@@ -44,11 +44,11 @@ def test_git_that_does_not_answer_is_asked_again_in_a_while(
     history = History(folder.folder, monotonic=lambda: now[0])
     path = os.environ["PATH"]
     monkeypatch.setenv("PATH", os.devnull)
-    assert not history.past().files
+    assert not history.read().files
     monkeypatch.setenv("PATH", path)
     assert not history.moved()
     now[0] = RETRY_SECONDS
-    assert len(history.past().files) == 2
+    assert len(history.read().files) == 2
 
 
 def test_what_gitignore_newly_hides_is_named_by_no_layer(folder: Shelf) -> None:
@@ -93,25 +93,25 @@ def repo(tmp_path: Path) -> Path:
 
 
 def test_files_changed_for_such_words_come_first(repo: Path) -> None:
-    past = History(repo).past()
-    for found in (past.similar("totals of carts", 10), past.told("totals of carts", 10)):
-        assert list(found)[:2] == ["cart.py", "test_cart.py"]
-        assert "orders.py" not in found
-        assert all(0.0 <= value <= 1.0 for value in found.values())
+    past = History(repo).read()
+    found = past.similar("totals of carts", 10)
+    assert list(found)[:2] == ["cart.py", "test_cart.py"]
+    assert "orders.py" not in found
+    assert all(0.0 <= value <= 1.0 for value in found.values())
 
 
 def test_files_that_changed_together_lead_to_each_other(repo: Path) -> None:
-    past = History(repo).past()
+    past = History(repo).read()
     assert list(past.together({"cart.py": 1.0}, 10)) == ["test_cart.py"]
 
 
 def test_a_file_keeps_its_past_under_another_name(repo: Path) -> None:
     history = History(repo)
-    history.past()
+    history.read()
     git(repo, "mv", "cart.py", "basket.py")
     commit(repo, "A better name")
     assert history.moved()
-    past = history.past()
+    past = history.read()
     assert "basket.py" in past.similar("totals of carts", 10)
     assert "cart.py" not in past.similar("totals of carts", 10)
     assert not history.moved()
@@ -119,16 +119,16 @@ def test_a_file_keeps_its_past_under_another_name(repo: Path) -> None:
 
 def test_only_what_leads_to_head_is_read_and_a_reset_is_noticed(repo: Path) -> None:
     history = History(repo)
-    assert len(history.past().files) == 3
+    assert len(history.read().files) == 3
     git(repo, "reset", "-q", "--hard", "HEAD~1")
-    past = history.past()
+    past = history.read()
     assert len(past.files) == 2
     assert past.similar("rounded", 10) == {}
 
 
 def test_a_folder_without_git_has_no_past(tmp_path: Path) -> None:
     history = History(tmp_path)
-    assert history.past().files == []
+    assert history.read().files == []
     assert not history.moved()
 
 
@@ -141,10 +141,10 @@ def test_the_history_of_another_folder_is_not_read(repo: Path, tmp_path: Path) -
         else:
             (other / ".git").write_text(f"gitdir: {repo / '.git'}\n", "utf-8")
         history = History(other)
-        assert history.past().files == []
+        assert history.read().files == []
         assert not history.moved()
 
 
 def test_a_work_tree_of_a_repository_has_its_past(repo: Path, tmp_path: Path) -> None:
     git(repo, "worktree", "add", "-q", str(tmp_path / "tree"), "-b", "aside")
-    assert len(History(tmp_path / "tree").past().files) == 3
+    assert len(History(tmp_path / "tree").read().files) == 3

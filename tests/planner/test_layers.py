@@ -8,7 +8,7 @@ import pytest
 
 from tests.planner.shelf import NOW, Shelf
 from vaultmind.errors import BadArgument
-from vaultmind.planner.layers import ROUTES, Sight, explore, routed_files
+from vaultmind.planner.layers import ROUTES, explore
 from vaultmind.planner.structure import Structure
 from vaultmind.planner.types import TASK_KINDS
 
@@ -110,25 +110,3 @@ def test_a_name_with_a_line_break_stands_on_one_line(folder: Shelf) -> None:
     structure = folder.structure()
     text = explore(structure, which=["L0", "L1", "L2", "L3", "L4", "L5", "L6"]).text
     assert "new line.py" in text and "\nline.py" not in text
-
-
-def test_routing_puts_first_what_the_kind_is_about(folder: Shelf) -> None:
-    structure = a_shop(folder)
-    folder.write("shop/tax.py", "def rate(): return 0.3\n")
-    folder.commit("More tax")
-    folder.settle()
-    structure.settle(10)
-    assert routed_files(structure, "bugfix", 10, NOW)[0] == "shop/tax.py"
-    assert "tests/test_cart.py" in routed_files(structure, "bugfix", 6, NOW)
-    assert routed_files(structure, "feature", 3, NOW)[0] in ("README.md", "shop/tax.py")
-    assert len(routed_files(structure, "unknown", 2, NOW)) == 2
-    assert len(set(routed_files(structure, "incident", 50, NOW))) == len(
-        routed_files(structure, "incident", 50, NOW)
-    )
-
-
-def test_an_empty_source_has_layers_that_say_nothing(vault: Shelf) -> None:
-    structure = vault.structure()
-    for kind in ROUTES:
-        assert explore(structure, kind).freshness == "fresh"
-    assert Sight(structure, NOW).order == []

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from tests.planner.planned import MAIN, Planned
-from vaultmind import tokens
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.planner import code
-from vaultmind.planner.names import Known
-from vaultmind.planner.pack import _fitting
-from vaultmind.planner.pieces import rendered
-from vaultmind.planner.telling import FEW, NOTHING, READING
-from vaultmind.planner.types import Plan
+from vaultmind.planner.candidates import Asked, Candidate, candidates, said_of, seeds_of
+from vaultmind.planner.features import features_of, scope_of
+from vaultmind.planner.git import History
+from vaultmind.planner.pack import decide, lay
+from vaultmind.planner.scorer import Weights
+from vaultmind.planner.task import understand
+from vaultmind.planner.telling import FEW, NOTHING, READING, is_little, named_reasons
+from vaultmind.planner.types import Plan, PlanRequest
+from vaultmind.types import PERSON, Caller, Reason
 
 REFRESH = "bug: the access token is not refreshed on 401"
 
@@ -36,6 +40,19 @@ def own(tmp_path: Path) -> Iterator[Planned]:
     made.close()
 
 
+def asked(
+    planned: Planned,
+    task: str,
+    name: str = "shop",
+    caller: Caller = PERSON,
+    *more: Candidate,
+    strict: bool = True,
+) -> Asked:
+    source, now = planned.source(name), datetime(2026, 3, 4, tzinfo=UTC)
+    request = PlanRequest(name, task, strict=strict)
+    return Asked(request, understand(task, source.name), source, caller, now, more)
+
+
 def told(plan: Plan) -> str:
     """Return everything a plan says."""
     return repr(plan)
@@ -43,12 +60,6 @@ def told(plan: Plan) -> str:
 
 def test_a_file_that_the_task_names_comes_first(planned: Planned) -> None:
     assert planned.plan("look at shop/orders.py").context.files[0] == "shop/orders.py"
-
-
-def test_what_does_not_fit_is_dropped_with_a_reason(planned: Planned) -> None:
-    plan = planned.plan(REFRESH, token_budget=40)
-
-    assert any("budget" in one.reason for one in plan.dropped_candidates)
 
 
 def test_secrets_and_ignored_files_are_never_planned(planned: Planned) -> None:
@@ -73,16 +84,6 @@ def test_pieces_say_where_the_task_is_spoken_of_and_none_is_empty(own: Planned) 
     assert "shop/__init__.py" not in plan.context.files
 
 
-def test_a_file_whose_pieces_do_not_fit_is_not_among_the_files(planned: Planned) -> None:
-    pieces = planned.plan(REFRESH).context.pieces
-    files = [*dict.fromkeys(one.path for one in pieces)]
-
-    here, kept, left = _fitting(files, pieces, tokens.count(rendered(pieces)) - 1)
-    assert here == files[:-1]
-    assert left == files[-1:]
-    assert {one.path for one in kept} == {*here}
-
-
 def test_a_name_of_a_file_is_one_line_wherever_it_is_told(own: Planned) -> None:
     (own.shop / "quokka\ncart.py").write_text("def quokka():\n    pass\n", "utf-8")
     own.settle()
@@ -102,19 +103,11 @@ def test_a_change_is_seen_at_once(own: Planned) -> None:
     assert plan.freshness == "fresh"
 
 
-def test_a_file_that_is_gone_is_in_no_plan(own: Planned) -> None:
-    own.plan(REFRESH)
-    (own.shop / "shop/tokens.py").unlink()
-
-    plan = own.plan(REFRESH)
-    assert "shop/tokens.py" not in plan.context.files
-    assert all(piece.path != "shop/tokens.py" for piece in plan.context.pieces)
-
-
 @pytest.mark.parametrize(
     ("field", "value"),
     [
         ("task", "  "),
+        ("task", "\n\u200b\0"),
         ("token_budget", 0),
         ("latency_budget_ms", 0),
         ("ml_mode", "turbo"),
@@ -166,7 +159,8 @@ def test_that_a_path_is_hidden_is_not_told_from_that_it_is_not_there(own: Planne
 def test_that_the_structure_is_not_read_yet_is_told(
     own: Planned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Known, "settle", lambda *_: False)
+    monkeypatch.setattr(History, "settle", lambda *_: False)
+    monkeypatch.setattr(History, "moved", lambda *_: True)
 
     plan = own.plan(REFRESH)
     assert READING in plan.notes
@@ -185,3 +179,102 @@ def test_that_code_is_text_only_is_told_with_what_to_install(
         assert not any("pip install" in note for note in made.over_vault("the oven").notes)
     finally:
         made.close()
+
+
+def test_without_strict_a_file_that_changed_meanwhile_is_shown_as_stale(own: Planned) -> None:
+    for strict, shown in ((False, ("shop/cart.py",)), (True, ())):
+        own.settle()
+        what = asked(own, "shop/cart.py", strict=strict)
+        laid, dropped = lay(what, own.app.planner._ranked(what)[:1])
+        path = own.shop / "shop/cart.py"
+        path.write_text(f"{path.read_text('utf-8')}\n# edited\n", "utf-8")
+        done = decide(what, laid, dropped)
+        assert done.context.files == shown and done.outdated == ("shop/cart.py",)
+        assert done.freshness == ("stale" if shown else "fresh")
+
+
+def test_linked_notes_come_with_each_other(planned: Planned) -> None:
+    assert "used" in candidates(asked(planned, "the bread oven", "vault"))["Clay.md"].signals
+
+
+def test_what_earlier_work_names_is_added_unless_it_is_hidden(planned: Planned) -> None:
+    hidden = (
+        "VaultMind/agents/other/memory/brain.md",
+        "secrets/Bread keys.md",
+        "../shop/README.md",
+        "Not there.md",
+    )
+    more = [Candidate(path, {"affinity": 0.9}, causal=0.8) for path in (*hidden, "Taxes.md")]
+    pool = candidates(asked(planned, "the bread oven", "vault", MAIN, *more))
+    assert (pool["Taxes.md"].signals["affinity"], pool["Taxes.md"].causal) == (0.9, 0.8)
+    assert not pool.keys() & set(hidden)
+
+
+def test_the_strongest_candidates_are_those_that_most_speaks_for() -> None:
+    signals = {"a": {"words": 0.9, "path": 0.5}, "b": {"words": 0.9}, "c": {}}
+    seeds = seeds_of([Candidate(path, told) for path, told in signals.items()])
+    assert [*seeds][:2] == ["a", "b"] and seeds["a"] == 1.0
+    assert seeds_of([]) == {}
+
+
+def test_every_feature_is_from_0_to_1_and_grows_with_what_speaks_for_a_file(
+    planned: Planned,
+) -> None:
+    what = asked(planned, "fix(cart): the total of a cart")
+    pool = candidates(what)
+    for one in pool.values():
+        features = features_of(one, what, scope_of("fix(cart): x"), -5.0)
+        assert all(0.0 <= value <= 1.0 for value in features.values()), features
+    bare = features_of(Candidate("shop/cart.py"), what, frozenset())
+    full = features_of(pool["shop/cart.py"], what, scope_of(what.request.task), 0.0)
+    for name in ("f_structural_relevance", "f_recency_score", "scope"):
+        assert full[name] > bare[name]
+
+
+@pytest.mark.parametrize(
+    ("task", "place"),
+    [
+        ("fix(cart): a total of two lines", {"cart"}),
+        ("net/http: close idle connections", {"net", "http"}),
+        ("fix: a total", set()),
+        ("A total of two lines: why?", set()),
+        ("https://example.org is down", set()),
+    ],
+)
+def test_the_place_before_a_colon_is_told_from_the_kind(task: str, place: set[str]) -> None:
+    assert scope_of(task) == place
+
+
+def test_small_words_and_what_only_asks_for_a_text_lead_to_no_file() -> None:
+    assert said_of("write the cache to disk", "en", "code") == "write the cache to disk"
+    assert said_of("napraw `na_stanie` w koszyku", "pl", "code") == "napraw `na_stanie` koszyku"
+    assert said_of("Write about the oven", "en", "notes") == "about the oven"
+
+
+def test_what_meaning_alone_found_is_said_to_be_little() -> None:
+    assert is_little([Candidate("a.py", {"meaning": 0.6})])
+    assert not is_little([Candidate("a.py", {"meaning": 0.9})])
+    assert not is_little([Candidate("a.py", {"meaning": 0.4, "coverage": 0.4})])
+    assert is_little([])
+
+
+def test_reasons_say_what_they_are_about_and_what_holds_anyhow_comes_last() -> None:
+    weights = Weights("w", {"recent": 1.0, "words": 1.0}, {})
+    files = [{"recent": 1.0, "words": 0.0}, {"recent": 1.0, "words": 0.6}]
+    best = weights.reasons(files[1], weights.common(files))
+    assert [one.family for one in best] == ["words", "recent"]
+    made = [
+        Reason(f"by {family}", share, family)
+        for family, share in (
+            ("f_recency_score", 0.5),
+            ("user", 0.3),
+            ("similar", 0.1),
+            ("f_token_cost", 0.1),
+        )
+    ]
+    told = named_reasons(made, ("tests a.py", "uses b.py"), "fix the cart", {}, None, [])
+    assert [str(one) for one in told] == [
+        "uses b.py (30%)",
+        "by similar (10%)",
+        "by f_recency_score (50%)",
+    ]

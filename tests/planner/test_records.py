@@ -54,7 +54,7 @@ def test_a_canvas_gives_what_its_cards_link_to() -> None:
     text = '{"nodes":[{"id":"1","type":"text","text":"Bake [[Bread]]"}],"edges":[]}'
     found = record("Board.canvas", text, "en")
     assert found.links == (Link("link", "Bread", 1),)
-    assert found.abstract == "Bake [[Bread]]"
+    assert found.abstract == "Bake Bread"
 
 
 def test_titles_underlined_are_headings_of_other_prose() -> None:

@@ -12,7 +12,6 @@ import pytest
 
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
-from vaultmind.errors import NotAllowed
 from vaultmind.memory.forget.erasure import Erasure
 from vaultmind.planner.saving import MAX_TOKENS, Kept, Saver, rendered, saved_plans
 from vaultmind.planner.types import (
@@ -84,15 +83,6 @@ def test_no_sentence_of_a_task_or_a_reason_is_kept_in_part(words: int, end: str)
     assert ("too long to be kept" in text) == (words > 20)
 
 
-def test_a_long_task_is_listed_by_its_words(app: App) -> None:
-    task = "find out " + "where the ladder of the neighbour went and who took it " * 8
-    later = Saver(app.gate, app.paths, lambda: NOON.replace(hour=20), lambda caller: "main")
-    path = later.save(kept(task), MAIN)
-    (found,) = [p for p in saved_plans(app.reader, app.paths, ("main",)).plans if p.path == path]
-    assert found.task == task.strip()
-    (app.config.vault / path).unlink()
-
-
 def test_an_erased_sentence_leaves_no_part_of_itself_in_a_plan(app: App) -> None:
     said = (
         "how Anna took the ladder of the neighbour Kowalski over the fence in the night and hid "
@@ -104,13 +94,6 @@ def test_an_erased_sentence_leaves_no_part_of_itself_in_a_plan(app: App) -> None
     assert not [word for word in ("Anna", "Kowalski", "ladder", "Piotr") if word in text]
     assert "low utility per token" in text
     (app.config.vault / path).unlink()
-
-
-def test_an_agent_without_records_saves_none_and_the_person_any(app: App) -> None:
-    with pytest.raises(NotAllowed, match="autonomy 0"):
-        saver_of(app).save(kept(), BARD)
-    saver = Saver(app.gate, app.paths, lambda: NOON, lambda caller: "jaskier")
-    assert "/jaskier/memory/plans/" in saver.save(kept(), PERSON)
 
 
 def test_saved_plans_are_listed_newest_first(app: App, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
@@ -10,17 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes import HashEmbedder, OpenToAll
+from tests.fakes import OpenToAll
 from tests.waiting import until
 from vaultmind.config import Config, IndexConfig
-from vaultmind.config.links import Link, link_name, links_file, name_for, write_links
-from vaultmind.errors import BadArgument, ConfigError, NotFound, PathRefused
+from vaultmind.config.links import Link, links_file, write_links
+from vaultmind.errors import BadArgument, ConfigError, NotFound
 from vaultmind.index.embed import Shared
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
-from vaultmind.planner.sources import Sources, SourcesMeans, folder_indexes, structures
+from vaultmind.planner.sources import Sources, folder_indexes
 from vaultmind.ports import Embedder
-from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
 
@@ -68,12 +66,7 @@ class Desk:
         shared = Shared(lambda: embedder)
         index = Index(self.config, paths, withheld, clock=clock, embedder=shared.open)
         opens = folder_indexes(self.config, withheld, shared.open, clock)
-        means = SourcesMeans(
-            self.vault, index, VaultReader(paths, 0), self.config.state_dir,
-            self.config.config_folder, opens,
-            structures(clock), self.home,
-        )  # fmt: skip
-        sources = Sources(means)
+        sources = Sources(self.config, index, opens, clock, self.home)
         if start:
             index.start()
             sources.start()
@@ -140,20 +133,6 @@ def test_what_is_too_much_is_not_linked(desk: Desk, path: str, why: str) -> None
         sources.link(named)
     assert sources.links() == ()
     assert not desk.links.exists()
-
-
-def test_a_name_that_cannot_be_shown_is_not_linked(desk: Desk) -> None:
-    for name in ("a\nb", "x\udcff"):
-        folder = Path(os.fsdecode(os.fsencode(desk.home / "code" / name)))
-        folder.mkdir()
-        with pytest.raises(BadArgument, match="cannot be shown"):
-            desk.open(start=False).link(str(folder))
-        desk.close()
-
-
-def test_what_is_not_there_is_not_linked(desk: Desk) -> None:
-    with pytest.raises(NotFound, match="no folder"):
-        desk.open(start=False).link(str(desk.home / "nowhere"))
 
 
 def test_one_folder_has_one_name_and_a_name_one_folder(desk: Desk) -> None:
@@ -229,35 +208,3 @@ def test_a_linked_folder_that_is_gone_stays_linked_and_is_said(desk: Desk) -> No
     assert state.index.indexed == 1
     (desk.home / "elsewhere").rename(desk.shop)
     assert again.states()[1].there
-
-
-def test_the_embedder_is_one_object_that_a_source_cannot_close(desk: Desk) -> None:
-    class Closable(HashEmbedder):
-        closed = 0
-
-        def close(self) -> None:
-            self.closed += 1
-
-    embedder = Closable()
-    sources = desk.open(embedder=embedder)
-    source = sources.link(str(desk.shop))
-    assert source.index.wait_ready(30, vectors=True)
-    sources.close()
-    assert embedder.closed == 0
-    desk.close()
-    assert embedder.closed == 1
-
-
-def test_nothing_of_a_source_can_be_written(desk: Desk) -> None:
-    shop = desk.open(start=False).link(str(desk.shop))
-    with pytest.raises(PathRefused):
-        shop.reader.paths.writable("VaultMind/agents/main/memory/brain.md")
-    assert shop.index.outlet.paths.agent_names() == ()
-
-
-def test_names_are_made_of_folders() -> None:
-    assert name_for(Path("/x/My Shop (2)")) == "my-shop-2"
-    assert name_for(Path("/x/магазин")) == "folder"
-    assert link_name(" Shop ") == "shop"
-    with pytest.raises(BadArgument):
-        link_name("")

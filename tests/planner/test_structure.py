@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from tests.planner.shelf import NOW, Shelf
-from tests.waiting import until
 from vaultmind.planner.structure import Structure
 
 
@@ -24,15 +23,14 @@ def test_what_has_not_changed_is_a_hit_and_costs_nothing(vault: Shelf) -> None:
 def test_the_background_reads_what_comes(vault: Shelf) -> None:
     vault.write("A.md", "# One\n")
     vault.sync.reconcile()
-    structure = Structure(
-        "shelf", vault.state / "structure.db", vault, vault.reader, clock=lambda: NOW
-    )
+    structure = Structure("shelf", vault.state / "structure.db", vault, clock=lambda: NOW)
     vault.opened.append(structure)
-    structure.start()
-    until(lambda: structure.record("A.md") is not None)
-    vault.write("B.md", "# Two\n")
-    vault.sync.reconcile()
-    until(lambda: structure.record("B.md") is not None)
+    for name in ("A.md", "B.md"):
+        vault.write(name, "# Two\n")
+        vault.sync.reconcile()
+        while structure.step():
+            pass
+        assert structure.record(name) is not None
 
 
 def test_an_excluded_file_is_gone_as_soon_as_the_rules_say_so(vault: Shelf) -> None:

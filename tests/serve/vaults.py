@@ -60,7 +60,7 @@ def open_vault(folder: Path, embedder: Embedder | None = None, http_port: int = 
     app = open_app(config_of(folder, http_port), embedder=embedder or HashEmbedder())
     app.start()
     try:
-        assert app.index.wait_ready(30, vectors=True)
+        assert app.index.wait_ready(200, vectors=True)
         yield app
     finally:
         app.close()

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from vaultmind.consolidate.types import Candidate, Dropped
-from vaultmind.memory.contradictions.alike import covers
+from vaultmind.memory.contradictions import contradicts, covers, denies
 from vaultmind.memory.match import find, same_fact
 from vaultmind.memory.words import SOFT, content
 from vaultmind.types import Fact
@@ -50,13 +50,11 @@ def merge(
 
 
 def _told(one: Candidate, brain: Sequence[Fact]) -> Candidate | Dropped:
-    from vaultmind.memory.contradictions.contradict import relation
-
     for fact in brain:
-        if is_known(one.text, fact.text) or relation(one.text, fact.text) == "same":
+        if is_known(one.text, fact.text):
             return Dropped(one.text, "already known", one.evidence, one.category, fact.text)
     for fact in brain:
-        if relation(one.text, fact.text) == "contradicts":
+        if contradicts(one.text, fact.text):
             return replace(
                 one,
                 category="UPDATE",
@@ -70,11 +68,9 @@ def _told(one: Candidate, brain: Sequence[Fact]) -> Candidate | Dropped:
 
 def is_known(new: str, old: str) -> bool:
     """Tell whether an old fact says all that a new one does."""
-    from vaultmind.memory.contradictions.claims import read
-
     if same_fact(new, old):
         return True
     words = tuple(word for word in content(new) if word.folded not in SOFT)
     if not words or not covers(words, content(old)):
         return False
-    return read(new).negative == read(old).negative and read(new).poles == read(old).poles
+    return denies(new) == denies(old)

@@ -99,7 +99,8 @@ def encoded(texts: Sequence[Sequence[Word]]) -> Matrix:
     rows = _layers(backend, np.array(ids), np.array(sizes))
     bounds = np.stack([starts, ends], axis=1).ravel()
     summed = np.add.reduceat(rows, bounds, axis=0)[::2]
-    means: Matrix = (summed / np.subtract(ends, starts)[:, None]).astype(np.float32)
+    lengths = np.subtract(ends, starts)[:, None]
+    means: Matrix = (summed / lengths).astype(np.float32)
     return means
 
 

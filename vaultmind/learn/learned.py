@@ -59,8 +59,10 @@ def read_learned(path: Path) -> Learned:
         raise ConfigError(f"{name} cannot be read: {error.strerror}.") from error
     if stuff_of(path.stem) != told.of:
         raise ConfigError(f"{name} is of {told.of}, and its name begins otherwise.")
-    known = built_in(told.of).weights
-    if strange := next((one for one in told.weights if one not in known), ""):
+    known = built_in(told.of).weights  # an older program may have known others
+    weights = {name: weight for name, weight in told.weights.items() if name in known}
+    if not weights:
         there = f"There are: {', '.join(sorted(known))}."
-        raise ConfigError(f"{name} weighs {strange!r:.60}, which is no feature.", hint=there)
-    return told.model_copy(update={"name": path.stem, "seen": told.seen or told.created})
+        raise ConfigError(f"{name} weighs no feature that is known.", hint=there)
+    update = {"name": path.stem, "seen": told.seen or told.created, "weights": weights}
+    return told.model_copy(update=update)

@@ -38,7 +38,7 @@ FOUND = frozenset({EXTRACTED, REPORTED})
 FACT_OPS = ("remember", "replace", "forget")
 ASKED = (*FACT_OPS, "erase")
 """What somebody asked for: of these the last one is meant where an undo names none."""
-UNDOABLE = (*FACT_OPS, "hide", "show")
+UNDOABLE = (*FACT_OPS, "archive", "hide", "show")
 DROP = "drop"
 """The operation of a line that tells of a fact which was not kept. Nothing was changed, so that
 the story of the changes is told without it."""
@@ -52,8 +52,7 @@ MIN_ID_CHARS = 4
 _NAME = re.compile(r"audit-([A-Za-z0-9-]+)\.jsonl")
 _EVIDENCE = re.compile(r".*/([a-z0-9][a-z0-9_-]*)/memory/sessions/([^/#]+)(?:#\^(\S+))?")
 _MESSAGE = re.compile(r"(?P<agent>[^/#]+)/(?P<session>[^/#]+)#(?P<at>\^)?(?P<id>.+)", re.DOTALL)
-_PART = re.compile(r"(?:(?P<whose>[a-z0-9][a-z0-9_-]*):)?(?P<path>[^#:/]*/[^#]+)#\^(?P<block>\S+)")
-_OWNER = re.compile(r"/agents/([^/]+)/(?:memory/(?:summaries/|active_context)|episodes/)")
+_PART = re.compile(r"(?P<whose>[a-z0-9][a-z0-9_-]*):(?P<path>[^#:/]*/[^#]+)#\^(?P<block>\S+)")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -140,7 +139,7 @@ def parse_line(raw: str, device: str = "") -> AuditLine | None:
 
 
 def _move(value: dict[str, Any]) -> Move:
-    is_true = {key: value.get(key) is True for key in ("came", "archive", "whole", "room")}
+    is_true = {key: value.get(key) is True for key in ("came", "archive", "whole")}
     return Move(str(value.get("line") or ""), str(value.get("section") or ""), **is_true)
 
 
@@ -328,15 +327,7 @@ def ref_text(ref: Ref) -> str:
 def hidden_ref(text: str) -> Ref | None:
     """Return what a name in `hidden` stands for: a message, a part of a summary or episode."""
     part = _PART.fullmatch(text)
-    if part is None or not (owner := part["whose"] or _owner(part["path"])):
-        return ref_of(text)
-    return SummaryRef(owner, part["path"], part["block"])
-
-
-def _owner(path: str) -> str:
-    """Return whose a summary or episode is; earlier versions named them by their path alone."""
-    match = _OWNER.search(path)
-    return match[1] if match else ""
+    return SummaryRef(part["whose"], part["path"], part["block"]) if part else ref_of(text)
 
 
 def refs_of(names: Iterable[str]) -> tuple[Ref, ...]:

@@ -7,7 +7,6 @@ step knows which lines left and came, so that the audit can say it and an undo c
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -23,11 +22,11 @@ from vaultmind.memory.brain import (
     parse_brain,
     removed_text,
 )
+from vaultmind.memory.contradictions import contradicted
 from vaultmind.memory.match import Match, find, mentions, same_fact, says
 from vaultmind.memory.moves import (
     Move,
     Weighing,
-    apply,
     archived,
     coming,
     is_ours,
@@ -51,8 +50,6 @@ SHOWN = 100
 LABEL_WORDS = 3
 """A secret with so few words of content beside it is a secret with its label: no fact."""
 
-_ID = re.compile(r"\^[A-Za-z0-9-]+")
-
 
 @dataclass(frozen=True, slots=True)
 class Ask:
@@ -66,8 +63,6 @@ class Ask:
     rng: random.Random
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out."""
-    shrinks: bool = True
-    """Whether older facts move to the archive where the brain gets too big."""
 
     @property
     def paths(self) -> VaultPaths:
@@ -139,8 +134,7 @@ def plan(brain: str | None, archive: str, ask: Ask) -> Step:
     """Return what a write comes to on a brain and its archive as they stand."""
     if brain is None:
         brain = new_brain(ask.write.agent, ask.language)
-    step = (forget if ask.write.op == "forget" else put_fact)(brain, archive, ask)
-    return within_limits(step, brain, archive, ask)
+    return (forget if ask.write.op == "forget" else put_fact)(brain, archive, ask)
 
 
 def put_fact(text: str, archive: str, ask: Ask) -> Step:
@@ -152,8 +146,6 @@ def put_fact(text: str, archive: str, ask: Ask) -> Step:
     """
     write = ask.write
     brain, old = _seen(text), _seen(archive)
-    if _ID.fullmatch(write.text.strip()):
-        return _named_by_id(brain, old, archive, ask)
     corrects = write.op == "replace" and not inferred(write)
     facts = tuple(fact for fact in (*brain.all(), *old.all()) if not fact.until)
     match = _find(facts, ask.words) if write.old else Match()
@@ -162,13 +154,15 @@ def put_fact(text: str, archive: str, ask: Ask) -> Step:
         return step
     if known := _saying(brain, write.text) if not corrects else None:
         return _already(known, ask)
-    against = [facts[at] for at in _contradicted(facts, ask) if facts[at] not in meant]
+    against = [
+        facts[at]
+        for at in contradicted(write.text, [one.text for one in facts])
+        if facts[at] not in meant
+    ]
     stay = [
         one
         for one in (*([] if corrects else meant), *against)
-        if not _is_kept(one, text, brain)
-        or _has_lines_below(one, brain)
-        or (one in against and _says_more(one, write))
+        if not _is_kept(one, text, brain) or _has_lines_below(one, brain)
     ]
     gone = tuple(dict.fromkeys(one for one in (*meant, *against) if one not in stay))
     again = _saying(old, write.text)
@@ -259,26 +253,16 @@ def forget(text: str, archive: str, ask: Ask) -> Step:
     return Step(outcome, moves, gone, _typed(gone, ask.write))
 
 
-def within_limits(step: Step, before: str, archive: str, ask: Ask) -> Step:
-    """Move to the archive what is too much for a brain, and say so in the outcome."""
-    if step.outcome.outcome != "written" or not ask.shrinks:
-        return step
-    brain, old = (
-        apply(text, step.moves, archive=is_old, language=ask.language)
-        for text, is_old in ((before, False), (archive, True))
-    )
+def make_room(brain: str, archive: str, ask: Ask, keep: str) -> Step:
+    """Move to the archive what is too much for a brain, but for the fact with the id `keep`."""
     try:
-        moves = shrink(brain, old, ask.weighing, step.outcome.block)
+        moves = shrink(brain, archive, ask.weighing, keep)
     except DamagedMemory as error:
-        message = f"{step.outcome.message} The brain is over its limit, and stays so: {error}"
-        return replace(step, outcome=replace(step.outcome, message=message))
-    if not moves:
-        return step
+        return Step(ask.outcome("denied", f"The brain is over its limit, and stays so: {error}"))
     number = sum(move.came for move in moves)
-    said = f"{counted(number, 'older fact')} moved to {ask.archive}"
-    message = f"{step.outcome.message} {said} to keep the brain small; undoing this brings back"
-    outcome = replace(step.outcome, message=f"{message} what moved.", archived=number)
-    return replace(step, outcome=outcome, moves=(*step.moves, *moves))
+    message = f"{counted(number, 'older fact')} moved to {ask.archive} to keep the brain small."
+    outcome = replace(ask.outcome("written", message), archived=number, path=ask.archive)
+    return Step(outcome if moves else replace(outcome, outcome="unchanged", message=""), moves)
 
 
 def stands_in_own_text(text: str, words: str) -> bool:
@@ -327,13 +311,6 @@ def _has_lines_below(fact: Fact, brain: Brain) -> bool:
     return any(one.fact == fact and one.tree_end != one.end for one in brain.facts)
 
 
-def _says_more(old: Fact, write: MemoryWrite) -> bool:
-    """Tell whether a fact says something besides what a new one contradicts."""
-    from vaultmind.memory.contradictions.compound import left_over
-
-    return bool(left_over(write.text, old.text))
-
-
 def _typed(gone: Sequence[Fact], write: MemoryWrite) -> str:
     """Return why a fact is the person's own, which extraction takes away from nobody."""
     own = next((one for one in gone if not one.written and inferred(write)), None)
@@ -374,18 +351,6 @@ def _missing(facts: tuple[Fact, ...], match: Match, ask: Ask, said: str) -> Step
     return Step(outcome, unsaid=not match.tied and not match.mentioned)
 
 
-def _named_by_id(brain: Brain, old: Brain, archive: str, ask: Ask) -> Step:
-    """Bring back the archived fact whose block id was given in place of words."""
-    block = ask.write.text.strip().removeprefix("^")
-    if known := next((f for f in brain.all() if f.block == block), None):
-        return _already(known, ask)
-    again = next((f for f in old.all() if f.block == block), None)
-    if again and (step := _bring_back(old, archive, again, ask)):
-        return step
-    message = f"No fact of {ask.write.agent}'s archive has the id ^{block}. Nothing was changed."
-    return Step(ask.outcome("not_found", message))
-
-
 def _already(known: Fact, ask: Ask) -> Step:
     message = f"Already known: {quoted(known.text)} ({ask.path}). Nothing was changed."
     return Step(ask.outcome("unchanged", message, known))
@@ -399,13 +364,6 @@ def _bring_back(old: Brain, archive: str, again: Fact, ask: Ask) -> Step | None:
     moves = [coming(fact, ask.paths), *_same_in_archive(old, archive, (again,), ended=True)]
     message = f"Remembered again: {quoted(fact.text)} (in {ask.path}, back from the archive)."
     return Step(ask.outcome("written", message, fact), tuple(moves), (again,))
-
-
-def _contradicted(facts: Sequence[Fact], ask: Ask) -> tuple[int, ...]:
-    """Return the positions of the facts that the new one contradicts."""
-    from vaultmind.memory.contradictions.contradict import contradicted  # loads slowly
-
-    return contradicted(ask.write.text, [fact.text for fact in facts])
 
 
 def _joined(facts: Iterable[Fact]) -> str:

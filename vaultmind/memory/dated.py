@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from vaultmind.memory.brain import PROVENANCE
+from vaultmind.memory.contradictions import contradicts
 from vaultmind.types import Fact
 
 SAID = "said"
@@ -44,12 +45,10 @@ def superseded(facts: Sequence[tuple[str, str]]) -> frozenset[int]:
     Of one day the later in the list is newer. What has no day is neither newer nor older, and of
     very many the newest are compared.
     """
-    from vaultmind.memory.contradictions.contradict import relation  # its rules load slowly
-
     dated = sorted((day, at) for at, (_, day) in enumerate(facts) if day)[-MOST:]
     return frozenset(
         at
         for place, (_, at) in enumerate(dated)
         for _, newer in dated[place + 1 :]
-        if relation(facts[newer][0], facts[at][0]) == "contradicts"
+        if contradicts(facts[newer][0], facts[at][0])
     )

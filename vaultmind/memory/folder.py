@@ -7,7 +7,7 @@ from importlib import resources
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.rights import AUTO
 from vaultmind.memory.sections import LANGUAGES
-from vaultmind.memory.suggestion_words import words_of
+from vaultmind.memory.suggestions import words_of
 from vaultmind.types import Caller
 from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import VaultPaths

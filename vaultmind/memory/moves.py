@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from textwrap import dedent
@@ -41,7 +41,6 @@ SECTION_WEIGHT: dict[Section | None, float] = {
 """What a fact is worth by where it stands; the rest adds 0 to about 3."""
 LASTING_DAYS, CURRENT_DAYS = 180.0, 30.0
 """After so many days a fact's freshness is a third of what it was."""
-REPEATED_WEIGHT = 0.7
 ASKED_WEIGHT = 1.5
 """What it adds that the person asked in words to have a fact kept: nothing that was only found
 in a conversation pushes it out of its place."""
@@ -66,8 +65,6 @@ class Move:
     """In the archive; else in the brain."""
     whole: bool = True
     """Whether nothing had to be masked: only then can an undo put it back."""
-    room: bool = False
-    """It moved to keep the brain small, not because anybody asked for it."""
 
     @property
     def fact(self) -> Fact:
@@ -80,15 +77,6 @@ class Move:
     def has_lines_below(self) -> bool:
         """Tell whether bullets nested under it go with it."""
         return "\n" in self.line
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """How often a fact was said again, and when it was said last."""
-
-    repeated: int = 0
-    last: str = ""
-    """ISO date."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +97,6 @@ class Weighing:
     language: str = "en"
     """For headings, where the files do not say."""
     sizes: Sizes = field(default_factory=Sizes)
-    uses: Callable[[str], Mapping[str, Use]] = lambda agent: {}
-    """Returns the use of an agent's facts by block id; asked for where a brain is too big."""
 
 
 def leaving(text: str, placed: PlacedFact, *, alone: bool = False, **more: bool) -> Move:
@@ -120,10 +106,10 @@ def leaving(text: str, placed: PlacedFact, *, alone: bool = False, **more: bool)
     return Move(line, placed.fact.section or "", **more)
 
 
-def coming(fact: Fact, paths: VaultPaths, *, archive: bool = False, room: bool = False) -> Move:
+def coming(fact: Fact, paths: VaultPaths, *, archive: bool = False) -> Move:
     """Return the move of a fact into a brain or its archive."""
     line = f"- {render_fact(fact, paths)}"
-    return Move(line, fact.section or "", came=True, archive=archive, room=room)
+    return Move(line, fact.section or "", came=True, archive=archive)
 
 
 def turned(moves: Sequence[Move]) -> tuple[Move, ...]:
@@ -154,7 +140,7 @@ def apply(text: str, moves: Sequence[Move], *, archive: bool, language: str = "e
     if left and came and not find_fact(text, came[0].fact):
         old, new = left[0], came[0]
         placed = find_fact(text, old.fact)
-        alone = not (old.has_lines_below or new.has_lines_below or old.room or new.room)
+        alone = not (old.has_lines_below or new.has_lines_below)
         if placed and alone and old.section == new.section:
             text = replace_fact(text, placed, MARKER.sub("", new.line, count=1))
             left, came = left[1:], came[1:]
@@ -198,22 +184,22 @@ def shrink(brain: str, archive: str, weighing: Weighing, keep: str) -> tuple[Mov
     for placed in _ranked(brain, weighing, keep):
         if size <= goal:
             break
-        one = placed.start, leaving(brain, placed, room=True)
+        one = placed.start, leaving(brain, placed)
         smaller = brain_tokens(apply(brain, [move for _, move in (*left, one)], archive=False))
         if size > limit or smaller >= floor:
             left.append(one)
             size = smaller
     gone, taken = [move for _, move in sorted(left, key=lambda one: one[0])], block_ids(archive)
-    came = (archived(move.fact, taken, weighing.paths, room=True) for move in gone)
+    came = (archived(move.fact, taken, weighing.paths) for move in gone)
     return (*gone, *came)
 
 
-def archived(fact: Fact, taken: set[str], paths: VaultPaths, *, room: bool = False) -> Move:
+def archived(fact: Fact, taken: set[str], paths: VaultPaths) -> Move:
     """Return the move of a fact into an archive, under an id that is free there."""
     tries = (fact.block, *(f"{fact.block}{number}" for number in range(2, len(taken) + 3)))
     fact = replace(fact, block=next(one for one in tries if one not in taken))
     taken.add(fact.block)
-    return coming(fact, paths, archive=True, room=room)
+    return coming(fact, paths, archive=True)
 
 
 def is_ours(placed: PlacedFact, text: str, paths: VaultPaths) -> bool:
@@ -226,28 +212,25 @@ def is_ours(placed: PlacedFact, text: str, paths: VaultPaths) -> bool:
 
 def _ranked(brain: str, weighing: Weighing, keep: str) -> list[PlacedFact]:
     kept = blank_private(brain)  # a line that a person put between private tags stays there
-    uses = weighing.uses(weighing.agent)
     ranked = []
     for one in parse_brain(brain).facts:
         is_shown = kept[one.start : one.end] == brain[one.start : one.end]
         if is_shown and one.fact.block != keep and is_ours(one, brain, weighing.paths):
-            worth = _importance(one.fact, uses.get(one.fact.block, Use()), weighing.today)
+            worth = _importance(one.fact, weighing.today)
             ranked.append((worth, one.fact.written, one.start, one))
     return [one for *_, one in sorted(ranked, key=lambda each: each[:3])]
 
 
-def _importance(fact: Fact, use: Use, today: date) -> float:
-    """Return what a fact is worth keeping: section, who wanted it, freshness, use, repetition.
+def _importance(fact: Fact, today: date) -> float:
+    """Return what a fact is worth keeping: its section, who wanted it, how fresh it is.
 
     One that was found in a conversation is as fresh as the message that says it, whenever that
     was read: an import of old ones must not push out what is new.
     """
-    found = fact.how in ("extracted", "reported")
-    last = fact.written if found and not use.repeated else max(fact.written, use.last)
     try:
-        days = max(0, (today - date.fromisoformat(last)).days)
+        days = max(0, (today - date.fromisoformat(fact.written)).days)
     except ValueError:
         days = 0
     fresh = math.exp(-days / (CURRENT_DAYS if fact.section == "current" else LASTING_DAYS))
-    used = REPEATED_WEIGHT * math.log1p(use.repeated)
-    return SECTION_WEIGHT[fact.section] + fresh + used + (0.0 if found else ASKED_WEIGHT)
+    asked = 0.0 if fact.how in ("extracted", "reported") else ASKED_WEIGHT
+    return SECTION_WEIGHT[fact.section] + fresh + asked

@@ -72,29 +72,23 @@ class Polling:
             self.look()
 
 
-class Following(Polling):
-    """Follows Suggestions.md: what the person ticks is done within a second."""
+def when_changed(
+    stamp: Callable[[], FileStat | None],
+    settle: Callable[[], object],
+    is_due: Callable[[], bool],
+) -> Callable[[], None]:
+    """Return a look that settles what a file says once its stamp changed, or after a while."""
+    seen: FileStat | None = None
+    again_at = 0.0
 
-    def __init__(
-        self,
-        stamp: Callable[[], FileStat | None],
-        settle: Callable[[], object],
-        is_due: Callable[[], bool],
-        poll_seconds: float = POLL_SECONDS,
-    ) -> None:
-        """Take `settle`, which acts on what the file says; `stamp` tells that it changed."""
-        super().__init__("suggestions", self._settle_changed, poll_seconds)
-        self._stamp = stamp
-        self._settle = settle
-        self._is_due = is_due
-        self._seen: FileStat | None = None
-        self._again_at = 0.0
-
-    def _settle_changed(self) -> None:
-        stamp = self._stamp()
-        if stamp is None or (stamp == self._seen and time.monotonic() < self._again_at):
+    def look() -> None:
+        nonlocal seen, again_at
+        now = stamp()
+        if now is None or (now == seen and time.monotonic() < again_at):
             return
-        self._seen, self._again_at = stamp, time.monotonic() + RETRY_SECONDS
-        self._settle()
-        if not self._is_due():
-            self._again_at = time.monotonic() + EXPIRY_SECONDS
+        seen, again_at = now, time.monotonic() + RETRY_SECONDS
+        settle()
+        if not is_due():
+            again_at = time.monotonic() + EXPIRY_SECONDS
+
+    return look

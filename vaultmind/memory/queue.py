@@ -23,9 +23,8 @@ from vaultmind.errors import (
     WriteConflict,
     WriteFailed,
 )
-from vaultmind.memory.audit import FOUND, AuditLine, AuditLog, moment, newest_first
+from vaultmind.memory.audit import FOUND, AuditLog, moment, newest_first
 from vaultmind.memory.changes import quoted
-from vaultmind.memory.suggestion_words import WORDS, Failure, SettledAs
 from vaultmind.memory.suggestions import (
     ID_START,
     Listed,
@@ -35,11 +34,11 @@ from vaultmind.memory.suggestions import (
     known,
     new_id,
     parse,
-    settle,
+    remove,
     suggestion_of,
     tell,
 )
-from vaultmind.memory.words import saying, tokens
+from vaultmind.memory.words import saying
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.types import Caller, MemoryWrite, Outcome
@@ -54,8 +53,6 @@ _WHERE = {OBSIDIAN.client: "in Suggestions.md", "cli": "on the command line"}
 _PLAIN = re.compile(r"[^\w .-]+")
 _APPROVED = re.compile(r"suggested by [a-z0-9_-]+, approved [\w .-]+ \(\^(s-[a-z0-9]+)\)")
 """What the reason of such a write begins with; what follows is the agent's own words."""
-_ROUNDS = 3
-"""How often one pass looks again, because a suggestion was changed while it was applied."""
 _DONE = ("written", "unchanged")
 
 log = logging.getLogger(__name__)
@@ -94,10 +91,11 @@ class Queue:
         """
         time = self._clock().isoformat(timespec="seconds")
         done: list[Put] = []
+        rejected = self._rejected(write)
 
         def change(text: str) -> str | None:
             one = suggestion_of(write, new_id(text, self._rng), time)
-            done.append(known(text, one))
+            done.append(rejected or known(text, one))
             return add(text, one, self._paths, language) if done[-1].state == "new" else None
 
         self._change(change)
@@ -105,14 +103,20 @@ class Queue:
 
     def seen(self, write: MemoryWrite) -> Put:
         """Return what would become of a suggestion of this write; nothing is put."""
-        return known(self._text(), suggestion_of(write, "", ""))
+        return self._rejected(write) or known(self._text(), suggestion_of(write, "", ""))
+
+    def _rejected(self, write: MemoryWrite) -> Put | None:
+        """Return that the person has rejected the same before, as the log has it."""
+        said = saying(one_line(mask(write.text).text))
+        for line in newest_first(self._paths, (write.agent,), (write.op,), '"rejected"'):
+            text = line.before if write.op == "forget" else line.after
+            if line.outcome == "rejected" and saying(text) == said:
+                return Put("rejected")
+        return None
 
     def listed(self) -> tuple[Listed, ...]:
-        """Return every suggestion that is not settled, in the file's order.
-
-        Raises UnreadableNote for a file that is no text.
-        """
-        return tuple(one for one in parse(self._text()) if one.state != "settled")
+        """Return every suggestion in order. Raises UnreadableNote for a file that is no text."""
+        return parse(self._text())
 
     def waiting(self, agent: str = "") -> int:
         """Return how many wait for the person: for one agent's memory, or for anybody's.
@@ -130,7 +134,7 @@ class Queue:
         self._change(lambda text: found.append(parse(text)))
         return tuple(one for one in found[-1] if one.is_due)
 
-    def tell(self, expected: Suggestion, failure: Failure) -> None:
+    def tell(self, expected: Suggestion, reason: str) -> None:
         """Say under a suggestion why it could not be applied; it is to be ticked again.
 
         Nothing where it is gone or says something else by now. Raises DamagedMemory.
@@ -138,12 +142,12 @@ class Queue:
 
         def change(text: str) -> str | None:
             found = next((one for one in parse(text) if one.suggestion == expected), None)
-            return tell(text, found, failure) if found and not found.outcome else None
+            return tell(text, found, reason) if found else None
 
         self._change(change)
 
-    def settle(self, expected: Suggestion, as_: SettledAs) -> bool:
-        """Move a suggestion to the settled ones, dated today.
+    def settle(self, expected: Suggestion) -> bool:
+        """Take a suggestion that was answered out of the file.
 
         False where it does not wait any more, or does not say what was expected: somebody
         changed it meanwhile, and it is left as it stands. Raises DamagedMemory.
@@ -151,11 +155,9 @@ class Queue:
         done = [False]
 
         def change(text: str) -> str | None:
-            waits = [one for one in parse(text) if one.state != "settled"]
-            same = [one for one in waits if one.suggestion == expected]
-            same.sort(key=lambda one: one.state != as_)  # a hand may double one
+            same = [one for one in parse(text) if one.suggestion == expected]
             done.append(bool(same))
-            return settle(text, same[:1], as_, f"{self._clock():%Y-%m-%d}") if same else None
+            return remove(text, same) if same else None
 
         self._change(change)
         return done[-1]
@@ -172,7 +174,7 @@ class Queue:
                 if one.state == "waiting" and 0 < moment(one.suggestion.time) < oldest
             ]
             gone.append(tuple(one.suggestion for one in old))
-            return settle(text, old, "expired", f"{self._clock():%Y-%m-%d}") if old else None
+            return remove(text, old) if old else None
 
         if any(one.state == "waiting" for one in self.listed()):
             self._change(change)
@@ -208,7 +210,6 @@ class Approving:
         write: Callable[[MemoryWrite], Outcome],
         audit: AuditLog,
     ) -> None:
-        self._reader = reader
         self._paths = reader.paths
         self._queue = queue
         self._write = write
@@ -221,15 +222,11 @@ class Approving:
         What fails for a passing reason stays due. Raises DamagedMemory and UnreadableNote for a
         file that cannot be used, WriteConflict and WriteFailed when it could not be changed.
         """
-        outcomes: list[Outcome] = []
         with self._lock:
             for old in self._queue.expire():
                 self._note(old.caller, old, "expired", f"no answer in {EXPIRE_DAYS} days")
-            for _ in range(_ROUNDS):
-                done = [self._settle_one(one, outcomes) for one in self._queue.due()]
-                if all(done):
-                    break
-        return tuple(outcomes)
+            done = [self._settle_one(one) for one in self._queue.due()]
+        return tuple(one for one in done if one)
 
     def answer(self, suggestion_id: str, accept: bool, caller: Caller) -> Outcome:
         """Accept or reject one suggestion in the person's name.
@@ -250,73 +247,62 @@ class Approving:
                 )
             if not accept:
                 return self._rejected(found[0].suggestion, caller)
-            outcome, _ = self._applied(found[0].suggestion, caller)
+            outcome = self._applied(found[0].suggestion, caller)
             if outcome.outcome in _DONE:
-                self._queue.settle(found[0].suggestion, "accepted")
+                self._queue.settle(found[0].suggestion)
             return outcome
 
-    def _settle_one(self, one: Listed, outcomes: list[Outcome]) -> bool:
-        """Act on one that is due; tell whether nothing is left to do for it in this pass."""
-        suggestion, failure = one.suggestion, None
+    def _settle_one(self, one: Listed) -> Outcome | None:
+        """Act on one that is due; None for one that stays due."""
+        suggestion = one.suggestion
         try:
             if one.state == "rejected":
-                outcomes.append(self._rejected(suggestion, OBSIDIAN))
-                return True
+                return self._rejected(suggestion, OBSIDIAN)
             try:
-                outcome, failure = self._applied(suggestion, OBSIDIAN)
+                outcome = self._applied(suggestion, OBSIDIAN)
             except (WriteConflict, WriteFailed):
                 raise
             except (VaultMindError, OSError) as error:
                 log.warning("a suggestion could not be applied: %s", error)
-                failure = "too_long" if isinstance(error, BadArgument) else "refused"
                 outcome = self._failed(suggestion, str(error))
-            outcomes.append(outcome)
-            if failure is None:
-                return self._queue.settle(suggestion, "accepted")
-            self._queue.tell(suggestion, failure)
+            if outcome.outcome in _DONE:
+                self._queue.settle(suggestion)
+            else:
+                self._queue.tell(suggestion, outcome.reason or outcome.message)
         except (WriteConflict, WriteFailed) as error:
             log.warning("a suggestion stays due: %s", error)
-        return True
+            return None
+        return outcome
 
-    def _applied(self, one: Suggestion, caller: Caller) -> tuple[Outcome, Failure | None]:
-        """Write what a suggestion says, unless the audit says that this was done.
-
-        Returns what it came to, and why it could not be applied, if so.
-        """
-        failure: Failure | None = None if tokens(one.text) else "empty"
+    def _applied(self, one: Suggestion, caller: Caller) -> Outcome:
+        """Write what a suggestion says, unless the audit says that this was done."""
         if one.agent not in self._paths.agent_names():
-            failure = failure or "no_agent"
-        if failure:
-            return self._failed(one, WORDS["en"].failures[failure]), failure
-        if line := self._written(one):
-            return self._done_already(one, line), None
+            return self._failed(one, "there is no agent of this name")
+        if done := self._done_already(one):
+            return done
         where = _WHERE.get(caller.client) or f"in {_PLAIN.sub(' ', caller.client)}"
         told = f"suggested by {one.caller.name}, approved {where} (^{one.id})"
         reason = ": ".join(part for part in (told, one.reason) if part)
         outcome = self._write(replace(one.write(caller), reason=reason))
         if outcome.outcome in _DONE:
-            return outcome, None
-        if line := self._written(one):  # what a crash cut short was completed just now
-            return self._done_already(one, line), None
-        return outcome, "secret" if outcome.outcome == "denied" else "not_found"
+            return outcome
+        # what a crash cut short was completed just now
+        return self._done_already(one) or outcome
 
-    def _done_already(self, one: Suggestion, line: AuditLine) -> Outcome:
-        message = f"Already done: {quoted(one.text)} (change {line.id})."
-        path = self._paths.brain(one.agent)
-        return Outcome("unchanged", one.agent, path=path, message=message)
-
-    def _written(self, one: Suggestion) -> AuditLine | None:
-        """Return the change that wrote these words of a suggestion, before a crash hid it."""
+    def _done_already(self, one: Suggestion) -> Outcome | None:
+        """Return the outcome of a suggestion whose words were written before a crash hid it."""
         for line in newest_first(self._paths, (one.agent,), holding=one.id):
             named = _APPROVED.search(line.reason)
             ours = named is not None and named.group(1) == one.id and not line.undoes
             by_person = line.caller == OBSIDIAN.name and line.outcome == "written"
             if ours and by_person and (one.op == "forget" or _same(line.after, one.text)):
-                return line
+                message = f"Already done: {quoted(one.text)} (change {line.id})."
+                path = self._paths.brain(one.agent)
+                return Outcome("unchanged", one.agent, path=path, message=message)
         return None
 
     def _rejected(self, one: Suggestion, caller: Caller) -> Outcome:
-        if not self._queue.settle(one, "rejected"):
+        if not self._queue.settle(one):
             raise WriteConflict(f"The suggestion in {self._queue.path} was changed just now.")
         self._note(caller, one, "rejected", f"suggested by {one.caller.name}")
         message = f"Rejected: {quoted(one.text)}. It does not come back."

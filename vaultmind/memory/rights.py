@@ -32,7 +32,6 @@ import os
 import re
 import tempfile
 import threading
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -351,8 +350,7 @@ class Grants:
     """What the person allowed agents of one vault, on this device. One process; any thread.
 
     The file stands outside the vault, so that neither a synced folder nor an agent that edits
-    notes can raise anybody's rights. One that cannot be read is never written over: it is set
-    aside, and until the next start whoever is not known again may only suggest.
+    notes can raise anybody's rights. While it cannot be read nobody may more than suggest.
     """
 
     def __init__(self, path: Path, vault: Path, default_level: int = AUTO) -> None:
@@ -363,14 +361,13 @@ class Grants:
         self._stamp: FileStat | None = None
         self._agents: dict[str, Rights] = {}
         self._fault = ""
-        self._set_aside = ""
 
     @property
     def fault(self) -> str:
         """Return why the file could not be read, in words; empty for a sound or missing one."""
         with self._lock:
             self._load()
-            return self._fault or self._set_aside
+            return self._fault
 
     def known(self, agent: str) -> Rights:
         """Return what an agent was allowed, or was found lowered to; else the default."""
@@ -413,8 +410,8 @@ class Grants:
     def _of(self, agent: str) -> Rights:
         """Return what is known of an agent. What a file did not give may have been a lowering."""
         self._load()
-        lost = self._fault or self._set_aside
-        return self._agents.get(agent, Rights(min(self._default, SUGGEST if lost else FULL)))
+        most = SUGGEST if self._fault else FULL
+        return self._agents.get(agent, Rights(min(self._default, most)))
 
     def _load(self) -> None:
         try:
@@ -455,11 +452,6 @@ class Grants:
         raw = json.dumps(value, ensure_ascii=False, indent=1).encode(errors="surrogateescape")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            if self._fault and self._path.is_file():
-                aside = self._path.with_name(f"{self._path.name}.damaged-{time.time_ns()}")
-                self._path.rename(aside)
-                said = f"{self._path} could not be read and was set aside as {aside.name}"
-                self._set_aside = f"{said}: agents that are not allowed more again may only suggest"
             descriptor, name = tempfile.mkstemp(dir=self._path.parent, prefix=".grants-")
             with os.fdopen(descriptor, "wb") as file:  # mkstemp makes it 0600
                 file.write(raw + b"\n")

@@ -6,7 +6,7 @@
 
 `[x]` accepts, `[-]` rejects. What counts is the text after the colon as it stands when it is
 ticked: the person may have changed it; all else stands in the comment, and a task without one is
-the person's own. A settled one moves to the end of the file, dated; a rejected one is not made
+the person's own. A settled one leaves the file, and the log tells of it; a rejected one is not made
 again. Every line that is not ours stays where it is, newlines and byte order mark too.
 """
 
@@ -26,29 +26,95 @@ from vaultmind.errors import (
 )
 from vaultmind.memory.audit import FOUND
 from vaultmind.memory.brain import PlacedFact, block_ids, new_block, parse_brain
-from vaultmind.memory.suggestion_words import (
-    OPS,
-    OUTCOMES,
-    WORDS,
-    Failure,
-    Op,
-    SettledAs,
-    Words,
-    words_of,
-)
 from vaultmind.memory.words import saying
-from vaultmind.redact import mask
 from vaultmind.types import SECTIONS, Caller, MemoryWrite, MessageRef, Section
-from vaultmind.vault.bullets import COMMENT, HEADING, MARKER, plain, prose
+from vaultmind.vault.bullets import HEADING, MARKER, plain, prose
 from vaultmind.vault.edits import newline_of, with_newlines
 from vaultmind.vault.oneline import escape, one_line, unescape
 from vaultmind.vault.paths import AGENT_NAME, VaultPaths
+
+Op = Literal["remember", "replace", "forget"]
+OPS: tuple[Op, ...] = ("remember", "replace", "forget")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What Suggestions.md says in one language."""
+
+    title: str
+    intro: str
+    waiting: str
+    verbs: tuple[str, str, str]
+    """In the order of `OPS`."""
+    into: str
+    """Whose memory, where it is not the one's who asks."""
+    instead: str
+    """Before the fact that a correction takes the place of."""
+    why: str
+    message: str
+    failed: str
+    """Begins the line under an accepted suggestion that could not be applied."""
+    again: str
+
+    def label(self, op: Op, caller: str, agent: str) -> str:
+        """Return the beginning of a task: who wants to do what, and in whose memory."""
+        into = f" {self.into.format(agent)}" if caller != agent else ""
+        return f"**{caller}** {self.verbs[OPS.index(op)]}{into}"
+
+
+WORDS = {
+    "en": Words(
+        "Suggestions",
+        "Tick `[x]` to accept a suggestion, write `[-]` to reject it. You may change its words "
+        "first: what stands in the task is what is kept.",
+        "Waiting",
+        ("wants to remember", "wants to correct", "wants to forget"),
+        "in **{}**'s memory",
+        "instead of",
+        "why",
+        "the message",
+        "could not be applied",
+        "Change its words if they are wrong, and tick it again.",
+    ),
+    "pl": Words(
+        "Sugestie",
+        "Zaznacz `[x]`, aby przyjąć sugestię, wpisz `[-]`, aby ją odrzucić. Najpierw możesz "
+        "zmienić jej słowa: zapisane zostanie to, co stoi w zadaniu.",
+        "Czekają",
+        ("chce zapamiętać", "chce poprawić", "chce zapomnieć"),
+        "w pamięci **{}**",
+        "zamiast",
+        "dlaczego",
+        "wiadomość",
+        "nie udało się zastosować",
+        "Zmień słowa, jeśli są błędne, i zaznacz ponownie.",
+    ),
+    "ru": Words(
+        "Предложения",
+        "Отметьте `[x]`, чтобы принять предложение, поставьте `[-]`, чтобы отклонить. Слова можно "
+        "сначала изменить: сохранится то, что стоит в задаче.",
+        "Ожидают",
+        ("хочет запомнить", "хочет исправить", "хочет забыть"),
+        "в памяти **{}**",
+        "вместо",
+        "почему",
+        "сообщение",
+        "не удалось применить",
+        "Измените слова, если они неверны, и отметьте снова.",
+    ),
+}
+
+
+def words_of(language: str) -> Words:
+    """Return the words of a language; English for one we do not write."""
+    return WORDS.get(language, WORDS["en"])
+
 
 ID_START = "s-"
 PER_SESSION, AT_ONCE = 5, 25
 """So many suggestions of extraction wait at most: of one conversation, and of all."""
 
-State = Literal["waiting", "accepted", "rejected", "settled"]
+State = Literal["waiting", "accepted", "rejected"]
 
 _META = re.compile(r"%%(\{.*?\})%%")
 _FAILED = "%%failed%%"
@@ -100,11 +166,6 @@ class Listed:
     """What its comment says."""
 
     @property
-    def outcome(self) -> SettledAs | None:
-        """Return what it was settled as."""
-        return next((one for one in OUTCOMES if one == self.meta.get("settled")), None)
-
-    @property
     def is_due(self) -> bool:
         """Tell whether the person ticked or rejected it."""
         return self.state in ("accepted", "rejected")
@@ -136,7 +197,7 @@ class Put:
 
 @lru_cache(maxsize=8)
 def parse(text: str) -> tuple[Listed, ...]:
-    """Return every suggestion of the file, settled ones too. Lenient; never raises."""
+    """Return every suggestion of the file. Lenient; never raises."""
     return tuple(one for placed in parse_brain(text).facts if (one := _listed(placed, text)))
 
 
@@ -149,16 +210,13 @@ def suggestion_of(write: MemoryWrite, suggestion_id: str, time: str) -> Suggesti
 
 
 def known(text: str, suggestion: Suggestion) -> Put:
-    """Return whether a suggestion is new to the file, or what makes it needless.
-
-    What was accepted or has expired may be suggested again.
-    """
+    """Return whether a suggestion is new to the file, or what makes it needless."""
     listed = parse(text)
     for one in listed:
-        if one.outcome in (None, "rejected") and one.means(suggestion):
-            return Put("rejected" if one.outcome else "waiting", one.suggestion.id)
-    found = [one.suggestion for one in listed if one.state == "waiting"]
-    found = [one for one in found if one.how in FOUND] if suggestion.how in FOUND else []
+        if one.means(suggestion):
+            return Put("waiting", one.suggestion.id)
+    found = [one.suggestion for one in listed if one.suggestion.how in FOUND]
+    found = found if suggestion.how in FOUND else []
     same = sum(_source(one) == _source(suggestion) for one in found)
     is_full = same >= PER_SESSION or len(found) >= AT_ONCE
     return Put("full") if is_full else Put("new", suggestion.id)
@@ -175,7 +233,7 @@ def _listed(placed: PlacedFact, text: str) -> Listed | None:
     meta = _meta(first)
     op = next((one for one in OPS if one == meta.get("op")), None)
     agent, by = (meta.get(key) if _is_agent(meta.get(key)) else "" for key in ("agent", "by"))
-    if op is None or not agent or not by:
+    if op is None or not agent or not by or meta.get("settled"):  # earlier versions kept those
         return None
     shown = unescape(plain(MARKER.sub("", first, count=1))[0])
     label, colon, said = shown.partition(": ")
@@ -193,7 +251,6 @@ def _listed(placed: PlacedFact, text: str) -> Listed | None:
     box = _BOX.match(first)
     marks: dict[str, State] = {"x": "accepted", "-": "rejected"}
     state = marks.get(box[1].lower() if box else " ", "waiting")
-    state = "settled" if meta.get("settled") in OUTCOMES else state
     return Listed(suggestion, state, placed.start, placed.tree_end, meta)
 
 
@@ -237,44 +294,31 @@ def add(text: str, one: Suggestion, paths: VaultPaths, language: str = "en") -> 
     label = words.label(one.op, one.caller.name, one.agent)
     task = f"- [ ] {label}: {escape(one.text)} {_comment(meta)} ^{one.id}"
     item = "\n".join((task, *(f"    - {line}" for line in below)))
-    before = {each.settled for each in WORDS.values()}
-    return _placed(_introduced(text, words), words.waiting, item, before=before)
+    return _placed(_introduced(text, words), words.waiting, item)
 
 
-def settle(text: str, ones: Sequence[Listed], outcome: SettledAs, on: str) -> str:
-    """Return the text with suggestions moved to the settled ones, dated `on` (an ISO date).
-
-    What stands under them moves along. Raises DamagedMemory as `add` does.
-    """
-    words = _words_in(text, "en")
-    items = []
+def remove(text: str, ones: Sequence[Listed]) -> str:
+    """Return the text without some suggestions and what stands under them."""
     for one in sorted(ones, key=lambda each: each.start, reverse=True):
-        first, *below = [line.rstrip("\r") for line in text[one.start : one.end].split("\n")]
         text = _without(text, one)
-        kept = {"settled": outcome, "on": on}
-        kept |= {key: str(one.meta.get(key, "")) for key in ("op", "agent", "by", "was")}
-        shown = mask(" ".join(plain(MARKER.sub("", COMMENT.sub("", first), count=1))[0].split()))
-        mark = "x" if outcome == "accepted" else "-"
-        task = f"- [{mark}] {on} {words.outcome(outcome)} · {shown.text} {_comment(kept)}"
-        below = [line for line in below if _FAILED not in line]
-        items.append("\n".join((f"{task} ^{one.suggestion.id}", *below)))
-    return _placed(text, words.settled, "\n".join(items[::-1]), before=set())
+    return text
 
 
-def tell(text: str, one: Listed, failure: Failure) -> str:
+def tell(text: str, one: Listed, reason: str) -> str:
     """Return the text with a suggestion unticked, and a line under it that says why."""
     words = _words_in(text, "en")
     first, *below = [line.rstrip("\r") for line in text[one.start : one.end].split("\n")]
     indent = first[: len(first) - len(first.lstrip(" \t"))]
     first = _BOX.sub(lambda m: m[0].replace(f"[{m[1]}]", "[ ]"), first, count=1)
-    why = f"{indent}    - {words.failed}: {words.failures[failure]}. {words.again} {_FAILED}"
+    told = escape(one_line(reason)).rstrip(".")
+    why = f"{indent}    - {words.failed}: {told}. {words.again} {_FAILED}"
     lines = [first, *(line for line in below if _FAILED not in line), why]
     item = with_newlines("\n".join(lines), newline_of(text))
     return text[: one.start] + item + text[one.end :]
 
 
 def erase(text: str, says: Callable[[str], bool]) -> str:
-    """Return the text without each suggestion, settled or not, of which any line says so.
+    """Return the text without each suggestion of which any line says so.
 
     `says` gets each line of an item as a reader sees it, and its texts. Lines that a person
     put under it go too.
@@ -300,19 +344,19 @@ def _without(text: str, one: Listed) -> str:
     return text[: one.start] + (text[stop + 1 :] if stop >= 0 else "")
 
 
-def _placed(text: str, title: str, item: str, *, before: set[str]) -> str:
-    """Return the text with an item at the end of its part: under a heading of that title.
+def _placed(text: str, title: str, item: str) -> str:
+    """Return the text with an item at the end of the part of that title, made where it is missing.
 
-    A part that is missing is made, before the headings named. Raises DamagedMemory where the
-    item could not be read again.
+    Raises DamagedMemory where the item could not be read again.
     """
     heads = _headings(text)
-    own = {words.waiting if before else words.settled for words in WORDS.values()}
+    own = {words.waiting for words in WORDS.values()}
     at = next((i for i, (_, name) in enumerate(heads) if name in own), None)
     if at is not None:
         new = _insert(text, heads[at + 1][0] if at + 1 < len(heads) else len(text), item)
     else:
-        place = next((start for start, name in heads if name in before), len(text))
+        settled = {"Settled", "Rozstrzygnięte", "Решённые"}  # earlier versions had such a part
+        place = next((start for start, name in heads if name in settled), len(text))
         new = _insert(text, place, f"## {title}\n\n{item}")
     if len(parse(new)) != len(parse(text)) + len(parse(item)):
         raise DamagedMemory(_HIDDEN)
@@ -352,7 +396,7 @@ def _words_in(text: str, language: str) -> Words:
     """Return the words in the language of a file's headings, else in one."""
     titles = {title for _, title in _headings(text)}
     for words in WORDS.values():
-        if {words.title, words.waiting, words.settled} & titles:
+        if {words.title, words.waiting} & titles:
             return words
     return words_of(language)
 

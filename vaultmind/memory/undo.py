@@ -6,7 +6,6 @@ was changed since is a conflict, which is explained, and nothing happens.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from vaultmind.errors import NotFound
@@ -22,7 +21,7 @@ from vaultmind.memory.audit import (
     refs_of,
 )
 from vaultmind.memory.brain import damage, new_brain, parse_brain
-from vaultmind.memory.changes import Ask, Step, quoted, within_limits
+from vaultmind.memory.changes import Ask, Step, quoted
 from vaultmind.memory.forget.kinds import Ref
 from vaultmind.memory.forget.tombstones import Hiding
 from vaultmind.memory.match import same_fact
@@ -30,7 +29,7 @@ from vaultmind.memory.moves import Move, apply, find_fact, turned
 from vaultmind.memory.writing import FactWriter, also, masked_moves, safe_outcome
 from vaultmind.plural import counted
 from vaultmind.redact import mask
-from vaultmind.types import Caller, Fact, MemoryWrite, Outcome
+from vaultmind.types import Caller, MemoryWrite, Outcome
 from vaultmind.vault.paths import VaultPaths
 
 _NEVER = {
@@ -94,8 +93,6 @@ class Undoing:
 
         def turned(text: str | None) -> Step:
             step = take_back(line, text, self._facts.brains.text(ask.archive), ask)
-            if not step.outcome.restored:  # the brain is as it was: what came back stays
-                step = within_limits(step, text or "", self._facts.brains.text(ask.archive), ask)
             steps.append(step)
             return step
 
@@ -123,10 +120,9 @@ class Undoing:
     def _undo_line(self, made: AuditLine, step: Step) -> AuditLine:
         """Return the line of an undo that comes to a step."""
         moves = masked_moves(step.moves)
-        asked = [move for move in moves if not move.room]
-        out = [move.fact.text for move in asked if not (move.came or move.archive)]
-        back = [move.fact for move in asked if move.came]
-        if not asked:
+        out = [move.fact.text for move in moves if not (move.came or move.archive)]
+        back = [move.fact for move in moves if move.came]
+        if not moves:
             return made
         return replace(
             made,
@@ -154,21 +150,24 @@ class Undoing:
 
 def check_undoable(line: AuditLine) -> None:
     """Raise Conflict for a line that cannot be undone, whatever brain and archive say."""
-    if line.op not in UNDOABLE:
-        other = f"Only changes of facts can be undone; {line.id} is “{line.op}”."
-        raise Conflict(_NEVER.get(line.op, other))
-    if line.outcome != "written":
-        raise Conflict(f"There is nothing to undo: {line.id} came to “{line.outcome}”.")
-    if line.erased:
-        raise Conflict(f"The words of {line.id} were erased, so that it cannot be undone.")
-    if line.undone_by:
-        raise Conflict(f"{line.id} is undone already, by {line.undone_by}.")
-    if not (line.moves or line.hidden or line.shown):
-        raise Conflict(f"The log does not say what {line.id} changed, so that it cannot be undone.")
-    if any(not move.whole for move in line.moves if not move.came):
-        raise Conflict(
-            f"What is masked in “{line.before}” is kept nowhere: it cannot be brought back."
-        )
+    masked = any(not move.whole for move in line.moves if not move.came)
+    other = f"Only changes of facts can be undone; {line.id} is “{line.op}”."
+    for is_so, why in (
+        (line.op not in UNDOABLE, _NEVER.get(line.op, other)),
+        (
+            line.outcome != "written",
+            f"There is nothing to undo: {line.id} came to “{line.outcome}”.",
+        ),
+        (line.erased, f"The words of {line.id} were erased, so that it cannot be undone."),
+        (line.undone_by, f"{line.id} is undone already, by {line.undone_by}."),
+        (
+            not (line.moves or line.hidden or line.shown),
+            f"The log does not say what {line.id} changed, so that it cannot be undone.",
+        ),
+        (masked, f"What is masked in “{line.before}” is kept nowhere: it cannot be brought back."),
+    ):
+        if is_so:
+            raise Conflict(why)
 
 
 def take_back(line: AuditLine, brain: str | None, archive: str, ask: Ask) -> Step:
@@ -177,33 +176,29 @@ def take_back(line: AuditLine, brain: str | None, archive: str, ask: Ask) -> Ste
     for path, text in ((ask.path, brain), (ask.archive, archive)):
         if reason := damage(text):
             raise Conflict(f"{path} is damaged: {reason}. Mend it first.")
-    asked = turned([move for move in line.moves if not move.room])
+    asked = turned(line.moves)
     out, back = ([move for move in asked if move.came is came] for came in (False, True))
     out = [found for move in out if (found := _leaves(line, move, brain, archive))]
-    texts = {
-        False: apply(brain, out, archive=False),
-        True: apply(archive, out, archive=True),
-    }
-    standing = [f for text in texts.values() for f in parse_brain(text).all() if not f.until]
+    left = apply(brain, out, archive=False), apply(archive, out, archive=True)
+    standing = [one for text in left for one in parse_brain(text).all() if not one.until]
     for move in back:
         again = next((one for one in standing if same_fact(one.text, move.fact.text)), None)
         if again and not move.fact.until:
             raise Conflict(f"“{again.text}” is in the memory again already.")
-    facts = [move.fact for move in back] or [move.fact for move in out]
-    first = facts[0] if facts else Fact("", None)
-    message, path = _told(out, back, line, ask)
-    outcome = replace(
-        ask.outcome("written", message, first), path=path, before=line.after if out else "",
-        fact="; ".join(dict.fromkeys(one.text for one in facts)),
-    )  # fmt: skip
-    moves, missing = _room(line, texts[True])
-    restored = sum(move.came for move in moves)
-    if restored:
-        are = "is" if restored == 1 else "are"
-        message += f" {counted(restored, 'fact')} that it had moved to the archive {are} back."
-    message += f" {counted(missing, 'fact')} not: changed or gone since." if missing else ""
-    outcome = replace(outcome, message=message, restored=restored)
-    return Step(outcome, (*out, *back, *moves))
+    changed = back or out
+    in_brain = any(not move.archive for move in changed)
+    path = ask.path if in_brain else ask.archive if changed else line.path
+    told, before = (
+        "; ".join(dict.fromkeys(move.fact.text for move in moves))
+        for moves in (changed, [move for move in out if move.archive is not in_brain])
+    )
+    message = f"{quoted(told)} is taken out of {path}." if out else ""
+    if back:
+        message = f"{quoted(told)} is back (in {path})."
+        message = f"{quoted(before)} is {quoted(told)} again (in {path})." if before else message
+    outcome = ask.outcome("written", message, changed[0].fact if changed else None)
+    outcome = replace(outcome, path=path, before=line.after if out else "", fact=told)
+    return Step(outcome, (*out, *back))
 
 
 def _leaves(line: AuditLine, move: Move, brain: str, archive: str) -> Move | None:
@@ -228,37 +223,6 @@ def _leaves(line: AuditLine, move: Move, brain: str, archive: str) -> Move | Non
         raise Conflict(f"{gone}: it was changed or removed since {line.time}.")
     since = f"^{fact.block} was “{fact.text}” after this change and is “{now.text}” now"
     raise Conflict(f"{since}; somebody changed it since.")
-
-
-def _room(line: AuditLine, archive: str) -> tuple[list[Move], int]:
-    """Return the moves back of what the change had moved to have room, and how many are gone."""
-    room = [move for move in line.moves if move.room]
-    left = [move for move in room if not (move.came or move.archive)]
-    came = [move for move in room if move.came and move.archive]
-    pairs = [
-        (old, new) for old, new in zip(left, came, strict=False) if find_fact(archive, new.fact)
-    ]
-    return [move for pair in pairs for move in turned(pair)], len(left) - len(pairs)
-
-
-def _told(out: Sequence[Move], back: Sequence[Move], line: AuditLine, ask: Ask) -> tuple[str, str]:
-    """Return what taking a change back came to, and in which file."""
-    old = quoted("; ".join(dict.fromkeys(move.fact.text for move in back)))
-    in_brain = any(not move.archive for move in back)
-    from_brain = [move for move in out if not move.archive]
-    if in_brain and from_brain:
-        return f"{quoted(line.after)} is {old} again (in {ask.path}).", ask.path
-    if in_brain:
-        how = "back from the archive" if out else "back"
-        return f"{old} is {how} (in {ask.path}).", ask.path
-    if back and from_brain:
-        return f"{quoted(from_brain[0].fact.text)} is in {ask.archive} again.", ask.archive
-    if back:
-        return f"{old} is back (in {ask.archive}).", ask.archive
-    if out:
-        where = ask.path if from_brain else ask.archive
-        return f"{quoted(out[0].fact.text)} is taken out of {where}.", where
-    return "", line.path
 
 
 def _with_counts(outcome: Outcome, shown: int, hidden: int, stay: int) -> Outcome:

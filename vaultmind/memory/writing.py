@@ -35,6 +35,7 @@ from vaultmind.memory.changes import (
     LABEL_WORDS,
     Ask,
     Step,
+    make_room,
     plan,
     quoted,
     safe_write,
@@ -44,7 +45,7 @@ from vaultmind.memory.forget.kinds import Edit, Ref
 from vaultmind.memory.forget.taking import ERASABLES, Erasable
 from vaultmind.memory.forget.tombstones import Hiding, hidden_words
 from vaultmind.memory.late import FORGOTTEN, Late
-from vaultmind.memory.moves import Move, Sizes, Use, Weighing
+from vaultmind.memory.moves import Move, Sizes, Weighing
 from vaultmind.memory.queue import Queue
 from vaultmind.memory.rights import AUTO, VERDICTS, Authority, Decision, cautious, inferred
 from vaultmind.memory.words import content
@@ -175,7 +176,8 @@ class FactWriter:
         except Held as held:
             return self._held(ask, held, witness)
         line = self._line(line, ask.write, outcome, step.moves)
-        return self._tell(ask.write, _shown(ask, outcome), line, hidden)
+        outcome = self._tell(ask.write, _shown(ask, outcome), line, hidden)
+        return self.with_room(ask, outcome)
 
     def _made(self, ask: Ask, witness: Witness | None, line: AuditLine) -> tuple[Step, Ask]:
         """Make a write; return the step, and what was asked with the message that says it.
@@ -203,9 +205,32 @@ class FactWriter:
         self.brains.carry_out(ask, judged, begin)
         return made[-1]
 
+    def with_room(self, ask: Ask, outcome: Outcome) -> Outcome:
+        """Make room in a brain that a write made too big: a change of its own, which it tells."""
+        agent = ask.write.agent
+        if outcome.outcome != "written" or self._stores.authority.level(agent) < AUTO:
+            return outcome
+        line = self._audit.line(ask.write.caller, agent, "archive", "written")
+        made: list[Step] = []
+
+        def step(text: str | None) -> Step:
+            made[:] = [make_room(text or "", self.brains.text(ask.archive), ask, outcome.block)]
+            return made[0]
+
+        def told() -> AuditLine:
+            moves = masked_moves(made[0].moves)
+            texts = dict.fromkeys(move.fact.text for move in moves)
+            return replace(line, before=JOINT.join(texts), path=ask.archive, moves=moves)
+
+        self.brains.carry_out(ask, step, lambda _: self.begin(told()))
+        if made[0].moves:
+            self._audit.write(told())
+            self.sound.add(agent)
+        return replace(also(outcome, made[0].outcome.message), archived=made[0].outcome.archived)
+
     def would(self, asked: MemoryWrite) -> Outcome:
         """Return what a write would come to as the memory stands now; nothing is touched."""
-        ask = replace(self._ask(asked), rng=random.Random(0), shrinks=False)
+        ask = replace(self._ask(asked), rng=random.Random(0))
         decision = self._decide(ask.write, "brain")
         if refused := self._refused(ask, decision):
             return refused
@@ -239,22 +264,10 @@ class FactWriter:
 
     def asking(self, write: MemoryWrite, words: tuple[str, ...]) -> Ask:
         """Return a write that is safe to store, with what it needs to know of the memory."""
-        agent = write.agent
-        authority = self._stores.authority
-        weighing = Weighing(
-            self._paths, agent, self._clock().date(), authority.identity(agent).language or "en",
-            self._settings.sizes, self._uses,
-        )  # fmt: skip
-        shrinks = authority.level(agent) >= AUTO
-        return Ask(write, words, weighing, self._settings.rng, shrinks=shrinks)
-
-    def _uses(self, agent: str) -> dict[str, Use]:
-        """Return how often each fact was said again and when last, by block id, from the audit."""
-        times: dict[str, list[str]] = {}
-        for line in newest_first(self._paths, (agent,), ("remember",), '"remember"'):
-            if line.block and line.outcome in ("written", "unchanged"):
-                times.setdefault(line.block, []).append(line.time[:10])
-        return {block: Use(len(days) - 1, max(days)) for block, days in times.items()}
+        language = self._stores.authority.identity(write.agent).language or "en"
+        today = self._clock().date()
+        weighing = Weighing(self._paths, write.agent, today, language, self._settings.sizes)
+        return Ask(write, words, weighing, self._settings.rng)
 
     # --- who may --------------------------------------------------------------------------
 
@@ -513,7 +526,7 @@ class FactWriter:
         self._hiding.show(refs_of(line.shown))
         hidden = line.hidden
         if line.op == "forget" and not line.undoes:
-            gone = [move.fact for move in moves if not move.came and not move.room]
+            gone = [move.fact for move in moves if not move.came]
             gone += [Fact(one, None) for one in line.before.split(JOINT)]
             hidden = tuple(map(ref_text, self._hide_said(ask, replace(step, gone=tuple(gone)))[1]))
         self._hiding.hide(refs_of(hidden))

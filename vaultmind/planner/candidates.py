@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
@@ -12,16 +12,49 @@ from typing import TYPE_CHECKING, Literal
 from vaultmind.errors import IndexUnavailable
 from vaultmind.index.words.stopwords import BY_LANGUAGE
 from vaultmind.index.words.terms import fold
-from vaultmind.planner.names import Known
 from vaultmind.planner.types import PlanRequest, Understood
 from vaultmind.planner.words import stems_of
 from vaultmind.types import Caller
 
 if TYPE_CHECKING:
-    from vaultmind.index.outlet import Shown
     from vaultmind.index.raw import Strong
     from vaultmind.planner.graph import Graph
     from vaultmind.planner.sources import Source
+
+FOUND_CHUNKS = 200
+"""Chunks of a search that are looked at."""
+MOST_SPOTS = 5
+"""Of a file."""
+MOST_LIKE, MOST_COMMITS = 40, 60
+"""Files by their names; commits by their words, or of one file."""
+SEEDS = 8
+"""Of the strongest candidates, whose neighbours are looked at."""
+MOST_EDGES = 40
+"""Of a file, one way: what half the source imports says nothing."""
+FADING = 0.6
+"""What the next best chunk of a file adds, as a share of the one before."""
+SURE = {
+    "words": 1.0, "words_sum": 0.7, "path": 0.7, "definitions": 0.5, "named": 2.0, "defined": 1.0,
+    "similar": 0.8, "affinity": 1.0, "meaning": 0.5,
+}  # fmt: skip
+"""What makes a candidate strong enough that its neighbours are looked at."""
+TIES = (
+    "coverage", "path", "definitions", "named", "defined", "place", "similar", "affinity",
+)  # fmt: skip
+"""What leads from a task's words to a file. A share of BM25 does not: `of` would have one."""
+NEAR = 0.15
+"""How near in meaning a file is that no word of the task leads to."""
+MOST_NEAR, SHARE = 3, 0.5
+"""Files that are shown of a task of which no word is known, and how near they are at least beside
+the nearest."""
+LINKED = {"used": "used by", "user": "uses", "test": "tests", "tested": "tested by"}
+"""What a signal of the links says of a strong candidate, before its name."""
+_ASKING = """
+    write prepare draft describe explain summarize summarise tell give help please
+    napisz przygotuj opisz wyjasnij podsumuj streszcz opracuj sporzadz pomoz prosze
+    напиши подготовь опиши объясни составь резюмируи помоги пожалуиста"""
+ASKING = frozenset(_ASKING.split())
+"""Folded words with which a task asks for a text. Of code some are names, of notes none is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,140 +71,30 @@ class Spot:
     """What may be shown of it, where that is not what the file says there: of an agent's memory."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Candidate:
-    """A file and its signals. Paths are relative to the source."""
+    """A file and what speaks for it. Paths are relative to the source."""
 
     path: str
-    signals: Mapping[str, float] = field(default_factory=dict)
-    """What was measured, by the name of the signal (`candidates.SIGNALS`); most from 0 to 1."""
+    signals: dict[str, float] = field(default_factory=dict)
+    """What was measured, by the name of the signal; most from 0 to 1."""
     spots: tuple[Spot, ...] = ()
-    because: tuple[str, ...] = ()
-    """In words, what found it: `linked from src/auth.py`."""
+    because: dict[str, None] = field(default_factory=dict)
+    """In words, what found it: `used by src/auth.py`."""
     causal: float = 0.0
     """How sure it is that earlier work of this kind changed it, from 0 to 1."""
     parts: tuple[str, ...] = ()
     """Definitions or headings that such work told to have changed."""
 
+    @property
+    def is_said(self) -> bool:
+        """Tell whether a word of the task, or earlier work, leads to it: not meaning alone."""
+        return any(self.signals.get(name, 0.0) > 0 for name in TIES)
 
-class Pool:
-    """Collects what speaks for files, each file once."""
-
-    def __init__(self) -> None:
-        self._signals: dict[str, dict[str, float]] = {}
-        self._spots: dict[str, tuple[Spot, ...]] = {}
-        self._because: dict[str, dict[str, None]] = {}
-        self._causal: dict[str, float] = {}
-        self._parts: dict[str, tuple[str, ...]] = {}
-
-    def add(self, path: str, signal: str, value: float, because: str = "") -> None:
-        """Add a signal of a file; of two with one name the stronger counts."""
-        known = self._signals.setdefault(path, {})
-        known[signal] = max(known.get(signal, value), value)
-        if because:
-            self._because.setdefault(path, {})[because] = None
-
-    def take(self, one: Candidate) -> None:
-        """Add a whole candidate."""
-        for name, value in one.signals.items():
-            self.add(one.path, name, value)
-        if one.spots:
-            self._spots[one.path] = tuple(
-                dict.fromkeys((*self._spots.get(one.path, ()), *one.spots))
-            )
-        for words in one.because:
-            self._because.setdefault(one.path, {})[words] = None
-        self._causal[one.path] = max(self._causal.get(one.path, 0.0), one.causal)
-        if one.parts:
-            known = self._parts.get(one.path, ())
-            self._parts[one.path] = tuple(dict.fromkeys((*known, *one.parts)))
-
-    def signals(self) -> Mapping[str, Mapping[str, float]]:
-        """Return the signals of each file."""
-        return self._signals
-
-    def has_spots(self, path: str) -> bool:
-        """Tell whether a place in a file was found."""
-        return path in self._spots
-
-    def drop(self, path: str) -> None:
-        """Forget a file."""
-        for table in (self._signals, self._spots, self._because, self._causal, self._parts):
-            table.pop(path, None)
-
-    def candidates(self) -> dict[str, Candidate]:
-        """Return the candidates by path."""
-        return {
-            path: Candidate(
-                path,
-                signals,
-                self._spots.get(path, ()),
-                tuple(self._because.get(path, ())),
-                self._causal.get(path, 0.0),
-                self._parts.get(path, ()),
-            )
-            for path, signals in self._signals.items()
-        }
-
-
-_ASKING = """
-    write prepare draft describe explain summarize summarise tell give help please
-    napisz przygotuj opisz wyjasnij podsumuj streszcz opracuj sporzadz pomoz prosze
-    напиши подготовь опиши объясни составь резюмируи помоги пожалуиста"""
-ASKING = frozenset(_ASKING.split())
-"""Folded words with which a task asks for a text. Of code some are names, of notes none is."""
-_WORD = re.compile(r"[^\W_]+")
-_STEADY = ("en", "")
-"""Languages whose small words are left out wherever words are counted."""
-
-
-def said_of(task: str, language: str, stuff: Literal["code", "notes"]) -> str:
-    """Return a task without the small words of its language, and over notes without what asks.
-
-    The task itself where nothing would be left. A word in an identifier or path stays.
-    """
-    small = frozenset() if language in _STEADY else frozenset(BY_LANGUAGE.get(language, ()))
-    asking = ASKING if stuff == "notes" else frozenset()
-    if not (small or asking):
-        return task
-    kept, begins = [], True
-    for one in task.split(" "):
-        word = fold(one.strip(",.:;!?()\"'„”«»"))
-        idle = word in small or (begins and word in asking)
-        if not idle:
-            kept.append(one)
-        begins = (idle and begins) or one.endswith((".", "!", "?", "\n"))
-    said = " ".join(kept)
-    return said if _WORD.search(said) else task
-
-
-FOUND_CHUNKS = 200
-"""Chunks of a search that are looked at."""
-MOST_SPOTS = 5
-"""Of a file."""
-MOST_LIKE, MOST_COMMITS = 40, 60
-"""Files by their names; commits by their words, or of one file."""
-SEEDS = 8
-"""Of the strongest candidates, whose neighbours are looked at."""
-MOST_EDGES = 40
-"""Of a file, one way: what half the source imports says nothing."""
-FADING = 0.6
-"""What the next best chunk of a file adds, as a share of the one before."""
-SURE = {"words": 1.0, "words_sum": 0.7, "path": 0.7, "definitions": 0.5, "named": 2.0}
-SURE |= {"defined": 1.0, "similar": 0.8, "affinity": 1.0, "meaning": 0.5}
-"""What makes a candidate strong enough that its neighbours are looked at."""
-TIES = ("coverage", "path", "definitions", "named", "defined", "place", "similar", "told")
-"""What leads from a task's words to a file. A share of BM25 does not: `of` would have one."""
-_TIED = frozenset((*TIES, "affinity"))
-NEAR = 0.15
-"""How near in meaning a file is that no word of the task leads to."""
-MOST_NEAR, SHARE = 3, 0.5
-"""Files that are shown of a task of which no word is known, and how near they are at least beside
-the nearest."""
-
-LINKED = {"used": "used by", "user": "uses", "test": "tests", "tested": "tested by"}
-"""What a signal of the links says of a strong candidate, before its name."""
-_LEADS = frozenset((*LINKED, "beside", "together"))
+    @property
+    def is_tied(self) -> bool:
+        """Tell whether anything of the task itself speaks for it: no other is worth much."""
+        return self.signals.get("meaning", 0.0) >= NEAR or self.is_said
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,67 +106,90 @@ class Asked:
     source: Source
     caller: Caller
     now: datetime
-    known: Known
     recalled: Sequence[Candidate] = ()
     """Files that earlier work on such tasks read or changed."""
 
     @property
     def said(self) -> str:
         """The task without the words that say nothing of its subject."""
-        return said_of(self.request.task, self.understood.language, self.known.names.stuff)
+        stuff = self.source.structure.names.stuff
+        return said_of(self.request.task, self.understood.language, stuff)
+
+
+class Pool(dict[str, Candidate]):
+    """Candidates by path."""
+
+    def add(self, signal: str, found: Mapping[str, float], because: str = "") -> None:
+        """Add a signal of some files; of two with one name the stronger counts."""
+        for path, value in found.items():
+            one = self.setdefault(path, Candidate(path))
+            one.signals[signal] = max(one.signals.get(signal, value), value)
+            if because:
+                one.because[because] = None
+
+    def add_all(self, one: Candidate) -> None:
+        """Add what earlier work says of a file."""
+        for signal, value in one.signals.items():
+            self.add(signal, {one.path: value}, *one.because)
+        self[one.path].causal, self[one.path].parts = one.causal, one.parts
+
+    def keep(self, is_kept: Callable[[Candidate], bool]) -> None:
+        """Drop the other candidates."""
+        for path in [path for path, one in self.items() if not is_kept(one)]:
+            del self[path]
+
+
+def said_of(task: str, language: str, stuff: Literal["code", "notes"]) -> str:
+    """Return a task without the small words of its language, and over notes without what asks.
+
+    The task itself where nothing would be left. A word in an identifier or path stays.
+    """
+    small = frozenset() if language in ("en", "") else frozenset(BY_LANGUAGE.get(language, ()))
+    asking = ASKING if stuff == "notes" else frozenset()
+    kept, begins = [], True
+    for one in task.split(" "):
+        word = fold(one.strip(",.:;!?()\"'„”«»"))
+        idle = word in small or (begins and word in asking)
+        kept += [] if idle else [one]
+        begins = (idle and begins) or one.endswith((".", "!", "?", "\n"))
+    said = " ".join(kept)
+    return said if re.search(r"[^\W_]", said) else task
 
 
 def candidates(asked: Asked) -> dict[str, Candidate]:
     """Return the files that may belong to a task, none of which is hidden from the caller."""
-    pool = Pool()
+    structure, pool = asked.source.structure, Pool(_searched(asked))
     shows = asked.source.index.outlet.shown_to(asked.caller)
-    _search(asked, pool, shows)
-    _look_up_names(asked, pool)
-    _look_back(asked, pool)
+    is_there = lambda one: bool(  # noqa: E731
+        (structure.record(one.path) is not None or one.spots) and shows.shows(one.path)
+    )
+    _look_up(asked, pool)
     for one in asked.recalled:
-        pool.take(one)
-    _keep_shown(asked, pool, shows)
-    tied = {path: one for path, one in pool.signals().items() if is_tied(one)}
-    if not any(is_said(one) for one in tied.values()):
-        return _by_meaning(pool)
+        pool.add_all(one)
+    pool.keep(is_there)
+    tied = [one for one in pool.values() if one.is_tied]
+    if not any(one.is_said for one in tied):
+        return _by_meaning(tied)
     seeds = seeds_of(tied)
-    _look_around(asked, pool, seeds)
-    _look_beside(asked, pool, seeds)
-    for path, value in asked.known.past.together(seeds, MOST_COMMITS).items():
-        pool.add(path, "together", value)
-    _keep_shown(asked, pool, shows)
-    leads = _LEADS - {"beside"} if asked.known.names.stuff == "notes" else _LEADS
-    for path in [
-        path for path, one in pool.signals().items() if not (is_tied(one) or _led(one, leads))
-    ]:
-        pool.drop(path)
-    rates = asked.known.past.rates
-    for path in pool.signals():
-        pool.add(path, "frequent", rates.get(path, 0.0))
-    return pool.candidates()
+    _look_around(structure.graph, pool, seeds)
+    _look_beside(structure.names.folders, pool, seeds)
+    past = structure.history.past
+    pool.add("together", past.together(seeds, MOST_COMMITS))
+    leads = (*LINKED, "together", *(["beside"] if structure.names.stuff == "code" else []))
+    pool.keep(is_there)
+    pool.keep(lambda one: one.is_tied or any(one.signals.get(name, 0.0) > 0 for name in leads))
+    return pool
 
 
-def seeds_of(pool: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+def seeds_of(found: Iterable[Candidate]) -> dict[str, float]:
     """Return the strongest candidates with a weight, the best 1."""
     strength = {
-        path: sum(share * signals.get(name, 0.0) for name, share in SURE.items())
-        for path, signals in pool.items()
+        one.path: sum(share * one.signals.get(name, 0.0) for name, share in SURE.items())
+        for one in found
     }
     ranked = sorted(strength.items(), key=lambda one: (-one[1], one[0]))[:SEEDS]
     best = ranked[0][1] if ranked else 0.0
     return {path: value / best for path, value in ranked if best}
-
-
-def is_tied(signals: Mapping[str, float]) -> bool:
-    """Tell whether anything of the task itself speaks for a file: no other may be worth much."""
-    if signals.get("meaning", 0.0) >= NEAR:
-        return True
-    return is_said(signals)
-
-
-def is_said(signals: Mapping[str, float]) -> bool:
-    """Tell whether a word of the task, or earlier work, leads to a file: not meaning alone."""
-    return not _TIED.isdisjoint(signals) and any(signals.get(name, 0.0) > 0 for name in _TIED)
 
 
 def missing_of(asked: Asked) -> tuple[str, ...]:
@@ -251,132 +197,109 @@ def missing_of(asked: Asked) -> tuple[str, ...]:
 
     One outside of the source is none of its own: tracebacks are full of them.
     """
-    names, outlet = asked.known.names, asked.source.index.outlet
-    root = f"{asked.source.root}/"
+    names, outlet = asked.source.structure.names, asked.source.index.outlet
     return tuple(
         path
         for path in asked.understood.entities.paths
-        if (path.startswith(root) or not path.startswith(("/", "~")))
+        if (path.startswith(f"{asked.source.root}/") or not path.startswith(("/", "~")))
         and not any(outlet.shows(one, asked.caller) for one in names.at(path))
     )
 
 
-def _by_meaning(pool: Pool) -> dict[str, Candidate]:
+def _by_meaning(found: Sequence[Candidate]) -> dict[str, Candidate]:
     """Return the few files that are near a task of which no word is known: nothing beside them.
 
     Any two texts are somewhat near each other, letters without a meaning as well.
     """
-    near = {path: one.get("meaning", 0.0) for path, one in pool.signals().items()}
-    best = max(near.values(), default=0.0)
-    kept = sorted((path for path in near if near[path] >= max(NEAR, SHARE * best)),
-                  key=lambda path: (-near[path], path))[:MOST_NEAR]  # fmt: skip
-    for path in near.keys() - set(kept):
-        pool.drop(path)
-    return pool.candidates()
+    near = sorted(found, key=lambda one: (-one.signals["meaning"], one.path))[:MOST_NEAR]
+    least = SHARE * near[0].signals["meaning"] if near else 0.0
+    return {one.path: one for one in near if one.signals["meaning"] >= least}
 
 
-def _led(signals: Mapping[str, float], leads: frozenset[str]) -> bool:
-    """Tell whether a strong candidate leads to a file: of notes, no folder does."""
-    return any(signals.get(name, 0.0) > 0 for name in leads)
-
-
-def _keep_shown(asked: Asked, pool: Pool, shows: Shown) -> None:
-    """Drop what the caller may not see and what is there no longer."""
-    structure = asked.source.structure
-    for path in [*pool.signals()]:
-        known = structure is not None and structure.record(path) is not None
-        if not ((known or pool.has_spots(path)) and shows.shows(path)):
-            pool.drop(path)
-
-
-def _search(asked: Asked, pool: Pool, shows: Shown) -> None:
-    """Add the files of the best chunks: their best, and how much there is beside it.
+def _searched(asked: Asked) -> dict[str, Candidate]:
+    """Return the files of the best chunks: their best, and how much there is beside it.
 
     None while the index cannot be read: its state says so in the plan's notes.
     """
     try:
-        raw = asked.source.index.raw
-        told = raw.strongest(asked.said, asked.caller, FOUND_CHUNKS, shows)
+        told = asked.source.index.raw.strongest(asked.said, asked.caller, FOUND_CHUNKS)
     except IndexUnavailable:
-        return
-    strong = told.strong
+        return {}
     by_file: dict[str, list[Strong]] = {}
-    for one in strong:
+    for one in told.strong:
         by_file.setdefault(one.chunk.path, []).append(one)
-    most = max((_faded([c.words for c in each]) for each in by_file.values()), default=0.0) or 1.0
-    ranks = [one.rank for one in strong]
+    total = math.fsum(told.weights) or 1.0
+
+    def covered(held: Iterable[float]) -> float:
+        """Return the share of the telling words that are held."""
+        return math.fsum(weight * each for weight, each in zip(told.weights, held, strict=False))
+
+    sums = {path: _faded([one.words for one in each]) for path, each in by_file.items()}
+    most = max(sums.values(), default=0.0) or 1.0
+    ranks = [one.rank for one in told.strong]
     low = min(ranks, default=0.0)
     width = (max(ranks, default=0.0) - low) or 1.0
+    found = {}
     for path, each in by_file.items():
+        together = [max(shares) for shares in zip(*(one.held for one in each if one.held),
+                                                  strict=False)]  # fmt: skip
         signals = {
             "words": max(one.words for one in each),
-            "words_sum": _faded([one.words for one in each]) / most,
-            "coverage": _covered(each, told.weights),
+            "words_sum": sums[path] / most,
+            "coverage": covered(together) / total,
             "meaning": max(one.meaning for one in each),
             "rank": max((one.rank - low) / width for one in each),
         }
-        spots = tuple(_spot_of(one, told.weights) for one in each[:MOST_SPOTS])
-        pool.take(Candidate(path, signals, spots))
+        spots = tuple(
+            Spot(
+                one.chunk.start,
+                one.chunk.end,
+                one.chunk.anchor,
+                (one.words + one.meaning + covered(one.held) / total) / 3,
+                "" if one.chunk.kind == "note" else one.chunk.text,
+            )
+            for one in each[:MOST_SPOTS]
+        )
+        found[path] = Candidate(path, signals, spots)
+    return found
 
 
-def _covered(each: Sequence[Strong], weights: Sequence[float]) -> float:
-    """Return the share of the telling words that a file's chunks hold together."""
-    total = math.fsum(weights)
-    if not total:
-        return 0.0
-    held = (max(shares) for shares in zip(*(one.held for one in each if one.held), strict=False))
-    return math.fsum(weight * share for weight, share in zip(weights, held, strict=False)) / total
+def _faded(values: Sequence[float]) -> float:
+    """Return a sum in which each next best counts less."""
+    ranked = sorted(values, reverse=True)[:MOST_SPOTS]
+    return math.fsum(value * FADING**at for at, value in enumerate(ranked))
 
 
-def _spot_of(one: Strong, weights: Sequence[float]) -> Spot:
-    chunk = one.chunk
-    held = math.fsum(weight * share for weight, share in zip(weights, one.held, strict=False))
-    score = (one.words + one.meaning + held / (math.fsum(weights) or 1.0)) / 3
-    text = "" if chunk.kind == "note" else chunk.text
-    return Spot(chunk.start, chunk.end, chunk.anchor, score, text)
-
-
-def _look_up_names(asked: Asked, pool: Pool) -> None:
-    """Add the files that are called what the task says, or define it."""
-    names, entities, task = asked.known.names, asked.understood.entities, asked.said
-    found: dict[str, dict[str, float]] = {
-        "path": names.like_path(task, MOST_LIKE),
-        "definitions": names.like_definitions(task, MOST_LIKE),
-        "named": names.named(entities.paths),
-        "defined": names.defined(entities.identifiers),
-        "place": names.near(missing_of(asked)),
-    }
-    for signal, each in found.items():
-        for path, value in each.items():
-            pool.add(path, signal, value)
+def _look_up(asked: Asked, pool: Pool) -> None:
+    """Add the files that are called what the task says, define it, or were changed for it."""
+    names, past = asked.source.structure.names, asked.source.structure.history.past
+    entities, task = asked.understood.entities, asked.said
+    pool.add("path", names.by_path.like(task, MOST_LIKE))
+    pool.add("definitions", names.by_definition.like(task, MOST_LIKE))
+    pool.add("named", names.named(entities.paths))
+    pool.add("defined", names.defined(entities.identifiers))
+    pool.add("place", names.near(missing_of(asked)))
     told = frozenset(stems_of(task))
-    for path in pool.signals():
-        pool.add(path, "whole_name", names.whole(path, told))
+    pool.add("whole_name", {path: names.whole(path, told) for path in pool})
+    pool.add("similar", past.similar(task, MOST_COMMITS))
 
 
-def _look_back(asked: Asked, pool: Pool) -> None:
-    """Add the files that commits with the task's words changed."""
-    past = asked.known.past
-    for path, value in past.similar(asked.said, MOST_COMMITS).items():
-        pool.add(path, "similar", value)
-    for path, value in past.told(asked.said, MOST_COMMITS).items():
-        pool.add(path, "told", value)
-
-
-def _look_around(asked: Asked, pool: Pool, seeds: Mapping[str, float]) -> None:
+def _look_around(graph: Graph, pool: Pool, seeds: Mapping[str, float]) -> None:
     """Add what the strongest candidates lead to, what leads to them, and their tests."""
-    structure = asked.source.structure
-    if structure is None:
-        return
-    graph = structure.graph
     for seed, weight in seeds.items():
-        for signal, paths in _around(graph, seed).items():
+        out = dict.fromkeys(edge.target for edge in graph.out(seed) if edge.kind != "tests")
+        into = dict.fromkeys(edge.source for edge in graph.into(seed) if edge.kind != "tests")
+        around = {
+            "used": out, "user": into,
+            "test": graph.tests_of(seed), "tested": graph.tested_by(seed),
+        }  # fmt: skip
+        for signal, found in around.items():
+            paths = [*found][:MOST_EDGES]
             share = weight / (1.0 + math.log1p(len(paths)))
-            for path in paths:
-                pool.add(path, signal, share, f"{LINKED[signal]} {seed}")
+            pool.add(signal, dict.fromkeys(paths, share), f"{LINKED[signal]} {seed}")
 
 
-def _look_beside(asked: Asked, pool: Pool, seeds: Mapping[str, float]) -> None:
+def _look_beside(folders: Mapping[str, set[str]], pool: Pool, seeds: Mapping[str, float]) -> None:
     """Add what lies in the folders of the strongest candidates, the smaller the folder the more."""
     weights: dict[str, float] = {}
     for seed, weight in seeds.items():
@@ -384,30 +307,8 @@ def _look_beside(asked: Asked, pool: Pool, seeds: Mapping[str, float]) -> None:
         weights[folder] = weights.get(folder, 0.0) + weight
     whole = math.fsum(weights.values()) or 1.0
     for folder, weight in weights.items():
-        inside = asked.known.names.folders.get(folder, frozenset())
+        inside = folders.get(folder, set())
         share = weight / whole / (1.0 + math.log1p(len(inside)) / 4)
-        here = inside if len(inside) <= MOST_EDGES else ()
-        for path in here:
-            pool.add(path, "beside", share)
-    for path in pool.signals():
-        folder = path.rpartition("/")[0]
-        if folder in weights:
-            size = len(asked.known.names.folders.get(folder, ()))
-            pool.add(path, "beside", weights[folder] / whole / (1.0 + math.log1p(size) / 4))
-
-
-def _around(graph: Graph, path: str) -> dict[str, Sequence[str]]:
-    out = dict.fromkeys(edge.target for edge in graph.out(path) if edge.kind != "tests")
-    into = dict.fromkeys(edge.source for edge in graph.into(path) if edge.kind != "tests")
-    return {
-        "used": [*out][:MOST_EDGES],
-        "user": [*into][:MOST_EDGES],
-        "test": graph.tests_of(path)[:MOST_EDGES],
-        "tested": graph.tested_by(path)[:MOST_EDGES],
-    }
-
-
-def _faded(values: Sequence[float]) -> float:
-    """Return a sum in which each next best counts less."""
-    ranked = sorted(values, reverse=True)[:MOST_SPOTS]
-    return math.fsum(value * FADING**at for at, value in enumerate(ranked))
+        here = {path for path in pool if path.rpartition("/")[0] == folder}
+        here |= inside if len(inside) <= MOST_EDGES else set()
+        pool.add("beside", dict.fromkeys(here, share))

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from vaultmind import tokens
 from vaultmind.episodes.causal import changed_files, used
@@ -29,10 +29,12 @@ from vaultmind.vault.paths import VaultPaths
 
 if TYPE_CHECKING:
     from vaultmind.episodes.store import Tables, TaskRow
+    from vaultmind.index.outlet import Outlet
     from vaultmind.planner.sources import Source
 
-MOST_ALIKE, OTHERS = 12, 3
-"""Episodes that count for one task; no agent but one's own has more than one in `OTHERS`."""
+MOST_ALIKE, OTHERS = 12, 4
+"""Episodes that count for one task, and of them of an agent that is not one's own: none of those
+decides alone."""
 MOST_HIDDEN = 20
 """After so many episodes of an agent that the caller may not know of, it is asked of no more."""
 SAME_ISSUE = 0.8
@@ -42,8 +44,6 @@ LEAST_ALIKE, TOLD_ALIKE = 0.05, 0.3
 MOST_TOLD, LOOKED_AT = 3, 6
 """Episodes that are told of, and of how many it is looked whether there is anything to tell."""
 MOST_FILES = 40
-COMMON_SHARE, FEW = 0.1, 40
-"""A word that more of the tasks have leads to none of them, unless they are few."""
 SHARE = 0.1
 """Share of a plan's budget that earlier work may take."""
 HEAD = "Earlier work on tasks like this:"
@@ -54,22 +54,6 @@ SLACK = 4
 log = logging.getLogger(__name__)
 
 
-class Showing(Protocol):
-    """What decides who may see what of the notes: an outlet of the vault."""
-
-    def shows(self, path: str, caller: Caller) -> bool:
-        """Tell whether a caller may see a vault-relative path."""
-        ...
-
-    def hides(self, agent: str, record: str, *names: str) -> bool:
-        """Tell whether a line of a record is forgotten."""
-        ...
-
-    def clean(self, text: str) -> str:
-        """Return a text without the secrets in it."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Recalled:
     """What earlier work says of one task."""
@@ -78,23 +62,13 @@ class Recalled:
     works: tuple[EarlierWork, ...] = ()
 
 
-@dataclass(slots=True)
-class _Tasks:
-    """The tasks of a source that are over, as the tables held them, and who has which word."""
-
-    changes: int = -1
-    rows: Mapping[str, TaskRow] = field(default_factory=dict)
-    known: dict[str, Comparable] = field(default_factory=dict)
-    holders: dict[str, list[str]] = field(default_factory=dict)
-
-
 class Earlier:
     """Recalls earlier work on tasks like one. Any thread."""
 
     def __init__(
         self,
         tables: Callable[[], Tables],
-        showing: Showing,
+        showing: Outlet,
         paths: VaultPaths,
         clock: Clock,
         stands: Callable[[Tables, str], bool] = lambda tables, name: True,
@@ -107,7 +81,8 @@ class Earlier:
         self._tables, self._stands, self._showing = tables, stands, showing
         self._paths, self._clock, self._person = paths, clock, person
         self._lock = threading.Lock()
-        self._sources: dict[str, _Tasks] = defaultdict(_Tasks)
+        self._known: dict[str, tuple[int, dict[TaskRow, Comparable]]] = {}
+        """Of each source its tasks, each understood once, and what state of the tables they are."""
 
     def recall(self, understood: Understood, source: Source, caller: Caller) -> Recalled:
         """Return what earlier work says of a task; nothing where the tables cannot be read."""
@@ -119,11 +94,10 @@ class Earlier:
 
     def _recall(self, understood: Understood, source: Source, caller: Caller) -> Recalled:
         tables = self._tables()
-        tasks = self._followed(tables, source.name)
-        near = self._near(tables, tasks, source.name, understood, caller)
-        if not near:
-            return Recalled()
-        episodes = tables.load([*near])
+        known = self._followed(tables, source.name)
+        rows = {row.episode: row for row in known}
+        near = self._near(tables, known, source.name, understood, caller)
+        episodes = tables.load([*near]) if near else {}
         found = used(episodes.values(), near, self._clock(), most=MOST_FILES)
         like = frozenset(name for name, one in near.items() if one >= TOLD_ALIKE)
         parts = self._parts([one for name, one in episodes.items() if name in like])
@@ -132,7 +106,7 @@ class Earlier:
                 Candidate(
                     one.path,
                     {"affinity": one.weight, "causal": one.causal},
-                    because=(_because(one, tasks.rows, like),),
+                    because={_because(one, rows, like): None},
                     causal=one.causal,
                     parts=tuple(parts.get(one.path, ())),
                 )
@@ -141,60 +115,51 @@ class Earlier:
             tuple(self._works(tables, episodes, near, source, caller)),
         )
 
-    def _followed(self, tables: Tables, source: str) -> _Tasks:
-        """Return the tasks of a source as the tables hold them now; each is understood once."""
+    def _followed(self, tables: Tables, source: str) -> dict[TaskRow, Comparable]:
+        """Return the tasks of a source as the tables hold them now."""
         with self._lock:
-            tasks, changes = self._sources[source], tables.changes
-            if tasks.changes != changes:
-                rows = {row.episode: row for row in tables.tasks(source)}
+            changes, known = self._known.get(source, (-1, {}))
+            if changes != (now := tables.changes):
                 known = {
-                    name: tasks.known[name]
-                    if name in tasks.known and tasks.rows[name].task == row.task
-                    else comparable_of(row.task, row.kind, row.fingerprint, source)
-                    for name, row in rows.items()
+                    row: known.get(row)
+                    or comparable_of(row.task, row.kind, row.fingerprint, source)
+                    for row in tables.tasks(source)
                 }
-                holders: dict[str, list[str]] = {}
-                for name, one in known.items():
-                    for word in (*one.roots, *one.names, f"={one.fingerprint}"):
-                        holders.setdefault(word, []).append(name)
-                tasks = self._sources[source] = _Tasks(changes, rows, known, holders)
-            return tasks
+                self._known[source] = (now, known)
+            return known
 
     def _near(
-        self, tables: Tables, tasks: _Tasks, source: str, understood: Understood, caller: Caller
+        self,
+        tables: Tables,
+        known: Mapping[TaskRow, Comparable],
+        source: str,
+        understood: Understood,
+        caller: Caller,
     ) -> dict[str, float]:
         """Return the likest episodes that a caller may know of, the likest first.
 
-        Those of the same issue are alike, whatever their words. Of no other agent there are so
-        many that it decides alone; of equals one's own come first, then the latest.
+        Those of the same issue are alike, whatever their words. Of equals one's own come first,
+        then the latest.
         """
-        wanted, limit = comparable(understood), max(FEW, COMMON_SHARE * len(tasks.known))
-        names = set[str]()
-        for word in (*wanted.roots, *wanted.names, f"={wanted.fingerprint}"):
-            held = tasks.holders.get(word, [])
-            names.update(held if len(held) <= limit or word[0] == "=" else ())
-        found = {name: alike(wanted, tasks.known[name]) for name in names}
+        wanted, own = comparable(understood), {caller.agent, self._person}
+        found = {row.episode: alike(wanted, one) for row, one in known.items()}
         for name in tables.naming(source, understood.entities.references):
-            found[name] = max(found.get(name, 0.0), SAME_ISSUE)
-        own = {caller.agent, self._person}
-        ranked = sorted(found, key=lambda name: name.rpartition("/")[2], reverse=True)
+            if name in found:
+                found[name] = max(found[name], SAME_ISSUE)
+        ranked = [name for name in found if found[name] >= LEAST_ALIKE]
+        ranked.sort(key=lambda name: name.rpartition("/")[2], reverse=True)
         ranked.sort(key=lambda name: (-found[name], _agent(name) not in own))
-        near = [one for one in ranked if found[one] >= LEAST_ALIKE and one in tasks.rows]
-        return {name: found[name] for name in fair([*self._shown(near, own, caller)], own)}
-
-    def _shown(self, names: Iterable[str], own: Collection[str], caller: Caller) -> Iterator[str]:
-        """Yield of some episodes those that a caller may know of, of each agent a few."""
+        near: dict[str, float] = {}
         shown, hidden = Counter[str](), Counter[str]()
-        for name in names:
+        for name in ranked:
             agent = _agent(name)
-            most = MOST_ALIKE if agent in own else MOST_ALIKE // OTHERS
-            if shown[agent] >= most or hidden[agent] >= MOST_HIDDEN:
-                continue
-            path = self._paths.episode(agent, name.partition("/")[2])
-            is_shown = self._showing.shows(path, caller)
-            (shown if is_shown else hidden)[agent] += 1
-            if is_shown:
-                yield name
+            most = MOST_ALIKE if agent in own else OTHERS
+            if len(near) < MOST_ALIKE and shown[agent] < most and hidden[agent] < MOST_HIDDEN:
+                path = self._paths.episode(agent, name.partition("/")[2])
+                is_shown = self._showing.shows(path, caller)
+                (shown if is_shown else hidden)[agent] += 1
+                near |= {name: found[name]} if is_shown else {}
+        return near
 
     def _parts(self, episodes: Iterable[Episode]) -> dict[str, dict[str, None]]:
         """Return which definitions or headings episodes told to have changed, the latest first."""
@@ -212,17 +177,19 @@ class Earlier:
     def _events(self, one: Episode) -> list[Event]:
         """Return the events of an episode that are not forgotten."""
         record, hides = self._record(one), self._showing.hides
-        if not hides(one.agent, record, *(it.block for it in one.events)):
-            return [*one.events]
         return [it for it in one.events if not hides(one.agent, record, it.block)]
 
     def _record(self, one: Episode) -> str:
         return self._paths.episode(one.agent, one.id).removesuffix(".md")
 
     def _works(
-        self, tables: Tables, episodes: Mapping[str, Episode], near: Mapping[str, float],
-        source: Source, caller: Caller,
-    ) -> Iterator[EarlierWork]:  # fmt: skip
+        self,
+        tables: Tables,
+        episodes: Mapping[str, Episode],
+        near: Mapping[str, float],
+        source: Source,
+        caller: Caller,
+    ) -> Iterator[EarlierWork]:
         """Yield the likest episodes that have anything to tell, as they may be told."""
         yielded: set[tuple[str, str]] = set()
         for name in [name for name, like in near.items() if like >= TOLD_ALIKE][:LOOKED_AT]:
@@ -258,26 +225,6 @@ class Earlier:
         )  # fmt: skip
 
 
-def fair(names: Sequence[str], own: Collection[str], most: int = MOST_ALIKE) -> list[str]:
-    """Return the first of some episodes (`agent/id`), of no agent too many.
-
-    Of an agent that is not one of one's own no more than a third: of those that are returned
-    where own ones are among them, else of `most`.
-    """
-    taken: list[str] = []
-    for share in range(max(1, most // OTHERS), 0, -1):
-        counts, taken = Counter[str](), []
-        for name in names:
-            agent = _agent(name)
-            if len(taken) < most and (agent in own or counts[agent] < share):
-                counts[agent] += 1
-                taken.append(name)
-        others = [count for agent, count in counts.items() if agent not in own]
-        if sum(others) == len(taken) or max(others, default=0) <= max(1, len(taken) // OTHERS):
-            break
-    return taken
-
-
 def _agent(episode: str) -> str:
     return episode.partition("/")[0]
 
@@ -289,19 +236,16 @@ def day_of(seconds: int) -> str:
 
 def _because(one: Used, rows: Mapping[str, TaskRow], like: Collection[str]) -> str:
     """Return in words how earlier work used a file: by days and outcomes, in nobody's words."""
-    near = [deed for deed in one.by if deed.episode in like]
-    told = near or one.by
-    changed = [deed for deed in told if deed.changed]
-    parts = [("changed", len(changed)), ("read", len(told) - len(changed))]
-    did, *more = [(how, number) for how, number in parts if number]
-    which = "like this" if near else "that share words with it"
-    words = f"{did[0]} in {counted(did[1], 'earlier task')} {which}"
-    last = max(changed, key=lambda deed: deed.linked_at, default=None)
-    row = rows.get(last.episode) if last is not None else None
-    if last is not None and row is not None:
-        known = [row.outcome, *([last.commit[:8]] if last.commit else [])]
-        words += f", last on {day_of(row.started)} ({', '.join(known)})"
-    return words + "".join(f", and {how} in {number} more" for how, number in more)
+    told = [deed for deed in one.by if deed.episode in like] or one.by
+    which = "like this" if told[0].episode in like else "that share words with it"
+    changed = sorted((deed for deed in told if deed.changed), key=lambda deed: deed.linked_at)
+    words = f"{counted(len(changed or told), 'earlier task')} {which}"
+    if not changed:
+        return f"read in {words}"
+    last = changed[-1]
+    row = rows[last.episode]
+    known = ", ".join([row.outcome, *([last.commit[:8]] if last.commit else [])])
+    return f"changed in {words}, last on {day_of(row.started)} ({known})"
 
 
 # --- how it is told -----------------------------------------------------------------------
@@ -322,8 +266,8 @@ def told_within(works: Sequence[EarlierWork], budget: int) -> tuple[tuple[Earlie
 
 
 def _line(work: EarlierWork, files: int, decisions: int) -> str:
-    who = _agent(work.episode)
-    parts = [f"- {work.when}, {who}, {work.outcome}: {_clipped(work.task, MAX_TASK)}"]
+    who, task = _agent(work.episode), _clipped(work.task, MAX_TASK)
+    parts = [f"- {work.when}, {who}, {work.outcome}: {task}"]
     if work.changed:
         shown = ", ".join(map(one_line, work.changed[:files]))
         more = len(work.changed) - files

@@ -12,16 +12,17 @@ import os
 import re
 import shutil
 import subprocess
+import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
 from vaultmind.errors import BadArgument
-from vaultmind.planner.records import clean
-from vaultmind.planner.words import WordTable, stems_of
+from vaultmind.planner.code import clean
+from vaultmind.planner.words import WordTable
 
 SECONDS = 30.0
 RETRY_SECONDS = 60.0
@@ -34,7 +35,8 @@ MOST_TOUCHED = 40
 """A commit that changed more files says little of any of them."""
 HALF_LIFE = 60.0
 """Commits after which a change counts half."""
-SATURATION, FEW_COMMITS = 0.6, 20
+FEW_COMMITS = 20
+"""Of so few commits half is believed of what they say."""
 REVISION = re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_./@{}~^+-]{0,199}")
 ABSENT, ELSEWHERE = "no git repository", "its .git leads to another folder's repository"
 BORROWS = "its repository borrows from another one (objects/info/alternates)"
@@ -57,8 +59,9 @@ _ENVIRONMENT = {
     "GIT_SSH_COMMAND": "false", "GIT_ASKPASS": "false", "SSH_ASKPASS": "false",
 }  # fmt: skip
 _LOG = (
-    "log", "--reverse", "--no-merges", "--full-diff", "--full-history", "-z", "--name-status",
-    "--no-ext-diff", "--no-textconv", "--no-notes", "--format=%x01%H %ct%x02%B%x03",
+    "log", f"--max-count={MOST_COMMITS}", "--no-merges", "--full-diff", "--full-history", "-z",
+    "--name-status", "--no-ext-diff", "--no-textconv", "--no-notes",
+    "--format=%x01%H %ct%x02%B%x03",
 )  # fmt: skip
 _OWN = ("commit", "cherry-pick", "revert")
 """How the log of HEAD calls what was committed in this work tree."""
@@ -82,7 +85,7 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
-class _Logged:
+class Logged:
     """A commit as the log has it: (name before, name after, letter) of each file it changed."""
 
     id: str
@@ -116,9 +119,12 @@ class Repository:
     def stamp(self) -> tuple[object, ...]:
         """Return what differs once there is another commit or branch. Runs nothing."""
         branch = _words(self.folder / "HEAD").removeprefix("ref: ")
-        logs = ("HEAD", "logs/HEAD")
         shared = ("packed-refs", "reftable/tables.list", branch if ".." not in branch else "")
-        files = [*(self.folder / one for one in logs), *(self.shared / one for one in shared)]
+        files = [
+            self.folder / "HEAD",
+            self.folder / "logs/HEAD",
+            *map(self.shared.joinpath, shared),
+        ]
         return tuple(_stamp(one) for one in files)
 
     def ask(self, *words: str) -> str:
@@ -147,32 +153,31 @@ class Repository:
 
 def find_repository(root: Path) -> Repository:
     """Return the repository of a source, found by its files. Raises GitFailed where it has none."""
-    root = Path(os.path.realpath(root))
+    root = _real(root)
     dot = next((one / ".git" for one in (root, *root.parents) if os.path.lexists(one / ".git")),
                None)  # fmt: skip
     if dot is None:
         raise GitFailed(ABSENT)
-    if dot.is_symlink():
-        raise GitFailed(ELSEWHERE)
-    folder = dot
-    if not dot.is_dir():
-        folder = Path(os.path.realpath(dot.parent / _words(dot).removeprefix("gitdir:").strip()))
-    shared = Path(os.path.realpath(folder / _words(folder / "commondir")))
-    if folder != dot:  # a work tree of `git worktree` and a submodule are named in return
+    folder = _real(dot)
+    if not dot.is_dir():  # a work tree of `git worktree` names it in return; a submodule's is above
+        folder = _real(dot.parent / _words(dot).removeprefix("gitdir:").strip())
         back = _words(folder / "gitdir")
-        lines = (line.partition("=") for line in _words(folder / "config").splitlines())
-        tree = next((told.strip() for key, _, told in lines if key.strip() == "worktree"), "")
-        own = back and folder.parent == shared / "worktrees" and Path(os.path.realpath(back)) == dot
-        if not own and not (tree and Path(os.path.realpath(folder / tree)) == dot.parent):
+        is_named = bool(back) and _real(Path(back)) == dot
+        modules = (up / ".git/modules" for up in dot.parents[1:])
+        if not is_named and not any(map(folder.is_relative_to, modules)):
             raise GitFailed(ELSEWHERE)
+    shared = _real(folder / _words(folder / "commondir"))
+    if dot.is_symlink() or (shared / "objects").is_symlink():
+        raise GitFailed(ELSEWHERE)
     if os.path.lexists(shared / "objects/info/alternates"):
         raise GitFailed(BORROWS)
-    for inside in (folder, shared, shared / "objects", shared / "refs"):
-        if not inside.is_dir() or inside.is_symlink():
-            raise GitFailed(ABSENT)
-        if any(one.is_symlink() for one in os.scandir(inside) if one.name != "hooks"):
-            raise GitFailed(ELSEWHERE)
+    if not (shared / "objects").is_dir():
+        raise GitFailed(ABSENT)
     return Repository(root, dot.parent, folder, shared)
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
 
 
 def _words(file: Path) -> str:
@@ -184,7 +189,7 @@ def _words(file: Path) -> str:
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:
     try:
-        found = os.lstat(path)
+        found = path.lstat()
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size, found.st_ino
@@ -195,108 +200,75 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
 
 @dataclass(slots=True)
 class Past:
-    """The commits of a source, oldest first, and tables over them. Not changed while read."""
+    """The commits of a source, newest first, and tables over them. Never changed once it is made.
 
-    head: str = ""
-    commits: list[_Logged] = field(default_factory=list)
-    messages: WordTable = field(default_factory=WordTable)
+    Files are named as they are called now.
+    """
+
+    commits: list[Logged] = field(default_factory=list)
+    files: list[tuple[str, ...]] = field(default_factory=list)
+    """Of each commit what it changed; nothing where it changed or added very many."""
+    messages: WordTable[int] = field(default_factory=WordTable)
     """Words of the messages; the number of a commit is its name."""
-    files: list[tuple[int, ...]] = field(default_factory=list)
-    """Of each commit, the files it changed by number; none where it changed or added very many."""
-    paths: list[str] = field(default_factory=list)
-    """Of each number, what the file is called now."""
-    numbers: dict[str, int] = field(default_factory=dict)
-    by_file: dict[int, list[int]] = field(default_factory=dict)
-    """Of each file, the commits that changed it, oldest first."""
-    rates: Mapping[str, float] = field(default_factory=dict)
-    """How often files are changed of late, 0 to 1, the most often first."""
+    by_file: dict[str, list[int]] = field(default_factory=dict)
+    """Of each file, the commits that changed it, newest first."""
 
-    def grown(self, head: str, commits: Iterable[_Logged]) -> Past:
-        """Return the past with the next commits; this one stays as it is."""
-        past = Past(
-            head, [*self.commits], self.messages, [*self.files], [*self.paths], {**self.numbers},
-            {number: [*each] for number, each in self.by_file.items()},
-        )  # fmt: skip
-        messages: dict[int, str | None] = {}
-        for one in commits:
-            at = len(past.files)
-            touched = tuple(dict.fromkeys(past._number(*change) for change in one.changes))
-            is_founding = 2 * sum(kind == "A" for *_, kind in one.changes) > len(past.numbers)
-            touched = () if is_founding or len(touched) > MOST_TOUCHED else touched
-            past.commits.append(one)
-            past.files.append(touched)
-            messages[at] = one.message
-            for number in touched:
-                past.by_file.setdefault(number, []).append(at)
-        past.messages = past.messages.with_texts(messages)
-        rates: dict[int, float] = {}
-        for at in range(max(0, len(past.files) - int(6 * HALF_LIFE)), len(past.files)):
-            for number in past.files[at]:
-                rates[number] = rates.get(number, 0.0) + past._fresh(at, HALF_LIFE)
-        past.rates = past._named(rates, len(rates))
+    @classmethod
+    def of(cls, commits: Sequence[Logged]) -> Past:
+        """Return the past that some commits make, newest first."""
+        past, known, founding = cls([*commits]), 0, set[str]()
+        for one in reversed(commits):
+            added = sum(kind == "A" for *_, kind in one.changes)
+            founding |= {one.id} if 2 * added > known else set()
+            known += added
+        called: dict[str, str] = {}
+        for at, one in enumerate(commits):
+            touched = dict.fromkeys(called.get(new, new) for _, new, _ in one.changes)
+            for old, new, kind in one.changes:
+                if kind == "R":
+                    called[old] = called.get(new, new)
+            is_small = one.id not in founding and len(touched) <= MOST_TOUCHED
+            past.files.append(tuple(touched) if is_small else ())
+            past.messages.put(at, one.message)
+            for path in past.files[at]:
+                past.by_file.setdefault(path, []).append(at)
         return past
 
     def similar(self, task: str, most: int) -> dict[str, float]:
         """Return the files that commits with the task's words changed, 0 to 1."""
-        found: dict[int, float] = {}
-        for at, share in self.messages.like(task, most):
-            worth = share * share * self._fresh(at, 8 * HALF_LIFE)
-            for number in self.files[at]:
-                found[number] = found.get(number, 0.0) + worth / len(self.files[at]) ** 0.5
-        return self._named(found, most)
-
-    def told(self, task: str, most: int) -> dict[str, float]:
-        """Return the files whose changes were told in the task's words, 0 to 1.
-
-        Of each word counts how many changes of a file it told of, the first most of all.
-        """
-        found: dict[int, float] = {}
-        for word in dict.fromkeys(stems_of(task)):
-            each: dict[int, float] = {}
-            for at in self.messages.texts_with(word):
-                for number in self.files[at]:
-                    share = self._fresh(at, 8 * HALF_LIFE) / len(self.files[at]) ** 0.5
-                    each[number] = each.get(number, 0.0) + share
-            worth = self.messages.worth(word)
-            for number, count in each.items():
-                found[number] = found.get(number, 0.0) + worth * count / (count + SATURATION)
-        return self._named(found, most)
+        found: dict[str, float] = {}
+        for at, share in self.messages.like(task, most).items():
+            worth = share * share * _fresh(at, 8 * HALF_LIFE)
+            for path in self.files[at]:
+                found[path] = found.get(path, 0.0) + worth / len(self.files[at]) ** 0.5
+        return self._ranked(found, most)
 
     def together(self, seeds: Mapping[str, float], most: int) -> dict[str, float]:
         """Return the files that changed with some files, each by its weight; 0 to 1."""
-        found: dict[int, float] = {}
-        for path, weight in seeds.items():
-            own = self.numbers.get(path, -1)
-            past = self.by_file.get(own, [])[-most:]
+        found: dict[str, float] = {}
+        for own, weight in seeds.items():
+            past = self.by_file.get(own, [])[:most]
             for at in past:
-                worth = weight * self._fresh(at, 4 * HALF_LIFE) / (len(past) + 2.0)
-                for number in self.files[at]:
-                    if number != own:
+                worth = weight * _fresh(at, 4 * HALF_LIFE) / (len(past) + 2.0)
+                for path in self.files[at]:
+                    if path != own:
                         share = worth / len(self.files[at]) ** 0.5
-                        found[number] = found.get(number, 0.0) + share
-        return self._named(found, most)
+                        found[path] = found.get(path, 0.0) + share
+        return self._ranked(found, most)
 
-    def _fresh(self, at: int, half_life: float) -> float:
-        return float(0.5 ** ((len(self.files) - 1 - at) / half_life))
-
-    def _named(self, found: Mapping[int, float], most: int) -> dict[str, float]:
+    def _ranked(self, found: Mapping[str, float], most: int) -> dict[str, float]:
         ranked = sorted(found.items(), key=lambda one: (-one[1], one[0]))[:most]
         best = ranked[0][1] if ranked else 1.0
         sure = len(self.files) / (len(self.files) + FEW_COMMITS)
-        return {self.paths[number]: sure * value / best for number, value in ranked}
+        return {path: sure * value / best for path, value in ranked}
 
-    def _number(self, old: str, new: str, kind: str) -> int:
-        number = self.numbers.pop(old, -1) if kind == "R" else self.numbers.get(new, -1)
-        if number < 0:
-            number = len(self.paths)
-            self.paths.append(new)
-        self.numbers[new] = number
-        self.paths[number] = new
-        return number
+
+def _fresh(at: int, half_life: float) -> float:
+    return float(0.5 ** (at / half_life))
 
 
 class History:
-    """Answers for one source from what it has read until HEAD moves. Any thread, no lock."""
+    """Answers for one source from what it has read until HEAD moves. Any thread."""
 
     def __init__(
         self,
@@ -308,12 +280,13 @@ class History:
         """Take what tells which files may be shown, and which may be spoken of at all."""
         self.fault = ""
         """Why git has nothing to say."""
+        self.past = Past()
         self._root, self._shows, self._speaks_of = root, shows, speaks_of
         self._monotonic = monotonic
-        self._past = Past()
         self._found: tuple[object, Repository | None] = ((), None)
         self._read: tuple[object, float] = (None, float("inf"))
         """The repository's stamp at the last reading, and when it is to be read again anyway."""
+        self._lock, self._work = threading.Lock(), threading.Thread()
 
     def repository(self) -> Repository | None:
         """Return the source's repository, found by its files: no git is run."""
@@ -336,54 +309,37 @@ class History:
         repository = self.repository()
         return (repository, repository.stamp()) if repository else (None,)
 
-    def past(self) -> Past:
-        """Return the past up to HEAD; empty without git. At worst two threads read it twice."""
+    def settle(self, timeout_seconds: float) -> bool:
+        """Read the past anew where it moved, in a thread; tell whether it is known in time."""
+        if not self.moved():
+            return True
+        with self._lock:
+            if not self._work.is_alive():
+                self._work = threading.Thread(target=self.read, name="git", daemon=True)
+                self._work.start()
+            work = self._work
+        work.join(max(0.0, timeout_seconds))
+        return not work.is_alive()
+
+    def read(self) -> Past:
+        """Return the past up to HEAD, read now where it moved; empty without git."""
         if self.moved():
-            stamp, repository = self.stamp(), self.repository()
-            again_at = float("inf")
+            stamp, repository, again_at = self.stamp(), self.repository(), float("inf")
             try:
                 if repository is None:
-                    self._past = Past()
+                    self.past = Past()
                 else:
-                    self._past, self.fault = self._caught_up(repository), ""
+                    self.past, self.fault = Past.of(_logged(repository)), ""
             except GitFailed as error:
-                self.fault = str(error)
-                again_at = self._monotonic() + RETRY_SECONDS
+                self.fault, again_at = str(error), self._monotonic() + RETRY_SECONDS
             self._read = stamp, again_at
-        return self._past
-
-    def _caught_up(self, repository: Repository) -> Past:
-        said = repository.ask("rev-parse", "--git-dir", "--git-common-dir").splitlines()
-        if [Path(os.path.realpath(repository.root / one)) for one in said] != [
-            repository.folder, repository.shared,
-        ]:  # fmt: skip
-            raise GitFailed(ELSEWHERE)
-        try:
-            head = repository.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}").strip()
-        except GitFailed:
-            return Past()  # there is no commit yet
-        known = self._past
-        if head == known.head:
-            return known
-        span, begin = head, Past()
-        try:
-            if known.head:
-                repository.ask("merge-base", "--is-ancestor", known.head, head)
-                span, begin = f"{known.head}..{head}", known
-        except GitFailed:  # another branch, or commits that were taken back
-            pass
-        most, where = f"--max-count={MOST_COMMITS}", ["."] if repository.prefix else []
-        try:
-            told = repository.ask(*_LOG, most, "-M", span, "--", *where)
-        except GitFailed:  # a partial clone lacks what renames are seen by
-            told = repository.ask(*_LOG, most, "--no-renames", span, "--", *where)
-        return begin.grown(head, _logged(told, repository.prefix))
+        return self.past
 
     # --- what may be shown ---------------------------------------------------------------
 
     def commits(self, since: str = "") -> tuple[Commit, ...]:
         """Return the last commits, newest first: all, or those after one that is named by id."""
-        found = self.past().commits[: -LAST - 1 : -1]
+        found = self.read().commits[:LAST]
         if since:
             after = {*self._says("rev-list", f"{since}..HEAD").split()}
             found = [one for one in found if one.id in after]
@@ -399,7 +355,7 @@ class History:
             id_, at, what = (*line.split(" ", 2), "", "")[:3]
             is_own = what.startswith(_OWN) and not what.startswith("commit (merge)")
             made |= {id_} if is_own and at.isdigit() and int(at) >= int(since) else set()
-        return tuple(self._shown(one) for one in self.past().commits if one.id in made)
+        return tuple(self._shown(one) for one in reversed(self.read().commits) if one.id in made)
 
     def revision(self, name: str) -> str:
         """Return the id of the commit that a revision names; empty when there is none.
@@ -443,7 +399,7 @@ class History:
                 found[path] = "added" if is_new else "removed" if "D" in status else "modified"
         return found
 
-    def _shown(self, one: _Logged) -> Commit:
+    def _shown(self, one: Logged) -> Commit:
         changed = tuple((new, _kind(how)) for _, new, how in one.changes if self._shows(new))
         told = one.is_whole and bool(changed)
         told = told and all(
@@ -462,27 +418,37 @@ class History:
             return ""
 
 
-def _logged(told: str, prefix: str) -> Iterator[_Logged]:
+def _logged(repository: Repository) -> list[Logged]:
+    """Return the commits up to HEAD, newest first. Raises GitFailed."""
+    try:
+        head = repository.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}").strip()
+    except GitFailed as error:
+        if str(error):
+            raise
+        return []  # there is no commit yet
+    prefix, found = repository.prefix, []
+    where = ["."] if prefix else []
+    try:
+        told = repository.ask(*_LOG, "-M", head, "--", *where)
+    except GitFailed:  # a partial clone lacks what renames are seen by
+        told = repository.ask(*_LOG, "--no-renames", head, "--", *where)
     for record in told.split("\x01")[1:]:
-        head, _, names = record.partition("\x03")
-        about, _, message = head.partition("\x02")
+        about, _, rest = record.partition("\x02")
+        message, _, names = rest.partition("\x03")
         id_, _, at = about.partition(" ")
-        every = _changes(names)
-        inside = [(old, new, how) for old, new, how in every if new.startswith(prefix)]
-        cut = tuple((old.removeprefix(prefix), new.removeprefix(prefix), how)
-                    for old, new, how in inside)  # fmt: skip
-        yield _Logged(id_, float(at), message, cut, len(inside) == len(every))
+        every = [*_changes(names)]
+        inside = tuple((old.removeprefix(prefix), new.removeprefix(prefix), how)
+                       for old, new, how in every if new.startswith(prefix))  # fmt: skip
+        found.append(Logged(id_, float(at), message, inside, len(inside) == len(every)))
+    return found
 
 
-def _changes(names: str) -> list[tuple[str, str, str]]:
-    """Return (name before, name after, letter) of each file in a `--name-status -z`."""
+def _changes(names: str) -> Iterator[tuple[str, str, str]]:
+    """Yield (name before, name after, letter) of each file in a `--name-status -z`."""
     parts = iter([one for part in names.split("\0") if (one := part.lstrip("\n"))])
-    changes: list[tuple[str, str, str]] = []
     for status in parts:
         old = next(parts, "")
-        new = next(parts, "") if status[0] in "RC" else old
-        changes.append((old, new, status[0]))
-    return changes
+        yield old, next(parts, "") if status[0] in "RC" else old, status[0]
 
 
 def _kind(letter: str) -> Kind:

@@ -23,22 +23,17 @@ MOST_EDGES = 1000
 """Edges of one file."""
 MOST_OF_A_NAME = 200
 """Files of one name that are looked at: more are a convention's."""
-MOST_OF_A_FOLDER = 12
-"""Files of a package that an import of all of it means, where no name tells which."""
-MOST_LIKE, MOST_USED = 3, 12
-"""Files that a test is named like, and files whose names it uses."""
-DEEP = 6
-"""Files that may hand on a name to each other before it is given up."""
+MOST_LIKE = 3
+"""Files that a test is named like, or that an index file takes one name from."""
 _PLAIN_FOLDERS = frozenset({"src", "lib"})
 """Folders that an import does not name."""
 _TEST_MARKS = re.compile(
     r"^(?:test|tests|spec)(?:[_-]|(?=[A-Z]))|(?:[_-](?:test|tests|spec|unittest)|Tests?|Spec|IT)$"
 )
-_TEST_MIDDLES = frozenset({"test", "spec", "cy", "e2e"})
 _NO_NAMES = frozenset({"init", "index", "main", "mod", "lib", "conftest", "utils", "helpers", ""})
 _WITHOUT_IMPORTS = frozenset({"go", "jvm", "csharp", "ruby"})
-"""Families that need no import for what lies in the same package."""
-_DOTTED = frozenset({"python", "jvm", "csharp"})
+"""Families that need no import for what lies in the same package, or that import whole packages:
+what a file uses is found by its name, where one file alone defines it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +44,6 @@ class Edge:
     source: str
     target: str
     line: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """What a file gives to others: its own, and what it takes from others and hands on."""
-
-    defined: frozenset[str]
-    taken: Mapping[str, Link]
-    stars: tuple[Link, ...]
 
 
 class Graph:
@@ -73,32 +59,26 @@ class Graph:
         Found anew are the edges of the files that changed, of those that lead to them, and of
         those that looked for a name that came or went.
         """
-        moved = [path for path, one in changed.items() if (path in self._records) == (one is None)]
-        self._records.update({path: one for path, one in changed.items() if one is not None})
-        if len(changed) * 4 > len(self._records) or any(map(self._moves_others, moved)):
-            for path, one in changed.items():
-                if one is None:
-                    self._records.pop(path, None)
+        moved = {path for path, one in changed.items() if (path in self._records) == (one is None)}
+        if len(changed) * 4 > len(self._records) or any(
+            is_package(path) or _is_index(path) for path in moved
+        ):
+            self._records = {**self._records, **{p: r for p, r in changed.items() if r}}
+            for path in [path for path, one in changed.items() if one is None]:
+                self._records.pop(path, None)
             self._build()
             return
         touched = {*changed, *(edge.source for path in changed for edge in self.into(path))}
         for path, record in changed.items():
-            if path in self._records:
-                self._enter(path, here=False)
+            before = self._entered(path, here=False)
+            self._records.pop(path, None)
             if record is not None:
-                self._enter(path)
-            else:
-                self._records.pop(path, None)
-        for path in moved:
-            touched.update(*(self._askers.get(key, ()) for key in _keys(path)))
+                self._records[path] = record
+            after = self._entered(path, here=True)
+            for key in before ^ after:
+                touched.update(self._askers.get(key, ()))
         for path in touched:
             self._connect(path)
-
-    def _moves_others(self, path: str) -> bool:
-        """Tell whether files find each other otherwise once a file came or went."""
-        record = self._records.get(path)
-        by_folder = record is not None and _family(record) in _WITHOUT_IMPORTS
-        return by_folder or is_package(path) or _is_index(path)
 
     def out(self, path: str) -> tuple[Edge, ...]:
         """Return what a file leads to, in the order of its lines."""
@@ -106,69 +86,68 @@ class Graph:
 
     def into(self, path: str) -> tuple[Edge, ...]:
         """Return what leads to a file, by path."""
-        return tuple(sorted(self._into.get(path, {}).values(), key=_by_source))
+        edges = self._into.get(path, {}).values()
+        return tuple(sorted(edges, key=lambda one: (one.source, one.line, one.kind)))
 
     def tests_of(self, path: str) -> tuple[str, ...]:
-        """Return the tests that touch a file: those named like it first, then by closeness."""
-        tests = [edge.source for edge in self.into(path) if edge.kind == "tests"]
-        key = lambda one: (_closeness(one, path), -len(self.out(one)))  # noqa: E731
-        return tuple(sorted(sorted(tests), key=key, reverse=True))
+        """Return the tests that touch a file: those named like it first, then by folders."""
+        tests = {edge.source for edge in self.into(path) if edge.kind == "tests"}
+        return tuple(sorted(tests, key=lambda one: (*_distance(one, path), one)))
 
     def tested_by(self, path: str) -> tuple[str, ...]:
         """Return the files that a test touches: those that it is named like first."""
-        files = [edge.target for edge in self.out(path) if edge.kind == "tests"]
-        return tuple(sorted(sorted(files), key=lambda one: _closeness(path, one), reverse=True))
+        files = {edge.target for edge in self.out(path) if edge.kind == "tests"}
+        return tuple(sorted(files, key=lambda one: (*_distance(path, one), one)))
 
     # --- building ------------------------------------------------------------------------
 
     def _build(self) -> None:
         self._out: dict[str, tuple[Edge, ...]] = {}
         self._into: dict[str, dict[tuple[str, str], Edge]] = {}
-        self._names: dict[str, _Names] = {}
-        self._called: dict[str, list[str]] = {}
-        self._folders: dict[str, list[str]] = {}
-        self._definers: dict[str, list[str]] = {}
+        self._tables: dict[str, list[str]] = {}
+        """Files by what they are looked up by: `name`, `=definition`."""
         self._packages: dict[str, str] = {}
         self._askers: dict[str, set[str]] = {}
-        """Which files looked for a name."""
+        """Which files looked for what."""
         self._asking = ""
-        for path in sorted(self._records):
-            self._enter(path)
+        for path in self._records:
+            self._entered(path, here=True)
         for path in self._records:
             self._connect(path)
 
-    def _enter(self, path: str, *, here: bool = True) -> None:
-        """Put a file into the tables by which others find it, or take it out."""
-        record = self._records[path]
-        tables = [(self._called, key) for key in _keys(path)]
+    def _entered(self, path: str, *, here: bool) -> set[str]:
+        """Put a file into the table by which others find it, or take it out; return its keys."""
+        record = self._records.get(path)
+        if record is None:
+            return set()
+        keys = {_key(path)}
+        if _is_index(path):
+            keys |= {_key(_folder(path)), _key(_bare(_folder(path)))}
         if record.shape == "code":
-            tables.append((self._folders, _folder(path)))
-            tables += [(self._definers, name) for name in self._names_of(path).defined]
-        for table, key in tables:
-            held = table.setdefault(key, [])
-            if here:
-                held.append(path)
-            elif path in held:
-                held.remove(path)
-        if not here:
-            self._names.pop(path, None)
+            keys |= {f"={name}" for name in _defined(record)}
+        for key in keys:
+            held = self._tables.setdefault(key, [])
+            (held.append if here else held.remove)(path)
         if is_package(path) and (name := dict(record.properties).get("name")):
             self._packages[name] = _folder(path)
+        return keys
 
     def _connect(self, path: str) -> None:
         for edge in self._out.pop(path, ()):
             self._into.get(edge.target, {}).pop((path, edge.kind), None)
         self._asking = path
-        edges = self._edges(self._records[path]) if path in self._records else ()
-        if edges:
+        if path in self._records and (edges := self._edges(self._records[path])):
             self._out[path] = edges
-        for edge in edges:
-            self._into.setdefault(edge.target, {})[path, edge.kind] = edge
+            for edge in edges:
+                self._into.setdefault(edge.target, {})[path, edge.kind] = edge
 
-    def _look(self, name: str) -> Sequence[str]:
-        """Return the files that are called so, and note who asked."""
-        self._askers.setdefault(_key(name), set()).add(self._asking)
-        return self._called.get(_key(name), ())[:MOST_OF_A_NAME]
+    def _look(self, key: str) -> list[str]:
+        """Return the files of a key, and note who asked."""
+        self._askers.setdefault(key, set()).add(self._asking)
+        return sorted(self._tables.get(key, ())[:MOST_OF_A_NAME])
+
+    def _definers(self, record: FileRecord, name: str) -> list[str]:
+        return [path for path in self._look(f"={name}") if self._is_kin(record, path)]
 
     def _edges(self, record: FileRecord) -> tuple[Edge, ...]:
         found: dict[tuple[str, str], int] = {}
@@ -179,10 +158,13 @@ class Graph:
                     imports.setdefault(target, link.line)
             elif link.kind != "inherits":
                 found.setdefault((link.kind, self._linked(record.path, link.name)), link.line)
+        for name in record.uses if _family(record) in _WITHOUT_IMPORTS else ():
+            if len(only := self._definers(record, name)) == 1:
+                imports.setdefault(only[0], 0)
         found |= {("import", target): line for target, line in imports.items()}
         for link in record.links:
             if link.kind == "inherits":
-                found.setdefault(("inherits", self._base(record, link)), link.line)
+                found.setdefault(("inherits", self._base(record, link, imports)), link.line)
         for target in self._tested(record, imports) if record.test else ():
             found.setdefault(("tests", target), imports.get(target, 0))
         edges = [
@@ -193,90 +175,50 @@ class Graph:
         edges.sort(key=lambda one: (one.line, one.kind, one.target))
         return tuple(edges[:MOST_EDGES])
 
-    def _names_of(self, path: str) -> _Names:
-        held = self._names.get(path)
-        if held is None:
-            record, taken, stars = self._records[path], dict[str, Link](), []
-            for link in record.links:
-                if link.kind == "import":
-                    stars += [link] if "*" in link.names else []
-                    taken.update((name, link) for name in link.names if name != "*")
-            modules = {one.name for one in record.definitions if one.kind == "module"}
-            outer = (one.name.rpartition(".") for one in record.definitions)
-            own = {name for around, _, name in outer if not around or around in modules}
-            held = self._names[path] = _Names(frozenset(own | modules), taken, tuple(stars))
-        return held
-
     # --- imports -------------------------------------------------------------------------
 
-    def _imported(self, record: FileRecord, link: Link) -> list[str]:
-        """Return the files that an import means, and those that the names it takes come from."""
-        found: dict[str, None] = {}
-        for path, names in self._meant(record, link):
-            found[path] = None
-            for name in names:
-                found.update(dict.fromkeys(self._givers(path, name)))
-        found.pop(record.path, None)
-        return list(found)
+    def _imported(self, record: FileRecord, link: Link) -> Iterator[str]:
+        """Yield the files that an import means, and those its names come from by an index file."""
+        is_python = _family(record) == "python"
+        found = self._python(record, link) if is_python else [self._by_name(record, link.name)]
+        for path in filter(None, found):
+            yield path
+            for name in link.names if _is_index(path) else ():
+                if name not in _defined(self._records[path]):
+                    below = f"{_folder(path)}/".removeprefix("/")
+                    given = [one for one in self._definers(record, name) if one.startswith(below)]
+                    yield from given if len(given) <= MOST_LIKE else ()
 
-    def _givers(self, path: str, name: str) -> list[str]:
-        """Return the files that define a name which a file only hands on; empty: its own."""
-        waiting, seen = [path], {path}
-        for _ in range(DEEP):
-            step: list[str] = []
-            for here in waiting:
-                names = self._names_of(here)
-                if name not in names.defined:
-                    for link in [names.taken[name]] if name in names.taken else names.stars:
-                        wanted = Link("import", link.name, link.line, (name,))
-                        step += [one for one, _ in self._meant(self._records[here], wanted)]
-            waiting = [one for one in dict.fromkeys(step) if one not in seen]
-            seen.update(waiting)
-            if found := [one for one in waiting if name in self._names_of(one).defined]:
-                return found
-        return []
-
-    def _meant(self, record: FileRecord, link: Link) -> Iterator[tuple[str, Sequence[str]]]:
-        """Yield the files that an import names, and the names that are taken from each."""
-        family = _family(record)
-        if family == "python":
-            yield from self._python(record, link)
-        elif family in ("go", "csharp") or ("*" in link.names and family == "jvm"):
-            for path in self._packaged(record, link.name, family):
-                yield path, ()
-        elif found := self._by_name(record, link.name, family):
-            names = [one for one in link.names if one not in ("*", "default")]
-            yield found, names if family == "javascript" else ()
-
-    def _python(self, record: FileRecord, link: Link) -> Iterator[tuple[str, Sequence[str]]]:
-        """Yield files of Python: `from a import b` means the module `a.b` where there is one."""
+    def _python(self, record: FileRecord, link: Link) -> list[str]:
+        """Return files of Python: `from a import b` means the module `a.b` where there is one."""
         name = link.name.lstrip(".")
         dots, parts = len(link.name) - len(name), [one for one in name.split(".") if one]
         base = _folder(record.path) if dots else None
         for _ in range(dots - 1):
             base = _folder(base or "")
 
-        def module(more: Sequence[str]) -> str:
+        def module(*more: str) -> str:
             wanted = "/".join([*([base] if base else []), *parts, *more])
+            ending = [
+                path for path in self._look(_key(wanted))
+                if path.endswith((".py", ".pyi")) and f"/{_module(path)}".endswith(f"/{wanted}")
+            ]  # fmt: skip
             if base is not None:
-                exact = (one for one in self._candidates(wanted) if _module(one) == wanted)
-                return next(exact, "")
-            roots = [
-                (-_shared(record.path, path), len(path), path)
-                for path in self._candidates(wanted)
-                if self._is_root(_module(path)[: -len(wanted)].rstrip("/"), record, parts)
-            ]
-            return min(roots)[2] if roots else ""
+                return next((path for path in ending if _module(path) == wanted), "")
+            root = {path: _module(path)[: -len(wanted)].rstrip("/") for path in ending}
+            fits = [path for path in ending if self._is_root(root[path], record, parts)]
+            return min(fits, key=lambda path: _far(record.path, path), default="")
 
-        own, others = module(()) if parts or dots else "", []
-        for taken in link.names:
-            is_folder = not own or own.endswith(("__init__.py", "__init__.pyi"))
-            if taken != "*" and is_folder and (found := module((taken,))):
-                yield found, ()
-            else:
-                others.append(taken)
-        if own and (others or not link.names):
-            yield own, [one for one in others if one != "*"]
+        own = module() if parts or dots else ""
+        within = {
+            taken: module(taken)
+            for taken in link.names
+            if taken != "*" and (not own or _is_index(own))
+        }
+        found = [path for path in within.values() if path]
+        if own and (not link.names or len(found) < len(link.names)):
+            found.append(own)
+        return found
 
     def _is_root(self, root: str, record: FileRecord, parts: Sequence[str]) -> bool:
         """Tell whether packages may be found from a folder: it is no package itself.
@@ -288,35 +230,29 @@ class Graph:
         is_standard = parts[0] in sys.stdlib_module_names
         return not root or not is_standard or _folder(record.path) == root
 
-    def _candidates(self, module: str) -> Iterator[str]:
-        """Yield the files of Python whose path without its ending ends so."""
-        for path in self._look(module):
-            if path.endswith((".py", ".pyi")) and f"/{_module(path)}".endswith(f"/{module}"):
-                yield path
-
-    def _by_name(self, record: FileRecord, name: str, family: str) -> str:
-        """Return the file that an import means by the longest end of its name."""
+    def _by_name(self, record: FileRecord, name: str) -> str:
+        """Return the file that an import means by the longest beginning of its name."""
+        family = _family(record)
         name = re.sub(r"(?<!^)[?#].*$|^[\w-]+!", "", name).replace("::", "/").strip()
         beside = posixpath.normpath(posixpath.join(_folder(record.path), name))
-        least = 1
         if name.startswith("."):
             return self._nearest(record, beside, exact=True)
-        if family == "jvm":
-            name = name.removesuffix(".*").replace(".", "/")
-        elif family == "javascript":
-            package = next((one for one in self._packages if f"{name}/".startswith(f"{one}/")), "")
-            if package:
-                found = f"{self._packages[package]}{name[len(package) :]}"
-                return self._nearest(record, found, exact=True)
-            least = 1 if name.startswith(("@/", "~", "#/", "/")) else 2
-            name = name.lstrip("@~#/")
-        elif family == "rust":
-            name, least = _rust_path(record.path, name)
-        elif beside in self._records:
+        if beside in self._records:
             return beside
-        parts = [one for one in name.split("/") if one not in ("", ".", "..", "*")]
-        least = least if family in ("jvm", "rust") else max(least, len(parts))
-        for count in range(len(parts), least - 1, -1):
+        package = next((one for one in self._packages if f"{name}/".startswith(f"{one}/")), "")
+        if package:
+            folder = self._packages[package]
+            return self._nearest(record, f"{folder}{name[len(package) :]}", exact=True)
+        first, *rest = name.replace(".", "/").split("/") if family == "jvm" else name.split("/")
+        if family == "rust" and first in ("crate", "self", "super"):
+            base = {"self": _module(record.path), "super": _folder(_module(record.path))}
+            first, *rest = [*filter(None, base.get(first, "").split("/")), *rest] or [""]
+        is_aliased = first[:1] in ("@", "~", "#", "")
+        parts = [one for one in (first.lstrip("@~#"), *rest) if one and one != "*"]
+        whole = family not in ("jvm", "rust")
+        if family == "javascript" and not is_aliased and len(parts) < 2:  # noqa: PLR2004
+            return ""  # a package of npm's
+        for count in range(len(parts), len(parts) - 1 if whole else 0, -1):
             if found := self._nearest(record, "/".join(parts[:count])):
                 return found
         return ""
@@ -326,42 +262,13 @@ class Graph:
         stem, ending = posixpath.splitext(wanted)
         ends = {_bare(wanted), _bare(stem) if ending in _code_endings() else _bare(wanted)}
         found = []
-        for path in self._look(wanted):
+        for path in self._look(_key(wanted)):
             forms = [_bare(one) for one in (path, posixpath.splitext(path)[0], _module(path))]
             fits = any(form == end or (not exact and form.endswith(f"/{end}"))
                        for form in forms for end in ends)  # fmt: skip
             if fits and (self._records[path].shape != "code" or self._is_kin(record, path)):
                 found.append(path)
-        key = lambda one: (-_shared(record.path, one), len(one), one)  # noqa: E731
-        return min(found, key=key, default="")
-
-    def _packaged(self, record: FileRecord, name: str, family: str) -> list[str]:
-        """Return the files of a package or namespace that define what a file uses."""
-        if family == "csharp":
-            paths = self._definers.get(name, [])
-        elif family == "jvm":
-            ending = name.removesuffix(".*").replace(".", "/")
-            paths = self._folder_files(ending)
-        else:
-            module = next((m for m in self._packages if f"{name}/".startswith(f"{m}/")), None)
-            if module is not None:
-                folder = posixpath.join(self._packages[module], name[len(module) + 1 :])
-                paths = self._folders.get(folder.strip("/"), [])
-            else:
-                first, *parts = name.split("/")
-                ends = ("/".join(parts[at:]) for at in range(len(parts) if "." in first else 0))
-                paths = next((one for end in ends if (one := self._folder_files(end))), [])
-        own = [p for p in paths if self._is_kin(record, p) and not self._records[p].test]
-        uses = frozenset(record.uses)
-        used = [path for path in own if not uses.isdisjoint(self._all_names(path))]
-        return used or ([] if family == "csharp" else own[:MOST_OF_A_FOLDER])
-
-    def _all_names(self, path: str) -> frozenset[str]:
-        return frozenset(one.name.rpartition(".")[2] for one in self._records[path].definitions)
-
-    def _folder_files(self, ending: str) -> list[str]:
-        found = [one for one in self._folders if f"/{one}".endswith(f"/{ending}")]
-        return self._folders[min(found, key=len)] if found else []
+        return min(found, key=lambda one: _far(record.path, one), default="")
 
     def _is_kin(self, record: FileRecord, path: str) -> bool:
         return _family(self._records[path]) == _family(record)
@@ -373,7 +280,7 @@ class Graph:
         target = name.partition("|")[0].partition("#")[0].strip()
         if not target or target.startswith("//") or ":" in target.partition("/")[0]:
             return ""
-        folder, called = _folder(here), self._look(target)
+        folder, called = _folder(here), self._look(_key(target))
         beside = posixpath.normpath(posixpath.join(folder, target.lstrip("/")))
         both = [posixpath.normpath(target.lstrip("/")), beside] if "/" in target else [beside]
         for path in both[::-1] if target.startswith(".") else both:
@@ -385,44 +292,21 @@ class Graph:
         key = lambda one: (_folder(one) != folder, one.count("/"), len(one), one)  # noqa: E731
         return min(found, key=key, default="") if wanted else ""
 
-    def _base(self, record: FileRecord, link: Link) -> str:
-        """Return the file that defines a base: through an import, or by its name alone."""
-        head, _, last = link.name.rpartition(".")
-        first = link.name.partition(".")[0]
-        for one in record.links:
-            if one.kind == "import" and (
-                (head and head in (one.name, one.name.rpartition("/")[2])) or first in one.names
-            ):
-                name = last if head and first not in one.names else first
-                targets = self._imported(record, one)
-                definers = [path for path in targets if name in self._names_of(path).defined]
-                return next(iter(definers or targets), "")
-        names = self._names_of(record.path)
-        if last in names.defined or _family(record) in ("python", "javascript"):
-            stars = self._givers(record.path, last) if names.stars else []
-            return next(iter(stars), "") if last not in names.defined else ""
-        return self._only_definer(record, last)
-
-    def _only_definer(self, record: FileRecord, name: str) -> str:
-        """Return the one file of a family that defines a name, in languages without imports."""
-        found = [path for path in self._definers.get(name, ()) if self._is_kin(record, path)]
-        return found[0] if len(found) == 1 else ""
+    def _base(self, record: FileRecord, link: Link, imports: Iterable[str]) -> str:
+        """Return the file that defines a base: one of those that are imported."""
+        found = self._definers(record, link.name.rpartition(".")[2])
+        return next((path for path in imports if path in found), "")
 
     def _tested(self, record: FileRecord, imports: Iterable[str]) -> Iterator[str]:
-        """Yield the files that a test touches: named like it, imported, or used by name."""
-        core = _core(record.path)
-        found: list[str] = []
+        """Yield the files that a test touches: named like it, or imported."""
+        core, found = _core(record.path), list[str]()
         if core not in _NO_NAMES and _is_named_test(record.path):
-            for name in (core, core.replace("_", "-"), core.replace("_", "")):
+            for name in (core, core.replace("_", "")):
                 found += self._look(name)
             like = {path for path in found if self._is_kin(record, path) and self._is_code(path)}
-            key = lambda one: (-_nearness(record.path, one), len(one), one)  # noqa: E731
-            found = sorted(like, key=key)[:MOST_LIKE]
-        found += [path for path in imports if self._is_code(path)]
-        if _family(record) in _WITHOUT_IMPORTS:
-            used = (self._only_definer(record, name) for name in record.uses)
-            found += [path for path in used if path and self._is_code(path)][:MOST_USED]
-        yield from dict.fromkeys(found)
+            found = sorted(like, key=lambda one: (*_distance(record.path, one), one))[:MOST_LIKE]
+        found += imports
+        yield from (path for path in dict.fromkeys(found) if self._is_code(path))
 
     def _is_code(self, path: str) -> bool:
         return self._records[path].shape == "code" and not self._records[path].test
@@ -445,13 +329,6 @@ def _key(path: str) -> str:
 @lru_cache(maxsize=65_536)
 def _folded(path: str) -> str:
     return unicodedata.normalize("NFC", path).casefold().removesuffix(".md")
-
-
-def _keys(path: str) -> Iterator[str]:
-    """Yield all that a file is looked up by; an index file by its folder's name too."""
-    yield _key(path)
-    if _is_index(path):
-        yield from dict.fromkeys((_key(_folder(path)), _key(_bare(_folder(path)))))
 
 
 @lru_cache(maxsize=65_536)
@@ -484,26 +361,19 @@ def _family(record: FileRecord) -> str:
     return "javascript" if one.name in ("vue", "svelte") else one.family or one.name
 
 
-def _rust_path(path: str, name: str) -> tuple[str, int]:
-    """Return where a path of Rust's begins to look, and how many parts of it must be found."""
-    first, *_ = parts = name.split("/")
-    if first not in ("self", "super"):
-        return "/".join(parts[first == "crate" :]).replace("-", "_"), 1
-    base = _module(path)
-    while parts and parts[0] in ("self", "super"):
-        base = _folder(base) if parts.pop(0) == "super" else base
-    return "/".join((base, *parts)), base.count("/") + 1
+def _defined(record: FileRecord) -> set[str]:
+    """Return the names that others may take from a file: those of its top, and of its modules."""
+    modules = {one.name for one in record.definitions if one.kind == "module"}
+    parted = (one.name.rpartition(".") for one in record.definitions)
+    return modules | {name for around, _, name in parted if not around or around in modules}
 
 
-def _shared(one: str, other: str) -> int:
-    """Return how many folders two paths lie in together, from the root on."""
+def _far(one: str, other: str) -> tuple[int, int, str]:
+    """Return how far another path lies from one: by the folders they do not share, by length."""
     both = [each.split("/")[:-1] for each in (one, other)]
     pairs = enumerate(zip(*both, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(map(len, both)))
-
-
-def _by_source(edge: Edge) -> tuple[str, int, str]:
-    return edge.source, edge.line, edge.kind
+    shared = next((at for at, (a, b) in pairs if a != b), min(map(len, both)))
+    return -shared, len(other), other
 
 
 def _core(path: str) -> str:
@@ -514,20 +384,13 @@ def _core(path: str) -> str:
 
 def _is_named_test(path: str) -> bool:
     first, *more = path.rpartition("/")[2].split(".")
-    return bool(_TEST_MARKS.search(first)) or not _TEST_MIDDLES.isdisjoint(more[:-1])
+    return bool(_TEST_MARKS.search(first)) or not {"test", "spec"}.isdisjoint(more[:-1])
 
 
-def _closeness(test: str, path: str) -> tuple[int, int]:
-    """Return how close a test and a file are: by their names (-1: it is no test), by folders."""
-    if not _is_named_test(test):
-        return -1, _nearness(test, path)
+def _distance(test: str, path: str) -> tuple[int, int]:
+    """Return how far a test and a file are: by their names, by the folders they share."""
     own = _key(path) if _key(path) not in ("__init__", "index", "mod") else _key(_folder(path))
     core, words = _core(test).split("_"), own.strip("_").split("_")
     like = 2 if core == words else int(own not in _NO_NAMES and core[: len(words)] == words)
-    return like, _nearness(test, path)
-
-
-def _nearness(test: str, path: str) -> int:
-    """Return how many folders of a file a test lies below too, wherever the tests begin."""
     mine, theirs = ({one.casefold() for one in each.split("/")[:-1]} for each in (test, path))
-    return 2 * len(mine & theirs) + _shared(test, path)
+    return -like, -len(mine & theirs)

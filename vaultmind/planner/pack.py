@@ -1,162 +1,42 @@
-"""Packing: which form of which file stands in a context of so many tokens, checked on the disk."""
+"""Packing: which form of which file stands in a context of so many tokens, checked on the disk.
+
+The forms are chosen by their worth for each token; what is left goes to the best files' content.
+"""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from vaultmind import tokens
 from vaultmind.errors import VaultMindError
 from vaultmind.planner.candidates import Asked, Candidate
-from vaultmind.planner.pages import Page, indexed_shas, read_page, state_of
-from vaultmind.planner.pieces import EarlierUse, Form, Offer, Worth, forms_of, rendered
-from vaultmind.planner.scorer import relevances
+from vaultmind.planner.forms import SIZES, Form, Page, forms_of, rendered
 from vaultmind.planner.telling import (
     CHANGED,
     EMPTY,
     GONE,
+    MOST_DROPPED,
     NO_ROOM,
     TOO_FAR,
     TOO_LITTLE,
-    TaskWords,
-    is_told,
-    texts_of,
-    told_dropped,
-    told_files,
-    told_intent,
-    told_reasons,
+    file_words,
+    intent_words,
+    named_reasons,
 )
-from vaultmind.planner.types import BudgetReport, Dropped, Piece, PlannedContext
-from vaultmind.planner.words import stems_of, written_in
+from vaultmind.planner.types import (
+    BudgetReport,
+    Dropped,
+    Piece,
+    PlannedContext,
+)
+from vaultmind.planner.words import stems_of
+from vaultmind.redact import blank_passages
 from vaultmind.types import Freshness, Reason
-
-MOST_STEPS = 8_000
-"""Steps a budget is cut into: up to so many tokens the answer is exact."""
-CAUSAL_TIE, FRESH_TIE, ORDER_TIE = 1e-6, 1e-7, 1e-9
-"""What decides between equal values: earlier work that changed a file, then freshness, then rank.
-Values differ by more."""
-
-
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """What was chosen."""
-
-    chosen: tuple[int | None, ...]
-    """Of each file the number of its form, or None."""
-    tokens: int
-    value: float
-
-
-def pack(files: Sequence[Sequence[Offer]], budget: int) -> Packed:
-    """Return the choice of the most value within a budget, the same for the same offers."""
-    import numpy as np  # loads with the first search; a plan without one is rare
-
-    steps = min(max(budget, 0), MOST_STEPS)
-    unit = max(1, -(-max(budget, 0) // max(1, steps)))
-    steps = max(budget, 0) // unit
-    best = np.zeros(steps + 1)
-    picks = np.full((len(files), steps + 1), -1, dtype=np.int16)
-    for at, offers in enumerate(files):
-        before = best.copy()
-        for number, offer in enumerate(offers):
-            cost = -(-offer.tokens // unit)
-            if cost > steps or offer.value <= 0:
-                continue
-            worth = before[: steps + 1 - cost] + _tied(offer, at)
-            better = worth > best[cost:]
-            best[cost:][better] = worth[better]
-            picks[at, cost:][better] = number
-    return _walked_back(files, picks.tolist(), steps, unit)
-
-
-def bound(files: Sequence[Sequence[Offer]], budget: int) -> float:
-    """Return a value that no choice within a budget can exceed: as if forms could be cut.
-
-    The fractional optimum (Sinha and Zoltners, 1979): each file's forms on their upper hull,
-    the steps between them taken by value per token.
-    """
-    gains = [step for offers in files for step in _hull(offers)]
-    total, left = 0.0, float(budget)
-    for value, cost in sorted(gains, key=lambda one: (-one[0] / max(one[1], 1e-9), one)):
-        if cost >= left:
-            return total + (value * left / cost if cost else value)
-        total, left = total + value, left - cost
-    return total
-
-
-def _tied(offer: Offer, at: int) -> float:
-    tie = CAUSAL_TIE * offer.causal + FRESH_TIE * offer.fresh - ORDER_TIE * min(at, 90)
-    return offer.value + tie
-
-
-def _walked_back(
-    files: Sequence[Sequence[Offer]], picks: list[list[int]], steps: int, unit: int
-) -> Packed:
-    chosen: list[int | None] = [None] * len(files)
-    left = steps
-    for at in range(len(files) - 1, -1, -1):
-        number = picks[at][left]
-        if number >= 0:
-            chosen[at] = number
-            left -= -(-files[at][number].tokens // unit)
-    taken = [files[at][one] for at, one in enumerate(chosen) if one is not None]
-    return Packed(tuple(chosen), sum(one.tokens for one in taken), sum(one.value for one in taken))
-
-
-def _hull(offers: Sequence[Offer]) -> list[tuple[float, int]]:
-    """Return the steps (value, tokens) from one useful form of a file to the next."""
-    points: list[tuple[float, int]] = [(0.0, 0)]
-    useful = sorted({(one.tokens, -one.value) for one in offers if one.value > 0})
-    for cost, negative in useful:
-        value = -negative
-        if value <= points[-1][0]:
-            continue
-        while len(points) > 1 and _steeper(points[-2], points[-1], (value, cost)):
-            points.pop()
-        points.append((value, cost))
-    return [(after[0] - before[0], after[1] - before[1]) for before, after in pairwise(points)]
-
-
-def _steeper(first: tuple[float, int], middle: tuple[float, int], last: tuple[float, int]) -> bool:
-    """Tell whether the middle of three points lies on or below the line between the others."""
-    left = (middle[0] - first[0]) * (last[1] - first[1])
-    return left <= (last[0] - first[0]) * (middle[1] - first[1])
-
-
-BEHIND = 1.0
-"""How far below the best of the other files a running summary stands at most."""
-_RUNNING = re.compile(r"/agents/([^/]+)/memory/(?:active_context\.md$|summaries/rolling/)")
-
-
-def running_last(ranked: Sequence[Ranked]) -> list[Ranked]:
-    """Return candidates with of each agent one running summary, below what it is about.
-
-    An active context and the sliding summaries beside it hold the same sentences: of them the best
-    stays. Where there is nothing else, it stays as it is.
-    """
-    own = {one.candidate.path: _agent(one.candidate.path) for one in ranked}
-    others = [one.score for one in ranked if not own[one.candidate.path]]
-    most = max(others) - BEHIND if others else float("inf")
-    kept: list[Ranked] = []
-    seen: set[str] = set()
-    for one in sorted(ranked, key=lambda it: (-it.score, it.candidate.path)):
-        agent = own[one.candidate.path]
-        if agent and agent in seen:
-            continue
-        seen.add(agent)
-        kept.append(replace(one, score=min(one.score, most)) if agent else one)
-    return kept
-
-
-def _agent(path: str) -> str:
-    """Return whose running summary a file is; empty for any other file."""
-    found = _RUNNING.search(f"/{path}")
-    return found[1] if found else ""
-
 
 CONSIDERED = 12
 """Files, the best, of which forms are made: more is a list, and no reading for a task."""
@@ -164,11 +44,14 @@ SOFTNESS = 2.0
 """How far behind the best a score may be before its file is worth little."""
 LEAST = 0.02
 """Relevance below which a file is left out even where there is room."""
-SURE, SURER = 0.6, 0.1
+CONFIDENCE, SURER = 0.6, 0.1
 """How far a relevance is believed by itself, and more for each kind of sign that speaks for it."""
 WORTH_READING = 0.5
 """Relevance from which a file gets what room is left, so that more of it can be read."""
-SETTLE_SECONDS = 0.05
+SETTLE_SECONDS = 0.1
+BEHIND = 1.0
+"""How far below the best of the other files a running summary stands at most."""
+_RUNNING = re.compile(r"/agents/([^/]+)/memory/(?:active_context\.md$|summaries/rolling/)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +60,35 @@ class Ranked:
 
     candidate: Candidate
     score: float
+    features: Mapping[str, float] = field(default_factory=dict)
     reasons: tuple[Reason, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """The file's path."""
+        return self.candidate.path
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """A file whose forms can be packed."""
+
+    ranked: Ranked
+    page: Page
+    relevance: float
+    confidence: float
+    forms: tuple[Form, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """What was chosen: of each file the number of its form, or None."""
+
+    chosen: tuple[int | None, ...]
+    tokens: int
+    value: float
+    bound: float
+    """A value that no choice within these tokens can exceed: as if forms could be cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,224 +105,224 @@ class Assembled:
     meanwhile: to be looked at again."""
 
 
-@dataclass(frozen=True, slots=True)
-class LaidFile:
-    """A file whose forms can be packed."""
+def running_last(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Return candidates with of each agent one running summary, below what it is about.
 
-    page: Page
-    forms: tuple[Form, ...]
-    ranked: Ranked
-    relevance: float
-
-
-@dataclass(frozen=True, slots=True)
-class Laid:
-    """The best files, read, with their forms; and what was left out before that."""
-
-    files: tuple[LaidFile, ...]
-    dropped: tuple[tuple[str, str], ...]
-
-
-def assemble(asked: Asked, ranked: Sequence[Ranked]) -> Assembled:
-    """Return what of the ranked files is read, and what is left out and why."""
-    return decide(asked, lay(asked, ranked))
-
-
-def lay(asked: Asked, ranked: Sequence[Ranked]) -> Laid:
-    """Read the best of the ranked files and make their forms."""
-    near, dropped = _near(ranked)
-    files, gone = _read(asked, near)
-    return Laid(tuple(files), (*gone, *dropped))
-
-
-def decide(asked: Asked, read: Laid) -> Assembled:
-    """Return the forms that fit, checked against the disk, and why the others are left out."""
-    budget = asked.request.token_budget
-    laid, dropped = read.files, list(read.dropped)
-    offers = [[form.offer for form in one.forms] for one in laid]
-    packed = _filled(laid, pack(offers, budget), budget)
-    chosen: list[tuple[LaidFile, Form]] = []
-    left: list[LaidFile] = []
-    for one, number in zip(laid, packed.chosen, strict=True):
-        if number is None:
-            left.append(one)
+    An active context and the sliding summaries beside it hold the same sentences: of them the best
+    stays. Where there is nothing else, it stays as it is.
+    """
+    own = {one.path: found[1] for one in ranked if (found := _RUNNING.search(f"/{one.path}"))}
+    most = max((one.score for one in ranked if one.path not in own), default=math.inf) - BEHIND
+    kept: dict[str, Ranked] = {}
+    for one in sorted(ranked, key=lambda it: (-it.score, it.path)):
+        if one.path in own:
+            kept.setdefault(f"/{own[one.path]}", replace(one, score=min(one.score, most)))
         else:
-            chosen.append((one, one.forms[number]))
-    room = budget - packed.tokens
-    dropped = [(one.page.path, _why_not(one, room)) for one in left] + dropped
-    files, pieces, changed = _checked(asked, chosen)
-    dropped = [(path, CHANGED) for path in changed] + dropped
-    files, pieces, cut = _fitting(files, pieces, budget)
-    dropped = [(path, NO_ROOM) for path in cut] + dropped
-    text = rendered(pieces)
-    used = tokens.count(text)
-    best = bound(offers, packed.tokens)
-    efficiency = round(min(1.0, packed.value / best), 4) if best > 0 else 0.0
-    words = TaskWords(written_in(asked.said), _telling(asked))
-    clean = asked.source.index.outlet.clean
-    reasons = {one.page.path: _told(one, words, clean) for one, _ in chosen}
-    pieces = [replace(piece, reasons=reasons[piece.path]) for piece in pieces]
-    old = [one.page.path for one in laid if one.page.outdated]
-    return Assembled(
-        PlannedContext(
-            tuple(sorted({piece.layer for piece in pieces})), tuple(files), text, tuple(pieces)
-        ),
-        BudgetReport(budget, used, efficiency if pieces else 0.0),
-        _worst(pieces),
-        (told_intent(asked.understood), *told_files(files, pieces, reasons)),
-        told_dropped(dropped),
-        tuple(dict.fromkeys((*old, *changed))),
-    )
+            kept[one.path] = one
+    return [*kept.values()]
 
 
-def _filled(laid: Sequence[LaidFile], packed: Packed, budget: int) -> Packed:
+# --- choosing -----------------------------------------------------------------------------
+
+
+def pack(files: Sequence[Sequence[Form]], budget: int) -> Packed:
+    """Return a choice of much value within a budget, the same for the same forms.
+
+    Each form of the first file is tried, with the others chosen by value per token.
+    """
+    firsts = [None, *range(len(files[0]))] if files else [None]
+    tried = [_packed(files, budget, first) for first in firsts]
+    best = max(tried, key=lambda one: one.value)
+    return replace(best, bound=max(one.bound for one in tried))
+
+
+def _packed(files: Sequence[Sequence[Form]], budget: int, first: int | None) -> Packed:
+    """Return a choice with one form of the first file: the steps from form to form by their worth.
+
+    Each file's forms on their upper hull: the fractional optimum (Sinha and Zoltners, 1979),
+    without the step that does not fit.
+    """
+    chosen: list[int | None] = [None] * len(files)
+    used, total, bound, full = 0, 0.0, 0.0, {0}
+    if first is not None and files[0][first].tokens <= budget:
+        form = files[0][first]
+        chosen[0], used, total = first, form.tokens, max(0.0, form.value)
+    steps = [(-value / max(cost, 1), at, number, value, cost)
+             for at, forms in enumerate(files)
+             for number, value, cost in _hull(forms) if at]  # fmt: skip
+    for _, at, number, value, cost in sorted(steps):
+        if used + cost > budget:
+            bound = bound or total + value * (budget - used) / max(cost, 1)
+            full.add(at)
+        elif at not in full:
+            chosen[at], used, total = number, used + cost, total + value
+    return Packed(tuple(chosen), used, total, max(bound, total))
+
+
+def _hull(forms: Sequence[Form]) -> Iterator[tuple[int, float, int]]:
+    """Yield (number, more value, more tokens) from one useful form of a file to the next."""
+    value, cost = 0.0, 0
+    while True:
+        more = [
+            ((one.value - value) / max(one.tokens - cost, 1), -one.tokens, number)
+            for number, one in enumerate(forms)
+            if one.value > value + 1e-12 and one.tokens >= cost
+        ]
+        if not more:
+            return
+        _, _, number = max(more)
+        best = forms[number]
+        yield number, best.value - value, best.tokens - cost
+        value, cost = best.value, best.tokens
+
+
+def filled(laid: Sequence[Laid], packed: Packed, budget: int) -> Packed:
     """Return a packing whose room that is left holds more of the files most worth reading.
 
     The best file comes first: it gets its fullest form that fits, then the next one.
     """
     chosen, room, value = [*packed.chosen], budget - packed.tokens, packed.value
     for at, one in enumerate(laid):
-        if one.relevance < WORTH_READING:
-            continue
         now = chosen[at]
-        here = one.forms[now].offer if now is not None else Offer(0.0, 0)
-        for number in range(len(one.forms) - 1, -1 if now is None else now, -1):
-            offer = one.forms[number].offer
-            if offer.tokens - here.tokens <= room:
-                chosen[at] = number
-                room -= offer.tokens - here.tokens
-                value += offer.value - here.value
-                break
-    return Packed(tuple(chosen), budget - room, value)
+        here = Form((), 0, 0.0) if now is None else one.forms[now]
+        fuller = [
+            (form, number)
+            for number, form in enumerate(one.forms)
+            if number > (-1 if now is None else now) and form.tokens - here.tokens <= room
+        ]
+        if fuller and one.relevance >= WORTH_READING:
+            form, chosen[at] = fuller[-1]
+            room -= form.tokens - here.tokens
+            value += form.value - here.value
+    return Packed(tuple(chosen), budget - room, value, max(packed.bound, value))
+
+
+def lay(asked: Asked, ranked: Sequence[Ranked]) -> tuple[list[Laid], list[tuple[str, str]]]:
+    """Read the best of the ranked files and make their forms; tell why others are left out."""
+    best = max((one.score for one in ranked), default=0.0)
+    laid, gone, far = list[Laid](), list[tuple[str, str]](), list[tuple[str, str]]()
+    near = list[tuple[Ranked, float]]()
+    for one in ranked:
+        relevance = math.exp((one.score - best) / SOFTNESS)
+        if len(near) >= CONSIDERED or relevance < LEAST:
+            far.append((one.path, TOO_FAR if len(near) >= CONSIDERED else TOO_LITTLE))
+        else:
+            near.append((one, relevance))
+    shas = _indexed_shas(asked, [one.path for one, _ in near])
+    told, clean = _telling(asked), asked.source.index.outlet.clean
+    for one, relevance in near:
+        page = read_page(asked, one.path, shas.get(one.path, ""))
+        if page is None or not page.text.strip():
+            gone.append((one.path, EMPTY if page else GONE))
+            continue
+        signs = {reason.family for reason in one.reasons}
+        confidence = min(1.0, CONFIDENCE + SURER * len(signs))
+        sizes = SIZES[asked.request.detail]
+        if relevance >= WORTH_READING:
+            half = asked.request.token_budget // 2
+            sizes = replace(sizes, whole_tokens=max(sizes.whole_tokens, half))
+        forms = forms_of(page, one.candidate, relevance * confidence, told, sizes, clean)
+        laid.append(Laid(one, page, relevance, confidence, forms))
+    return laid, gone + far
+
+
+def decide(asked: Asked, laid: Sequence[Laid], dropped: Sequence[tuple[str, str]]) -> Assembled:
+    """Return the forms that fit, checked against the disk, and why the others are left out."""
+    budget, told = asked.request.token_budget, _telling(asked)
+    packed = filled(laid, pack([one.forms for one in laid], budget), budget)
+    pieces, changed, left = list[Piece](), list[str](), list[tuple[str, str]]()
+    for one, number in zip(laid, packed.chosen, strict=True):
+        if number is None:
+            least = min((form.tokens for form in one.forms), default=0)
+            fits = least <= budget - packed.tokens
+            left.append((one.page.path, TOO_LITTLE if fits else NO_ROOM))
+            continue
+        state = state_of(asked, one.page)
+        if state != "FRESH":
+            changed.append(one.page.path)
+            if asked.request.strict:
+                continue
+        reasons = named_reasons(
+            one.ranked.reasons, one.ranked.candidate.because, asked.said, told,
+            None if one.page.guarded else one.page.record, one.forms[-1].pieces,
+        )  # fmt: skip
+        pieces += [
+            replace(
+                piece, relevance=one.relevance, confidence=one.confidence, freshness=state,
+                causal=one.ranked.candidate.causal, reasons=reasons,
+            )
+            for piece in one.forms[number].pieces
+        ]  # fmt: skip
+    files = dict.fromkeys(piece.path for piece in pieces)
+    while pieces and tokens.count(rendered(pieces)) > budget:
+        pieces.pop()
+    shown = {piece.path: piece for piece in pieces}
+    left = [(path, NO_ROOM) for path in files if path not in shown] + left
+    left = [*((path, CHANGED) for path in changed), *left, *dropped]
+    text = rendered(pieces)
+    layers = {path: {one.layer: None for one in pieces if one.path == path} for path in shown}
+    states = {piece.freshness for piece in pieces}
+    efficiency = min(1.0, packed.value / packed.bound) if packed.bound > 0 and pieces else 0.0
+    old = [one.page.path for one in laid if one.page.outdated]
+    return Assembled(
+        PlannedContext(
+            tuple(sorted({piece.layer for piece in pieces})), tuple(shown), text, tuple(pieces)
+        ),
+        BudgetReport(budget, tokens.count(text), round(efficiency, 4)),
+        "dirty" if "DIRTY" in states else "stale" if "STALE" in states else "fresh",
+        (
+            intent_words(asked.understood),
+            *(file_words(path, shown[path].reasons, [*layers[path]]) for path in shown),
+        ),
+        tuple(Dropped(path, why) for path, why in left[:MOST_DROPPED]),
+        tuple(dict.fromkeys((*old, *changed))),
+    )
 
 
 def look_again(asked: Asked, paths: Sequence[str]) -> None:
     """Bring index and structure up to date with some files, at once."""
     with suppress(VaultMindError):
         asked.source.index.refresh(paths)
-    if asked.source.structure is not None:
-        asked.source.structure.settle(SETTLE_SECONDS)
-    asked.known.settle(SETTLE_SECONDS)
+    asked.source.structure.settle(SETTLE_SECONDS)
 
 
-def _near(ranked: Sequence[Ranked]) -> tuple[list[tuple[Ranked, float]], list[tuple[str, str]]]:
-    """Return the best files with their relevance, and why the others are left out."""
-    relevant = relevances([one.score for one in ranked], SOFTNESS)
-    near: list[tuple[Ranked, float]] = []
-    dropped: list[tuple[str, str]] = []
-    for one, relevance in zip(ranked, relevant, strict=True):
-        if len(near) >= CONSIDERED:
-            dropped.append((one.candidate.path, TOO_FAR))
-        elif relevance < LEAST:
-            dropped.append((one.candidate.path, TOO_LITTLE))
-        else:
-            near.append((one, relevance))
-    return near, dropped
-
-
-def _read(
-    asked: Asked, near: Sequence[tuple[Ranked, float]]
-) -> tuple[list[LaidFile], list[tuple[str, str]]]:
-    """Return the files that can be packed, read anew, and those that cannot be read."""
-    source, detail = asked.source, asked.request.detail
-    shas = indexed_shas(source, [one.candidate.path for one, _ in near])
-    telling = frozenset(asked.understood.terms)
-    told = _telling(asked)
-    words = frozenset(stems_of(" ".join(asked.understood.terms)))
-    laid: list[LaidFile] = []
-    gone: list[tuple[str, str]] = []
-    for one, relevance in near:
-        path = one.candidate.path
-        page = read_page(source, path, shas.get(path, ""))
-        if page is None:
-            gone.append((path, GONE))
-            continue
-        if not page.text.strip():
-            gone.append((path, EMPTY))
-            continue
-        signs = {reason.family for reason in one.reasons}
-        worth = Worth(
-            relevance,
-            min(1.0, SURE + SURER * len(signs)),
-            one.candidate.causal,
-            one.reasons,
-            one.candidate.spots,
-            telling,
-            told,
-            _earlier_use(one.candidate, words),
-        )
-        most = asked.request.token_budget // 2 if relevance >= WORTH_READING else 0
-        forms = forms_of(page, worth, detail, source.index.outlet.clean, most)
-        laid.append(LaidFile(page, forms, one, relevance))
-    return laid, gone
-
-
-def _earlier_use(candidate: Candidate, words: frozenset[str]) -> EarlierUse | None:
-    """Return what leads into a file that earlier work used; None of any other."""
-    if not (candidate.causal or candidate.signals.get("affinity")):
+def read_page(asked: Asked, path: str, indexed_sha: str) -> Page | None:
+    """Read a file anew; None where it is gone or cannot be read."""
+    source = asked.source
+    try:
+        file = source.reader.read(path)
+    except VaultMindError:
         return None
-    return EarlierUse(frozenset(candidate.parts), words)
+    record = source.structure.record(path)
+    return Page(
+        path,
+        blank_passages(file.text),
+        file.stat,
+        record if record is not None and record.sha == file.sha else None,
+        indexed_sha == file.sha,
+        indexed_sha not in ("", file.sha),
+        bool(source.index.outlet.paths.agent_of(path)),
+    )
 
 
-def _checked(
-    asked: Asked, chosen: Sequence[tuple[LaidFile, Form]]
-) -> tuple[list[str], list[Piece], list[str]]:
-    """Return files and pieces as they stand on the disk now, and the files that changed."""
-    files: list[str] = []
-    pieces: list[Piece] = []
-    changed: list[str] = []
-    for one, form in chosen:
-        path = one.page.path
-        state = state_of(asked.source, one.page)
-        if state != "FRESH":
-            changed.append(path)
-            if asked.request.strict:
-                continue
-        files.append(path)
-        pieces += [_marked(piece, state) for piece in form.pieces]
-    return files, pieces, changed
+def state_of(asked: Asked, page: Page) -> Freshness:
+    """Return how a page stands to the disk: FRESH where the file is as it was read."""
+    try:
+        now = asked.source.reader.stat(page.path)
+    except VaultMindError:
+        return "DIRTY"
+    return "FRESH" if now == page.stat else "STALE"
 
 
-def _fitting(
-    files: Sequence[str], pieces: Sequence[Piece], budget: int
-) -> tuple[list[str], list[Piece], list[str]]:
-    """Return files and pieces within a budget, the last left out first, and the files left out."""
-    kept = [*pieces]
-    while kept and tokens.count(rendered(kept)) > budget:
-        kept.pop()
-    if len(kept) == len(pieces):
-        return [*files], kept, []
-    shown = {piece.path for piece in kept}
-    here = [path for path in files if path in shown]
-    return here, kept, [path for path in files if path not in shown]
+def _indexed_shas(asked: Asked, paths: Sequence[str]) -> dict[str, str]:
+    try:
+        return {row.path: row.sha for row in asked.source.index.rows(paths)}
+    except VaultMindError:
+        return {}
 
 
 def _telling(asked: Asked) -> dict[str, float]:
     """Return how much each word of the task tells in a name of the source; rare ones most."""
-    wording = asked.known.names.by_definition
+    wording = asked.source.structure.names.by_definition
     worth = {word: wording.worth(word) for word in dict.fromkeys(stems_of(asked.said))}
     return {word: value for word, value in worth.items() if value > 0}
-
-
-def _told(one: LaidFile, words: TaskWords, clean: Callable[[str], str]) -> tuple[Reason, ...]:
-    """Return a file's reasons as they are told, with words that may be shown of it."""
-    page, shown = one.page, [piece.text for piece in one.forms[-1].pieces]
-    record = None if page.guarded else page.record
-    told = [reason for reason in one.ranked.reasons if is_told(reason, page.record)]
-    because = one.ranked.candidate.because
-    return told_reasons(told, because, words, texts_of(clean(page.path), record, shown))
-
-
-def _marked(piece: Piece, state: Freshness) -> Piece:
-    return piece if piece.freshness == state else replace(piece, freshness=state)
-
-
-def _why_not(one: LaidFile, room: int) -> str:
-    least = min((form.offer.tokens for form in one.forms), default=0)
-    return NO_ROOM if least > room else TOO_LITTLE
-
-
-def _worst(pieces: Sequence[Piece]) -> Literal["fresh", "stale", "dirty"]:
-    states: Mapping[Freshness, Literal["stale", "dirty"]] = {"STALE": "stale", "DIRTY": "dirty"}
-    found = {states[piece.freshness] for piece in pieces if piece.freshness in states}
-    return "dirty" if "dirty" in found else "stale" if "stale" in found else "fresh"

@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind import tokens
+from vaultmind.episodes.gains import Work, figures_of
+from vaultmind.episodes.types import Offer
 from vaultmind.errors import BadArgument
-from vaultmind.planner.candidates import Asked, Candidate
+from vaultmind.planner.candidates import Asked
 from vaultmind.planner.earlier import SLACK, Earlier, Recalled, told_within
 from vaultmind.planner.episodes import is_ready, offer_of
 from vaultmind.planner.features import measured
-from vaultmind.planner.names import Known
-from vaultmind.planner.pack import CONSIDERED, Assembled, Ranked, assemble, look_again, running_last
-from vaultmind.planner.rerank import (
-    DEPTHS,
-    Reranked,
-    Reranker,
-    Shown,
-    blended,
-    seconds_left,
+from vaultmind.planner.pack import (
+    CONSIDERED,
+    Assembled,
+    Ranked,
+    decide,
+    lay,
+    look_again,
+    running_last,
 )
+from vaultmind.planner.rerank import DEPTHS, Reranked, Reranker, Shown, blended, seconds_left
 from vaultmind.planner.scorer import Stuff, Weights, built_in
 from vaultmind.planner.task import understand
 from vaultmind.planner.telling import is_little, notes_of
-from vaultmind.planner.types import TASK_KINDS, CacheStatus, Plan, PlanRequest, Understood
+from vaultmind.planner.types import TASK_KINDS, Plan, PlanRequest
 from vaultmind.ports import Clock
 from vaultmind.types import Caller
 
 if TYPE_CHECKING:
+    from vaultmind.minion.choice import Minion
     from vaultmind.planner.sources import Source, Sources
 
 MOST_TASK = 20_000
@@ -42,79 +44,65 @@ EXPLAINED = 24
 """Candidates, the best, whose reasons are told: a model's voice moves none that is further back."""
 UNSURE = 0.2
 """Confidence in a task without a kind of which hardly anything is found, at most."""
-SETTLE_SECONDS = 0.03
+SETTLE_SECONDS = 0.06
 """How long a plan waits for a structure that is being brought up to date."""
-KNOWN_SECONDS = 0.05
-"""How long it waits for tables of names and of the past that are being made."""
+KEPT = 1000
+"""Plans that the figures are of: the last ones."""
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
-    """What a planner works with besides its sources."""
+class PlanFigures:
+    """How planning goes since the daemon started. Of no plan all figures are 0."""
 
-    clock: Clock
-    reranker: Reranker | None = None
-    weights: Callable[[Stuff], Weights] = built_in
-    """Asked at each plan, for a source of code or of notes; those that come with the program."""
-    earlier: Earlier | None = None
-    """Recalls what was done for tasks like one."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Ranking:
-    """The candidates, best first, with what they were ranked by."""
-
-    ranked: list[Ranked]
-    features: Mapping[str, Mapping[str, float]]
-    weights: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """What was assembled, and what came before it."""
-
-    ranked: list[Ranked]
-    features: Mapping[str, Mapping[str, float]]
-    weights: str
-    voice: Reranked
-    done: Assembled
-    understood: Understood
+    plans: int = 0
+    plan_context_p50_ms: float = 0.0
+    plan_context_p95_ms: float = 0.0
+    context_tokens_median: int = 0
+    rerank_invocation_rate: float = 0.0
+    """Of all plans, those for which a model was asked."""
+    fallback_rate_ml_unavailable: float = 0.0
+    """Of these, those for which it gave nothing to go by."""
 
 
 class Planner:
     """Plans contexts over the sources of one vault. Any thread."""
 
-    def __init__(self, sources: Sources, means: Means) -> None:
-        self._sources = sources
-        self._means = means
-        self._known: dict[tuple[str, Path], Known] = {}
-        self._keeping = threading.Lock()
+    def __init__(
+        self,
+        sources: Sources,
+        clock: Clock,
+        minion: Minion | None = None,
+        weights: Callable[[Stuff], Weights] = built_in,
+        earlier: Earlier | None = None,
+    ) -> None:
+        """`weights` is asked at each plan; `earlier` recalls what was done for tasks like one."""
+        self._sources, self._clock, self._weights = sources, clock, weights
+        self._earlier, self._reranker = earlier, Reranker(minion)
+        self._plans = 0
+        self._last: deque[Offer] = deque(maxlen=KEPT)
 
     def settle(self, source: Source, timeout_seconds: float) -> bool:
         """Bring what is kept of a source up to date; tell whether there was the time."""
-        deadline = time.monotonic() + timeout_seconds
-        if source.structure is not None:
-            source.structure.settle(timeout_seconds)
-        is_known = self.known_of(source).settle(max(0.0, deadline - time.monotonic()))
-        return is_known
+        source.structure.wants_names = True
+        is_known = source.structure.settle(timeout_seconds) != "partial"
+        return is_known or source.structure.settled
 
     def close(self) -> None:
-        """Wait for what is at work; no model is waited for any more."""
-        if self._means.reranker is not None:
-            self._means.reranker.close()
-        with self._keeping:
-            held = [*self._known.values()]
-        for one in held:
-            one.close()
+        """Wait for no model any more."""
+        self._reranker.close()
 
-    def known_of(self, source: Source) -> Known:
-        """Return what is kept of a source: of one that was linked anew, nothing of the old one."""
-        key = (source.name, source.root)
-        with self._keeping:
-            known = self._known.get(key)
-            if known is None or known.source.index is not source.index:
-                known = self._known[key] = Known(source)
-            return known
+    @property
+    def figures(self) -> PlanFigures:
+        """Return how planning went since the start."""
+        told = figures_of([Work("", self._clock(), offers=tuple(self._last))])
+        return PlanFigures(
+            self._plans,
+            told.plan_context_p50_ms or 0.0,
+            told.plan_context_p95_ms or 0.0,
+            told.context_tokens_median or 0,
+            told.rerank_invocation_rate or 0.0,
+            told.fallback_rate_ml_unavailable or 0.0,
+        )
 
     def plan(self, request: PlanRequest, caller: Caller) -> Plan:
         """Return what to read for a task.
@@ -127,148 +115,108 @@ class Planner:
         _check(request)
         source = self._sources.find(request.project_root)
         source.index.outlet.ground.check()
-        status: CacheStatus = (
-            source.structure.settle(SETTLE_SECONDS) if source.structure else "partial"
-        )
-        understood = understand(request.task, source.name, request.query_type)
+        source.structure.wants_names = True
+        status = source.structure.settle(SETTLE_SECONDS)
         was_ready = is_ready(source)
-        known = self.known_of(source)
-        is_known = known.settle(KNOWN_SECONDS)
-        if not is_known:
-            status = "partial"
-        earlier = self._means.earlier
+        understood = understand(request.task, source.name, request.query_type)
+        earlier = self._earlier
         recalled = earlier.recall(understood, source, caller) if earlier else Recalled()
         works, told = told_within(recalled.works, request.token_budget)
         taken = tokens.count(f"{told}\n\n") + SLACK if told else 0
-        asked = Asked(
-            replace(request, token_budget=request.token_budget - taken),
-            understood,
-            source,
-            caller,
-            self._means.clock(),
-            known,
-            recalled.found,
-        )
-        made = self._made(asked, _since_ms(started))
-        ranked, voice = made.ranked, made.voice
-        done = _after(told, made.done, request.token_budget)
-        notes = notes_of(asked, status, [one.candidate for one in ranked], is_known=is_known)
-        offer = offer_of(asked, ranked, made.features, done, weights=made.weights, cache=status)
-        notes = tuple(one for one in (*notes, voice.note) if one)
+        within = replace(request, token_budget=request.token_budget - taken)
+        asked = Asked(within, understood, source, caller, self._clock(), recalled.found)
+        ranked = self._ranked(asked)
+        if understood.predicted == "unknown" and is_little([one.candidate for one in ranked]):
+            sure = min(understood.confidence, UNSURE)  # neither kind nor source tells
+            asked = replace(asked, understood=replace(understood, confidence=sure))
+        ranked, voice = self._reranked(asked, ranked, _since_ms(started))
+        done = decide(asked, *lay(asked, ranked))
+        if done.outdated:  # once more, where that was not as it stands on disk
+            look_again(asked, done.outdated)
+            scores = {one.path: one.score for one in ranked} if voice.scores else {}
+            again = self._ranked(asked)
+            ranked = _in_order([replace(it, score=scores.get(it.path, it.score)) for it in again])
+            done = decide(asked, *lay(asked, ranked))
+        if told:
+            done = _after(told, done)
+        report = replace(done.report, token_budget=request.token_budget)
+        notes = notes_of(asked, status, [one.candidate for one in ranked])
+        weights = self._weights(source.structure.names.stuff).name
+        offer = offer_of(asked, ranked, done, weights=weights, cache=status)
         took_ms = _since_ms(started)
+        offer = replace(offer, took_ms=took_ms, rerank=voice.outcome)
+        self._plans += 1
+        self._last.append(replace(offer, files={}, tokens=report.estimated_used))
         return Plan(
             cache_status=status,
             freshness=done.freshness,
-            intent=made.understood,
-            budget_report=done.report,
+            intent=asked.understood,
+            budget_report=report,
             context=done.context,
             decision_trace=done.trace,
             dropped_candidates=done.dropped,
-            notes=notes,
+            notes=tuple(one for one in (*notes, voice.note) if one),
             took_ms=took_ms,
             rerank=voice.outcome,
             model=voice.model,
             earlier=works,
-            offer=replace(offer, took_ms=took_ms, rerank=voice.outcome) if was_ready else None,
+            offer=offer if was_ready else None,
         )
 
-    def _made(self, asked: Asked, spent_ms: float) -> _Made:
-        """Return what is read: once more where that was not as it stands on disk."""
-        ranking = self._ranked(asked)
-        asked = replace(
-            asked,
-            understood=_sure_of(asked.understood, [one.candidate for one in ranking.ranked]),
-        )
-        ranked, voice = self._reranked(asked, ranking.ranked, spent_ms)
-        done = assemble(asked, ranked)
-        if done.outdated:
-            look_again(asked, done.outdated)
-            scores = {one.candidate.path: one.score for one in ranked} if voice.scores else {}
-            ranking = self._ranked(asked)
-            again = [
-                replace(one, score=scores.get(one.candidate.path, one.score))
-                for one in ranking.ranked
-            ]
-            ranked = _in_order(again)
-            done = assemble(asked, ranked)
-        return _Made(ranked, ranking.features, ranking.weights, voice, done, asked.understood)
-
-    def _ranked(self, asked: Asked) -> _Ranking:
-        """Return all candidates, best first; ties by causal confidence, then by path."""
-        weights = self._means.weights(asked.known.names.stuff)
-        scored = [
-            (Ranked(one, weights.score(features)), features) for one, features in measured(asked)
-        ]
-        told = {one.candidate.path: features for one, features in scored}
-        found = [one for one, _ in scored]
+    def _ranked(self, asked: Asked) -> list[Ranked]:
+        """Return all candidates, best first, the best with their reasons."""
+        weights = self._weights(asked.source.structure.names.stuff)
+        found = [Ranked(one, weights.score(told), told) for one, told in measured(asked)]
         ranked = _in_order(running_last(found) if asked.source.kind == "vault" else found)
-        common = weights.common([told[one.candidate.path] for one in ranked[:CONSIDERED]])
-        best = [
-            replace(one, reasons=weights.reasons(told[one.candidate.path], common))
-            for one in ranked[:EXPLAINED]
-        ]
-        return _Ranking(best + ranked[EXPLAINED:], told, weights.name)
+        common = weights.common([one.features for one in ranked[:CONSIDERED]])
+        best = [replace(one, reasons=weights.reasons(one.features, common))
+                for one in ranked[:EXPLAINED]]  # fmt: skip
+        return best + ranked[EXPLAINED:]
 
     def _reranked(
         self, asked: Asked, ranked: list[Ranked], spent_ms: float
     ) -> tuple[list[Ranked], Reranked]:
         """Return the candidates after a model had its voice, and what is to be said of that."""
-        request, reranker = asked.request, self._means.reranker
+        request, source, shown = asked.request, asked.source, []
         if request.ml_mode == "off":
             return ranked, Reranked()
-        if reranker is None:
-            note = "No model ranks here: the first ranking stands."
-            return ranked, Reranked(outcome="fallback", note=note)
-        structure = asked.source.structure
-        clean = asked.source.index.outlet.clean
-        shown = []
         for one in ranked[: DEPTHS[request.ml_mode]]:
-            record = structure.record(one.candidate.path) if structure else None
+            record = source.structure.record(one.path)
             words = f"{record.title} {record.abstract}" if record else ""
-            shown.append(Shown(one.candidate.path, clean(words), record.tokens if record else 0))
-        told = reranker.rerank(
-            request, shown, seconds_left(request, spent_ms), asked.understood.language
-        )
+            shown.append(Shown(one.path, source.index.outlet.clean(words)))
+        left, language = seconds_left(request, spent_ms), asked.understood.language
+        told = self._reranker.rerank(request, shown, left, language)
         scores = blended([one.score for one in ranked], told.scores, request.token_budget)
         moved = [replace(one, score=score) for one, score in zip(ranked, scores, strict=True)]
         return _in_order(moved), told
-
-
-def _after(told: str, done: Assembled, token_budget: int) -> Assembled:
-    """Return what was assembled with what is told of earlier work before it."""
-    text = "\n\n".join(one for one in (told, done.context.text) if one)
-    used = tokens.count(text) if told else done.report.estimated_used
-    report = replace(done.report, token_budget=token_budget, estimated_used=used)
-    return replace(done, context=replace(done.context, text=text), report=report)
-
-
-def _in_order(ranked: Sequence[Ranked]) -> list[Ranked]:
-    """Return candidates, best first; ties by causal confidence, then by path."""
-    return sorted(ranked, key=lambda it: (-it.score, -it.candidate.causal, it.candidate.path))
-
-
-def _sure_of(understood: Understood, found: Sequence[Candidate]) -> Understood:
-    """Return what a task was taken for: surely nothing, where neither kind nor source tells."""
-    if understood.predicted != "unknown" or not is_little(found):
-        return understood
-    return replace(understood, confidence=min(understood.confidence, UNSURE))
 
 
 def _since_ms(started: float) -> float:
     return (time.perf_counter() - started) * 1000
 
 
+def _after(told: str, done: Assembled) -> Assembled:
+    """Return what was assembled with what is told of earlier work before it."""
+    text = "\n\n".join(one for one in (told, done.context.text) if one)
+    report = replace(done.report, estimated_used=tokens.count(text))
+    return replace(done, context=replace(done.context, text=text), report=report)
+
+
+def _in_order(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Return candidates, best first; ties by causal confidence, then by path."""
+    return sorted(ranked, key=lambda it: (-it.score, -it.candidate.causal, it.path))
+
+
 def _check(request: PlanRequest) -> None:
     """Raise BadArgument for what no plan can be made of."""
     if not any(one.isprintable() and not one.isspace() for one in request.task):
         raise BadArgument("task", request.task, "what is to be done, in words")
-    if request.query_type and request.query_type not in TASK_KINDS:
-        raise BadArgument("query_type", request.query_type, ", ".join(TASK_KINDS))
     if not 1 <= request.token_budget <= MOST_BUDGET:
         raise BadArgument("token_budget", request.token_budget, f"1 to {MOST_BUDGET}")
     if request.latency_budget_ms < 1:
         raise BadArgument("latency_budget_ms", request.latency_budget_ms, "1 or more")
     for field, value, allowed in (
+        ("query_type", request.query_type or "unknown", TASK_KINDS),
         ("ml_mode", request.ml_mode, ("off", "fast", "full")),
         ("detail", request.detail, ("compact", "normal", "verbose")),
     ):

@@ -9,16 +9,16 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from pathlib import PurePosixPath
 
 from vaultmind import tokens
-from vaultmind.planner.code import language_of, read_code
+from vaultmind.planner.code import LONGEST, clean, language_of, read_code
 from vaultmind.planner.types import FileRecord, Heading, Link, Shape, Task
-from vaultmind.redact import blank_passages, mask, unmarked
+from vaultmind.redact import blank_passages, unmarked
 from vaultmind.vault.canvas import parse_canvas
 from vaultmind.vault.files import FileText
-from vaultmind.vault.markdown import Note, links_in, parse_note
+from vaultmind.vault.markdown import Note, parse_note
 
 DATA = frozenset({
     ".json", ".jsonl", ".toml", ".yaml", ".yml", ".ini", ".cfg", ".conf", ".csv", ".tsv", ".xml",
@@ -29,8 +29,6 @@ MAX_BYTES = 1_000_000
 """A larger file is named and not looked into."""
 LONG_LINES = 400
 """Mean length of the lines of a file that nobody wrote by hand."""
-LONGEST = 240
-"""Characters of an abstract, a task or a value."""
 MOST_HEADINGS, MOST_LINKS, MOST_TASKS, MOST_PROPERTIES = 400, 500, 300, 60
 _ENTRY = re.compile(
     r"(?i)(?:readme|index|home|start(?: here)?|moc|_?dashboard|contents|overview|welcome)"
@@ -45,7 +43,6 @@ _MARKUP = re.compile(
 )
 _NOT_PROSE = re.compile(r"\s*(?:\||>|!\[|<|\[!|\$\$|---|===)")
 _BLOCK_ID = re.compile(r"\s\^[A-Za-z0-9-]+$")
-_UNDERLINE = re.compile(r"(=|-|~|\^|#|\*)\1{2,}\s*")
 _GO_MODULE = re.compile(r"(?m)^[ \t]*module\s+(\S+)")
 log = logging.getLogger(__name__)
 
@@ -80,13 +77,6 @@ def unreadable(path: str, reason: str) -> FileRecord:
     return FileRecord(path, "", "text", "", PurePosixPath(path).name, 0, 0, fault=reason)
 
 
-def clean(text: str) -> str:
-    """Return a text on one line without secrets in it, clipped."""
-    line = " ".join(text.split())
-    masked = mask(line).text if line else line
-    return masked if len(masked) <= LONGEST else f"{masked[: LONGEST - 2].rstrip()} …"
-
-
 def is_package(path: str) -> bool:
     """Tell whether a file names what others import by that name."""
     return path.rpartition("/")[2] in ("package.json", "go.mod")
@@ -114,21 +104,7 @@ def _data(plain: FileRecord, text: str) -> FileRecord:
 
 
 def _code(plain: FileRecord, text: str) -> FileRecord:
-    facts = read_code(plain.path, unmarked(text), plain.language)
-    return replace(
-        plain,
-        abstract=clean(facts.abstract),
-        entry=facts.entry,
-        test=facts.test,
-        definitions=tuple(
-            replace(one, signature=clean(one.signature), summary=clean(one.summary))
-            for one in facts.definitions
-        ),
-        links=facts.links,
-        uses=facts.uses,
-        tasks=tuple(replace(one, text=clean(one.text)) for one in facts.tasks),
-        fault=facts.fault,
-    )
+    return read_code(plain, unmarked(text))
 
 
 def _note(plain: FileRecord, text: str) -> FileRecord:
@@ -173,36 +149,8 @@ def _canvas(plain: FileRecord, text: str) -> FileRecord:
     """Return the record of a canvas: what its cards say and link to."""
     canvas = parse_canvas(text)
     cards = blank_passages("\n\n".join(node.text for node in canvas.nodes))
-    targets = dict.fromkeys(link.target for link in links_in(cards) if link.target)
-    return replace(
-        plain,
-        title=PurePosixPath(plain.path).stem,
-        tokens=tokens.count(cards),
-        abstract=clean(cards.partition("\n\n")[0]),
-        links=tuple(Link("link", clean(one), 1) for one in [*targets][:MOST_LINKS]),
-        fault="; ".join(canvas.faults),
-    )
-
-
-def _prose(plain: FileRecord, text: str) -> FileRecord:
-    """Return the record of other prose: underlined titles (reStructuredText) are headings."""
-    headings = []
-    for number, (line, below) in enumerate(pairwise(text.splitlines()), 1):
-        mark = _UNDERLINE.fullmatch(below)
-        fits = line.strip() and len(below.rstrip()) >= len(line.rstrip()) - 1
-        if mark and fits and not _UNDERLINE.fullmatch(line):
-            headings.append(Heading(clean(line), 1 + "=-~^#*".index(mark[1]), number))
-    paragraphs = (one for one in re.split(r"\n\s*\n", text) if re.search(r"\w{3}", one))
-    prose = (one for one in paragraphs if not _NOT_PROSE.match(one) and "\n===" not in one)
-    is_readme = PurePosixPath(plain.path).stem.casefold() in ("readme", "index")
-    return replace(
-        plain,
-        language="",
-        title=headings[0].text if headings and is_readme else plain.title,
-        abstract=clean(next(prose, "")[: LONGEST * 4]),
-        entry=is_entry(plain.path),
-        headings=tuple(headings[:MOST_HEADINGS]),
-    )
+    made = _note(replace(plain, tokens=tokens.count(cards)), cards)
+    return replace(made, fault="; ".join(canvas.faults))
 
 
 def is_entry(path: str) -> bool:
@@ -254,5 +202,5 @@ def _value(value: object) -> str:
 
 
 _READ: Mapping[Shape, Callable[[FileRecord, str], FileRecord]] = {
-    "note": _note, "code": _code, "data": _data, "text": _prose,
+    "note": _note, "code": _code, "data": _data, "text": _note,
 }  # fmt: skip

@@ -7,8 +7,10 @@ import logging
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -18,9 +20,8 @@ from vaultmind.errors import BadArgument, ConfigError, NotFound, VaultMindError
 from vaultmind.index.index import Index
 from vaultmind.index.linked import MAX_BYTES, FolderGround, NamedLines
 from vaultmind.index.outlet import Withheld
-from vaultmind.planner.linkable import linkable
-from vaultmind.ports import Clock, Embedder, IndexErasing
-from vaultmind.types import Chunk, IndexState, Scrubbed
+from vaultmind.ports import Clock, Embedder
+from vaultmind.types import IndexState
 from vaultmind.vault.files import VaultReader
 
 if TYPE_CHECKING:
@@ -31,10 +32,15 @@ VAULT = "vault"
 """Stands for the vault, whatever its folder is called."""
 FOLDER = "sources"
 """Of the state folder: one folder for each linked source."""
-STRUCTURE = "structure.db"
-_LOOK_SECONDS = 0.5
+_LOOK_SECONDS, _REST_SECONDS = 0.5, 0.002
+"""How often it is looked what changed; and a rest between a few files, so that questions are
+answered meanwhile."""
 _FIRST_SECONDS = 60.0
 """So long the vault's own index goes first."""
+_NICE = 15
+_SYSTEM = ("/proc", "/sys", "/dev", "/run", "/boot", "/etc")
+_KEYS = (".ssh", ".gnupg", ".aws", ".kube", ".password-store", ".azure", ".config", ".local")
+"""Folders of the home folder that hold keys and settings."""
 
 log = logging.getLogger(__name__)
 
@@ -47,37 +53,16 @@ class Source:
     root: Path
     kind: SourceKind
     index: Index
-    reader: VaultReader
-    """Reads its files, and refuses symlinks and what leads out; `index.outlet` says what of them
-    may be shown."""
-    structure: Structure | None = None
-    """None where it cannot be had."""
+    structure: Structure
+
+    @property
+    def reader(self) -> VaultReader:
+        """Return what reads its files, and refuses symlinks and what leads out."""
+        return self.index.outlet.reader
 
     def has(self, path: str) -> bool:
         """Tell whether there is a file now, read or not yet."""
-        known = self.structure is not None and self.structure.record(path) is not None
-        return known or (self.root / path).is_file()
-
-
-OpenStructure = Callable[[str, Path, Index, VaultReader], "Structure | None"]
-"""Opens the structure of a source: by name, the file of its database, its index, its reader."""
-OpenIndex = Callable[[Path, Path], tuple[Index, VaultReader]]
-"""Opens the index of a linked folder, not yet started: by its root, and its own state folder."""
-
-
-@dataclass(frozen=True, slots=True)
-class SourcesMeans:
-    """What the sources are opened with."""
-
-    root: Path
-    """Of the vault."""
-    index: Index
-    reader: VaultReader
-    state_dir: Path
-    config_folder: Path | None
-    open_index: OpenIndex
-    open_structure: OpenStructure = lambda name, database, index, reader: None
-    home: Path = Path("~")
+        return self.structure.record(path) is not None or (self.root / path).is_file()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +83,18 @@ class SourceState:
 class Sources:
     """Finds the sources by name or root; links and unlinks folders. Any thread."""
 
-    def __init__(self, means: SourcesMeans) -> None:
-        self._means = means
-        self._links_file = links_file(means.state_dir, means.config_folder)
+    def __init__(
+        self,
+        config: Config,
+        index: Index,
+        open_index: Callable[[Path, Path], Index],
+        clock: Clock,
+        home: Path = Path("~"),
+    ) -> None:
+        """Take the vault's index, and what opens a linked folder's by its root and state folder."""
+        self._config, self._index, self._open_index = config, index, open_index
+        self._clock, self._home = clock, home
+        self._links_file = links_file(config.state_dir, config.config_folder)
         self._lock = threading.RLock()
         self._linked: dict[str, Source] = {}
         self._running: set[str] = set()
@@ -115,29 +109,30 @@ class Sources:
         """Return the vault as a source."""
         with self._lock:
             if self._vault is None:
-                means = self._means
-                name = means.root.name or VAULT
-                file = means.state_dir / STRUCTURE
-                structure = means.open_structure(name, file, means.index, means.reader)
-                self._vault = Source(
-                    name, means.root, "vault", means.index, means.reader, structure
-                )
-                if structure is not None and self._thread is not None:
-                    structure.start()
+                root, state = self._config.vault, self._config.state_dir
+                self._vault = self._source(root.name or VAULT, root, "vault", self._index, state)
             return self._vault
+
+    def _source(
+        self, name: str, root: Path, kind: SourceKind, index: Index, state_dir: Path
+    ) -> Source:
+        from vaultmind.planner.structure import FILE, Structure  # not at the daemon's start
+
+        structure = Structure(name, state_dir / FILE, index, clock=self._clock)
+        structure.wants_names = kind == "linked"
+        return Source(name, root, kind, index, structure)
 
     def find(self, name_or_root: str) -> Source:
         """Return a source by its name, or the innermost that a path lies in; empty: the vault.
 
         Raises NotFound naming those there are; never links by itself.
         """
-        wanted, root = name_or_root.strip(), self._means.root
+        wanted, root = name_or_root.strip(), self._config.vault
         if wanted.casefold() in ("", VAULT, root.name.casefold()) or _is_path_of(wanted, root):
             return self.vault
         links = self.links()
-        for link in links:
-            if wanted.casefold() == link.name or _is_path_of(wanted, link.root):
-                return self._opened(link)
+        if link := _named(wanted, links):
+            return self._opened(link)
         if _is_path(wanted) and (held := self.holding(Path(wanted).expanduser())) is not None:
             return held
         known = ", ".join([root.name or VAULT, *(link.name for link in links)])
@@ -155,7 +150,7 @@ class Sources:
         inside = [link for link in self._known() if real.is_relative_to(link.root)]
         if inside:
             return self._opened(max(inside, key=lambda link: len(link.root.parts)))
-        return self.vault if real.is_relative_to(self._means.root) else None
+        return self.vault if real.is_relative_to(self._config.vault) else None
 
     def all(self) -> tuple[Source, ...]:
         """Return every source that can be opened, the vault first."""
@@ -173,15 +168,22 @@ class Sources:
 
     def states(self) -> tuple[SourceState, ...]:
         """Return how each source is, the vault first. Opens none."""
-        means = self._means
-        vault = SourceState(
-            means.root.name or VAULT, str(means.root), "vault", means.root.is_dir(),
-            means.index.state(),
-        )  # fmt: skip
+        root = self._config.vault
+        name, state = root.name or VAULT, self._index.state()
+        vault = SourceState(name, str(root), "vault", root.is_dir(), state)
         try:
             return (vault, *map(self._state, self.links()))
         except ConfigError as error:
             return (vault, SourceState("?", "", "linked", there=False, note=str(error)))
+
+    def _state(self, link: Link) -> SourceState:
+        held = self._linked.get(link.name)
+        there = link.root.is_dir()
+        note = "" if there else f"The folder {link.root} is not there: its index is kept."
+        if there and link.root.resolve() != link.root:
+            there, note = False, f"{link.root} is a symbolic link now: its index is kept."
+        state = held.index.state() if held is not None else None
+        return SourceState(link.name, str(link.root), "linked", there, state, note)
 
     # --- linking -------------------------------------------------------------------------
 
@@ -190,24 +192,25 @@ class Sources:
 
         Raises BadArgument for a folder or name that cannot be, NotFound for no folder.
         """
-        means = self._means
-        ours = [
-            ("the vault", means.root),
-            ("VaultMind's state", means.state_dir),
-        ]
-        if means.config_folder is not None:
-            ours.append(("VaultMind's configuration", means.config_folder))
-        root = linkable(path, home=means.home.expanduser(), ours=ours)
+        config = self._config
+        ours = {"the vault": config.vault, "VaultMind's state": config.state_dir}
+        if config.config_folder is not None:
+            ours["VaultMind's configuration"] = config.config_folder
+        root = linkable(path, self._home.expanduser().resolve(), ours)
         with self._lock:
             links = self.links()
-            chosen = self._free_name(link_name(name) if name else name_for(root), root, links)
-            for link in links:
-                if link.root == root:
-                    said = f"{root} is linked already, as {link.name}."
-                    raise BadArgument("path", path, "a folder that is not linked", said=said)
+            chosen = link_name(name) if name else name_for(root)
+            if any(link.name == chosen and link.root != root for link in links) or chosen in (
+                VAULT, config.vault.name.casefold(),
+            ):  # fmt: skip
+                said = f"The name {chosen!r} is taken; give another with --as."
+                raise BadArgument("name", chosen, "a name that is not taken", said=said)
+            if same := next((link for link in links if link.root == root), None):
+                said = f"{root} is linked already, as {same.name}."
+                raise BadArgument("path", path, "a folder that is not linked", said=said)
             new = Link(chosen, root)
             shutil.rmtree(self._folder(new), ignore_errors=True)
-            write_links(self._links_file, means.root, (*links, new))
+            write_links(self._links_file, config.vault, (*links, new))
             return self._opened(new)
 
     def unlink(self, name: str) -> Link:
@@ -217,20 +220,15 @@ class Sources:
         """
         with self._lock:
             links = self.links()
-            wanted = name.strip()
-            found = [
-                link
-                for link in links
-                if wanted.casefold() == link.name or _is_path_of(wanted, link.root)
-            ]
-            if not found:
+            found = _named(name.strip(), links)
+            if found is None:
                 known = ", ".join(link.name for link in links) or "nothing"
                 raise NotFound(f"There is no linked folder {name[:200]!r}; linked: {known}.")
-            kept = tuple(link for link in links if link != found[0])
-            write_links(self._links_file, self._means.root, kept)
-            self._close_one(found[0].name)
-            shutil.rmtree(self._folder(found[0]), ignore_errors=True)
-            return found[0]
+            kept = tuple(link for link in links if link != found)
+            write_links(self._links_file, self._config.vault, kept)
+            self._close_one(found.name)
+            shutil.rmtree(self._folder(found), ignore_errors=True)
+            return found
 
     # --- life ----------------------------------------------------------------------------
 
@@ -247,32 +245,36 @@ class Sources:
         with self._lock:
             for name in list(self._linked):
                 self._close_one(name)
-            if self._vault is not None and self._vault.structure is not None:
+            if self._vault is not None:
                 self._vault.structure.close()
             self._vault = None
 
     def _run(self) -> None:
-        """Open what is linked, after the vault, and drop the indexes of what no longer is."""
+        """Open what is linked, after the vault; then keep what is known of the files in step."""
+        with suppress(OSError, AttributeError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
         try:
             waited = 0.0
-            while waited < _FIRST_SECONDS and not self._closing.is_set():
-                state = self._means.index.state()
+            while waited < _FIRST_SECONDS and not self._closing.wait(_LOOK_SECONDS):
+                state = self._index.state()
                 if state.phase == "failed" or (state.phase == "ready" and not state.loading):
                     break
-                self._closing.wait(_LOOK_SECONDS)
                 waited += _LOOK_SECONDS
-            if not self._closing.is_set():
-                self._sweep()
-                _ = self.vault
-            for link in self._known():
-                if self._closing.is_set():
-                    return
-                try:
-                    self._opened(link)
-                except VaultMindError as error:
-                    log.warning("the linked folder %s cannot be opened: %s", link.name, error)
-        except Exception:  # the thread's last word; the vault goes on without them
+            self._sweep()
+            while not self._closing.is_set():
+                for source in self.all():
+                    self._follow(source)
+                self._closing.wait(_LOOK_SECONDS)
+        except Exception:  # the thread's last word; whoever asks settles in the foreground
             log.exception("the linked folders are not followed")
+
+    def _follow(self, source: Source) -> None:
+        try:
+            while source.structure.step() and not self._closing.wait(_REST_SECONDS):
+                pass
+            source.structure.history.settle(0.0)
+        except VaultMindError as error:  # its index is being made anew; or it was unlinked
+            log.debug("%s is not followed now: %s", source.name, error)
 
     def _known(self) -> tuple[Link, ...]:
         try:
@@ -288,123 +290,134 @@ class Sources:
             if held is None:
                 folder = self._folder(link)
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                index, reader = self._means.open_index(link.root, folder)
-                structure = self._means.open_structure(link.name, folder / STRUCTURE, index, reader)
-                held = Source(link.name, link.root, "linked", index, reader, structure)
+                index = self._open_index(link.root, folder)
+                held = self._source(link.name, link.root, "linked", index, folder)
                 self._linked[link.name] = held
             if self._thread is not None and link.name not in self._running:
                 self._running.add(link.name)
                 held.index.start()
-                if held.structure is not None:
-                    held.structure.start()
             return held
 
     def _close_one(self, name: str) -> None:
         held = self._linked.pop(name, None)
         self._running.discard(name)
         if held is not None:
-            if held.structure is not None:
-                held.structure.close()
+            held.structure.close()
             held.index.close()
 
     def _folder(self, link: Link) -> Path:
         """Return a linked source's state folder: another root under a name is another folder."""
         digest = hashlib.sha256(os.fsencode(link.root)).hexdigest()[:8]
-        return self._means.state_dir / FOLDER / f"{link.name}-{digest}"
+        return self._config.state_dir / FOLDER / f"{link.name}-{digest}"
 
     def _sweep(self) -> None:
         """Remove the state folders of what was unlinked when the machine went down."""
-        try:
+        folder = self._config.state_dir / FOLDER
+        with suppress(ConfigError):  # nothing is thrown away for a file that cannot be read
             known = {self._folder(link).name for link in self.links()}
-        except ConfigError:  # nothing is thrown away for a file that cannot be read
-            return
-        folder = self._means.state_dir / FOLDER
-        if folder.is_dir():
-            for one in folder.iterdir():
+            for one in folder.iterdir() if folder.is_dir() else ():
                 if one.name not in known:
                     shutil.rmtree(one, ignore_errors=True)
 
-    def _state(self, link: Link) -> SourceState:
-        held = self._linked.get(link.name)
-        there = link.root.is_dir()
-        note = "" if there else f"The folder {link.root} is not there: its index is kept."
-        if there and link.root.resolve() != link.root:
-            there, note = False, f"{link.root} is a symbolic link now: its index is kept."
-        state = held.index.state() if held is not None else None
-        return SourceState(link.name, str(link.root), "linked", there, state, note)
 
-    def _free_name(self, name: str, root: Path, links: tuple[Link, ...]) -> str:
-        taken = {link.name: link.root for link in links}
-        own = (VAULT, self._means.root.name.casefold())
-        if name in own or taken.get(name, root) != root:
-            said = f"The name {name!r} is taken; give another with --as."
-            raise BadArgument("name", name, "a name that is not taken", said=said)
-        return name
+def _named(wanted: str, links: Iterable[Link]) -> Link | None:
+    """Return the link that a text names, or whose path it is."""
+    names = (one for one in links if wanted.casefold() == one.name or _is_path_of(wanted, one.root))
+    return next(names, None)
 
 
 def _is_path(wanted: str) -> bool:
-    return wanted.startswith(("/", "~")) or Path(wanted).is_absolute()
+    return wanted.startswith("~") or Path(wanted).is_absolute()
 
 
 def _is_path_of(wanted: str, root: Path) -> bool:
     """Tell whether a text names a folder by its path."""
-    if not _is_path(wanted):
-        return False
     try:
-        named = Path(wanted).expanduser()
-        return named == root or named.resolve() == root
-    except (OSError, RuntimeError, ValueError):
+        return _is_path(wanted) and _same(Path(wanted).expanduser(), root)
+    except (RuntimeError, ValueError):
         return False
 
 
-def open_sources(
-    config: Config,
-    index: Index,
-    reader: VaultReader,
-    withheld: Withheld,
-    *,
-    lend: Callable[[], Embedder | None],
-    clock: Clock,
-) -> Sources:
-    """Return the vault, by its index and reader, and the folders linked to it, not yet started.
+# --- what may be linked -------------------------------------------------------------------
 
-    `lend` gives the vault's embedder to their indexes.
+
+def linkable(path: str, home: Path, ours: dict[str, Path]) -> Path:
+    """Return the real path of a folder that may be linked.
+
+    `ours` are folders of this vault by what they are. Raises NotFound for no folder, BadArgument
+    for one that is too much or must not be read this way.
     """
-    means = SourcesMeans(
-        config.vault,
-        index,
-        reader,
-        config.state_dir,
-        config.config_folder,
-        folder_indexes(config, withheld, lend, clock),
-        structures(clock),
-    )
-    return Sources(means)
+    named = Path(path).expanduser()
+    if not named.is_absolute():
+        raise BadArgument("path", path, "an absolute path: the daemon has its own folder")
+    try:
+        root = named.resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        hint = "Is it spelt right? To see what is linked: vaultmind links."
+        raise NotFound(f"There is no folder {path!r}.", hint=hint) from error
+    if why := next(chain(_faults(root, home), _overlaps(root, ours)), ""):
+        shown = path if path.isprintable() else repr(path)
+        said = f"{shown} cannot be linked: {why}."
+        raise BadArgument("path", shown, "one project's folder", said=said)
+    return root
+
+
+def _faults(root: Path, home: Path) -> Iterator[str]:
+    """Yield why a folder cannot be linked, whosever vault it is for."""
+    from vaultmind.index.taken import is_memory, lies_in_memory  # not at the daemon's start
+
+    around = (root, *root.parents)
+    if not root.is_dir():
+        yield "it is no folder"
+    if not os.fspath(root).isprintable():  # nor can what is not UTF-8 be told to a client
+        yield "its name holds characters that cannot be shown"
+    if not os.access(root, os.R_OK | os.X_OK):
+        yield "it may not be read"
+    if root == root.parent or any(_same(root, one) for one in (home, *home.parents)):
+        yield "it holds everything; link one project's folder"
+    if any(_same(one, Path(system)) for system in _SYSTEM for one in around):
+        yield "it is the system's"
+    if any(_same(one, home / key) for key in _KEYS for one in around):
+        yield "it is for keys and settings"
+    if lies_in_memory(root):
+        where = "is" if is_memory(root) else "lies in"
+        yield f"it {where} a vault's memory, which its agents' own rules guard"
+
+
+def _overlaps(root: Path, ours: dict[str, Path]) -> Iterator[str]:
+    """Yield which of our folders a folder is, lies in, or holds."""
+    for what, folder in ours.items():
+        if any(_same(one, folder) for one in (root, *root.parents)):
+            yield f"it is {what}" if _same(root, folder) else f"it lies in {what}"
+        elif any(_same(root, one) for one in folder.resolve().parents):
+            yield f"{what} lies in it"
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Tell whether two paths lead to one folder, whatever their spelling."""
+    try:
+        return one == other or one.samefile(other)
+    except OSError:
+        return False
+
+
+# --- opening ------------------------------------------------------------------------------
 
 
 def folder_indexes(
     config: Config, withheld: Withheld, lend: Callable[[], Embedder | None], clock: Clock
-) -> OpenIndex:
+) -> Callable[[Path, Path], Index]:
     """Return what opens the index of a linked folder, with an embedder that is lent to it."""
     megabytes = min(config.index.max_file_mb, MAX_BYTES / 1_000_000)
     settings = replace(config.index, max_file_mb=megabytes)
 
-    def opens(root: Path, state_dir: Path) -> tuple[Index, VaultReader]:
+    def opens(root: Path, state_dir: Path) -> Index:
+        from vaultmind.planner.code import grammars
+
         own = replace(config, vault=root, state_dir=state_dir, index=settings)
-        ground = FolderGround(root, config.index.exclude, cut_by_definitions, _cutter_format())
-        index = Index(own, ground, withheld, clock=clock, embedder=lend)
-        return index, index.outlet.reader
-
-    return opens
-
-
-def structures(clock: Clock) -> OpenStructure:
-    """Return what opens the structure of a source; nothing is read before it is asked for."""
-
-    def opens(name: str, database: Path, index: Index, reader: VaultReader) -> Structure:
-        from vaultmind.planner.structure import Structure
-
-        return Structure(name, database, index, reader, clock=clock)
+        cut = ",".join(grammars())  # with other grammars, code is cut elsewhere
+        ground = FolderGround(root, config.index.exclude, cut_by_definitions, cut)
+        return Index(own, ground, withheld, clock=clock, embedder=lend)
 
     return opens
 
@@ -414,45 +427,3 @@ def cut_by_definitions(path: str, text: str) -> Sequence[NamedLines]:
     from vaultmind.planner.spans import code_spans
 
     return code_spans(path, text)
-
-
-def _cutter_format() -> str:
-    """Return which grammars there are: with others, code is cut elsewhere."""
-    from vaultmind.planner.code import grammars
-
-    return ",".join(grammars())
-
-
-SETTLE_SECONDS = 60.0
-
-
-class SourcesErasing:
-    """Takes erased texts out of the vault's index, and out of the records made of its files."""
-
-    def __init__(self, index: IndexErasing, sources: Sources) -> None:
-        self._index = index
-        self._sources = sources
-
-    def begin(self) -> None:
-        """Note that files are about to change."""
-        self._index.begin()
-
-    def scrub(self, paths: Iterable[str]) -> Scrubbed:
-        """Index the paths as they stand, and clean all that was made of what they said."""
-        scrubbed = self._index.scrub(paths)
-        for source in self._sources.all():
-            if source.kind == "vault" and source.structure is not None:
-                try:
-                    source.structure.settle(SETTLE_SECONDS)
-                except VaultMindError as error:
-                    fault = f"what planning keeps could not be cleaned ({error})"
-                    return Scrubbed(scrubbed.traces, (*scrubbed.faults, fault))
-        return scrubbed
-
-    def saying(self, text: str, limit: int) -> list[Chunk]:
-        """Return the chunks that hold words of a text, likeliest first."""
-        return self._index.saying(text, limit)
-
-    def nearest_to(self, texts: Sequence[str], limit: int) -> list[tuple[Chunk, float]] | None:
-        """Return the chunks that mean nearly the same as a text."""
-        return self._index.nearest_to(texts, limit)

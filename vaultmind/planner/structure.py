@@ -1,4 +1,4 @@
-"""What is known of the files of one source, kept in step with its index and between runs."""
+"""What is known of the files of one source: records, graph, names, past; kept between runs."""
 
 from __future__ import annotations
 
@@ -7,111 +7,73 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from vaultmind import __version__
 from vaultmind.errors import IndexUnavailable, NotFound, PathRefused, UnreadableNote, VaultNotFound
-from vaultmind.index.db import NEVER, FileRow, Journal
-from vaultmind.index.outlet import Outlet
+from vaultmind.index.db import NEVER, FileRow
 from vaultmind.planner.code import grammars
 from vaultmind.planner.git import History
 from vaultmind.planner.graph import Graph
+from vaultmind.planner.names import Names
 from vaultmind.planner.records import record_of, unreadable
 from vaultmind.planner.types import CacheStatus, FileRecord
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Progress
-from vaultmind.vault.files import FileStat, VaultReader
+from vaultmind.vault.files import FileStat
+
+if TYPE_CHECKING:
+    from vaultmind.index.index import Index
 
 FILE = "structure.db"
 """Beside the index of a source, in its state folder."""
-FORMAT = "5"
+FORMAT = "6"
 """Raise it when the same bytes would give another record: all files are then read anew."""
-_BATCH = 32
-_REST_SECONDS = 0.002
-"""Between two files in the background, so that questions are answered meanwhile."""
-_READY_SECONDS = 2.0
-_NICE = 15
+BATCH = 16
+"""Files that are read before somebody else has a turn."""
 log = logging.getLogger(__name__)
 Kept = tuple[FileRecord, FileStat]
 """A record, and the stamp of its file when it was read."""
 
 
-class Followed(Protocol):
-    """What a structure follows: an index. Its rows are the files that may be looked into."""
-
-    @property
-    def journal(self) -> Journal:
-        """Return what tells which files were stored."""
-        ...
-
-    @property
-    def outlet(self) -> Outlet:
-        """Return the filter of every way out."""
-        ...
-
-    def rows(self, paths: Sequence[str] | None = None) -> list[FileRow]:
-        """Return the files that are indexed: all, or those of some paths."""
-        ...
-
-    def wait_ready(self, timeout: float) -> bool:
-        """Return once all texts known now are indexed; False on a timeout."""
-        ...
-
-    def mark(self, paths: Iterable[str]) -> None:
-        """Say that files changed."""
-        ...
-
-
 class Structure:
-    """Records and the graph of one source. Any thread.
+    """Records of one source and what is made of them. Any thread; tables only under `lock`.
 
     The memory folder is no part of it: what an agent's memory says reaches other agents by no
     title, heading, link or task. Memory is recalled by search, which filters for each caller.
     """
 
-    def __init__(
-        self, name: str, database: Path, index: Followed, reader: VaultReader, *, clock: Clock
-    ) -> None:
+    def __init__(self, name: str, database: Path, index: Index, *, clock: Clock) -> None:
         """`database` is the file that keeps the records; it is opened when first needed."""
-        self.name, self.reader, self.clock = name, reader, clock
+        self.name, self.clock, self.lock = name, clock, threading.RLock()
+        self.names = Names()
         self.version = 0
         """Another one after any record changed."""
         self.cache: dict[Any, Any] = {}
         """What layers make of the records."""
-        self.history = History(reader.paths.root, self.shows, self._may_be_named)
+        self.wants_names = False
+        """Of 10,000 notes the names take 60 MB: they are made once somebody plans."""
+        self.reader = index.outlet.reader
+        self.history = History(self.reader.paths.root, self.shows, self._may_be_named)
         self._database, self._index = database, index
         self._store: sqlite3.Connection | None = None
         self._kept: dict[str, Kept] = {}
-        self._snapshot: tuple[int, Mapping[str, FileRecord]] = (0, MappingProxyType({}))
         self._shown: tuple[object, dict[str, bool]] = (None, {})
         """Rules, and what they say of the files that were asked for."""
         self._graph = Graph()
         self._graph_due: dict[str, FileRecord | None] = {}
+        self._names_due: dict[str, FileRecord | None] = {}
         self._seen = NEVER
         """The journal's version that the records stand at."""
         self._waiting: dict[str, FileRow | None] = {}
         self._total = 0
-        self._lock = threading.RLock()
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=f"structure {name}", daemon=True)
-
-    def start(self) -> None:
-        """Begin to read in the background, once the index has the texts; returns at once."""
-        self._thread.start()
 
     def close(self) -> None:
-        """Stop after the current file and let go of the database."""
-        self._stopping.set()
-        with self._index.journal.changed:
-            self._index.journal.changed.notify_all()
-        if self._thread.ident is not None:
-            self._thread.join()
-        with self._lock:
+        """Let go of the database."""
+        with self.lock:
             if self._store is not None:
                 self._store.close()
             self._store = None
@@ -127,8 +89,8 @@ class Structure:
     @property
     def settled(self) -> bool:
         """Tell whether nothing waits: index and records are as the last change left them."""
-        known = self._seen == self._index.journal.version and not self._waiting
-        return known and self._index.wait_ready(0.0)
+        is_known = self._is_current() and not self.history.moved()
+        return is_known and self._index.wait_ready(0.0)
 
     def record(self, path: str) -> FileRecord | None:
         """Return what is known of a file."""
@@ -142,17 +104,13 @@ class Structure:
 
     def records(self) -> Mapping[str, FileRecord]:
         """Return all records by path, as of now: what it returned never changes."""
-        version, held = self._snapshot
-        if version != self.version:
-            with self._lock:
-                held = MappingProxyType({path: kept[0] for path, kept in self._kept.items()})
-                self._snapshot = (self.version, held)
-        return held
+        with self.lock:
+            return {path: kept[0] for path, kept in self._kept.items()}
 
     @property
     def graph(self) -> Graph:
         """Return the edges between the files, as of now."""
-        with self._lock:
+        with self.lock:
             due, self._graph_due = self._graph_due, {}
             if due:
                 self._graph.update(due)
@@ -185,21 +143,20 @@ class Structure:
         Returns whether all were. Of the files that were not, the index is told as well. Raises
         VaultNotFound while the source itself is not there.
         """
-        root = f"{os.fspath(self.reader.paths.root)}/"
-        stale = [path for path in paths if not (self.shows(path) and self._is_same(root, path))]
-        if not stale:
-            return True
-        self._index.outlet.ground.check()  # an unplugged disk drops no file
-        self._index.mark(stale)
-        with self._lock:
-            languages = {path: one.language for path in stale if (one := self.record(path))}
-            self._take({path: self._read(path, languages.get(path, "")) for path in stale})
-        return False
+        stale = [path for path in paths if not (self.shows(path) and self._is_same(path))]
+        if stale:
+            self._index.outlet.ground.check()  # an unplugged disk drops no file
+            self._index.mark(stale)
+            with self.lock:
+                known = {path: self.record(path) for path in stale}
+                self._take({path: self._read(path, one.language if one else "")
+                            for path, one in known.items()})  # fmt: skip
+        return not stale
 
-    def _is_same(self, root: str, path: str) -> bool:
+    def _is_same(self, path: str) -> bool:
         kept = self._kept.get(path)
         try:
-            found = os.lstat(root + path)
+            found = os.lstat(f"{self.reader.paths.root}/{path}")
         except OSError:
             return False
         now = (found.st_mtime_ns, found.st_ctime_ns, found.st_size)
@@ -213,55 +170,41 @@ class Structure:
         `hit`: nothing had changed; `partial`: some files had, or there was not time for all;
         `rebuilt`: all were read.
         """
-        if self._seen == self._index.journal.version and not self._waiting:
-            return "hit"
         deadline = time.monotonic() + timeout_seconds
-        with self._lock:
-            before = len(self._kept)
-            try:
-                self._look()
-            except IndexUnavailable:  # what was known serves on
-                return "partial"
-            waiting = len(self._waiting)
-            while self._waiting and time.monotonic() < deadline and not self._stopping.is_set():
-                if not self._catch_up(_BATCH, deadline):
-                    break
-            if self._waiting:
-                return "partial"
-            return "hit" if not waiting else "rebuilt" if waiting >= max(before, 1) else "partial"
+        status: CacheStatus = "hit" if self._is_current() else self._settled_files(deadline)
+        return status if self.history.settle(deadline - time.monotonic()) else "partial"
 
-    def _run(self) -> None:
-        """Follow the index, at low priority."""
-        with suppress(OSError, AttributeError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
-        try:
-            while not self._stopping.is_set():
+    def _settled_files(self, deadline: float) -> CacheStatus:
+        before, read = len(self._kept), 0
+        with self.lock:
+            waiting = -1
+            while True:
                 try:
-                    self._follow()
-                except IndexUnavailable:  # it is being made anew
-                    self._stopping.wait(_READY_SECONDS)
-        except Exception:  # the thread's last word; settle goes on in the foreground
-            if not self._stopping.is_set():
-                log.exception("the structure of %s no longer follows its index", self.name)
-
-    def _follow(self) -> None:
-        """Take what has changed, a file at a time; then wait for the next change."""
-        journal = self._index.journal
-        if not self._index.wait_ready(_READY_SECONDS) and self._seen == NEVER:
-            return
-        with self._lock:
-            self._look()
-        while self._waiting and not self._stopping.wait(_REST_SECONDS):
-            with self._lock:
-                if not self._catch_up(1, float("inf")):
+                    self._look()
+                    waiting = max(waiting, len(self._waiting))
+                    read += self._catch_up(deadline)
+                except (IndexUnavailable, VaultNotFound):  # what was known serves on
+                    return "partial"
+                if self._is_current() or time.monotonic() >= deadline:
                     break
-        if self._stopping.is_set():
-            return
-        self.graph  # noqa: B018  # made here rather than when somebody asks
-        with journal.changed:
-            journal.changed.wait_for(
-                lambda: journal.version != self._seen or self._stopping.is_set(), _READY_SECONDS
-            )
+        if not self._is_current():
+            return "partial"
+        return "hit" if not waiting else "rebuilt" if read >= max(before, 1) else "partial"
+
+    def step(self) -> bool:
+        """Read a few files, for whoever follows in the background; tell whether more wait."""
+        if self._is_current() or (self._seen == NEVER and not self._index.wait_ready(0.0)):
+            return False
+        with self.lock:
+            self._look()
+            self._catch_up(time.monotonic() + 0.05)
+            if not self._waiting:
+                self.graph  # noqa: B018  # made here rather than when somebody asks
+        return not self._is_current()
+
+    def _is_current(self) -> bool:
+        is_known = not self._names_due or not self.wants_names
+        return self._seen == self._index.journal.version and not self._waiting and is_known
 
     def _look(self) -> None:
         """Find out which files have changed since the last look. Under the lock."""
@@ -278,31 +221,32 @@ class Structure:
                 self._waiting[path] = None
         for path, row in rows.items():
             held = self._kept.get(path)
+            self._waiting.pop(path, None)
             if held is None or held[1] != row.stat or held[0].sha != row.sha:
                 self._waiting[path] = row
-            else:
-                self._waiting.pop(path, None)
         self._total = len(rows) if paths is None else len(self._kept.keys() | rows.keys())
         self._seen = version
 
-    def _catch_up(self, most: int, deadline: float) -> bool:
-        """Read some of the files that wait; False while the source is not there. Under the lock."""
+    def _catch_up(self, deadline: float) -> int:
+        """Read some of the files that wait, then put names into their tables. Under the lock.
+
+        Raises VaultNotFound while the source is not there: they wait on.
+        """
         changed: dict[str, Kept | None] = {}
-        is_there = True
-        while self._waiting and len(changed) < most and time.monotonic() < deadline:
-            path, row = next(iter(self._waiting.items()))
-            held = self._kept.get(path)
-            try:
+        try:
+            while self._waiting and len(changed) < BATCH and time.monotonic() < deadline:
+                path, row = next(iter(self._waiting.items()))
+                held = self._kept.get(path)
                 if row is not None and held and held[0].sha == row.sha and row.sha:
                     changed[path] = held[0], row.stat  # touched, not changed
                 else:
                     changed[path] = self._read(path, row.lang) if row else None
-            except VaultNotFound:  # it waits on
-                is_there = False
-                break
-            del self._waiting[path]
-        self._take(changed)
-        return is_there
+                del self._waiting[path]
+        finally:
+            self._take(changed)
+        while self.wants_names and self._names_due and time.monotonic() < deadline:
+            self.names.put(*self._names_due.popitem())
+        return len(changed)
 
     def _read(self, path: str, language: str) -> Kept | None:
         """Return what a file holds; None when there is none that may be read."""
@@ -321,78 +265,57 @@ class Structure:
         """Keep what was read, here and in the database. Under the lock."""
         for path, kept in changed.items():
             before = self.record(path)
-            if kept is None:
-                self._kept.pop(path, None)
-            else:
+            self._kept.pop(path, None)
+            if kept is not None:
                 self._kept[path] = kept
             after = kept[0] if kept else None
             if before != after:
                 self.version += 1
-                self._graph_due[path] = after
+                self._graph_due[path] = self._names_due[path] = after
         if self._store is not None and changed:
             rows = [
-                (path, kept[1].mtime_ns, kept[1].ctime_ns, kept[1].size, _json(kept[0]))
+                (path, kept[1].mtime_ns, kept[1].ctime_ns, kept[1].size, _format(),
+                 str(_adapter().dump_json(kept[0]), "utf-8"))
                 for path, kept in changed.items()
                 if kept is not None
-            ]
-            gone = [(path,) for path, kept in changed.items() if kept is None]
+            ]  # fmt: skip
             try:
-                with self._store:
-                    self._store.executemany("DELETE FROM records WHERE path = ?", gone)
-                    self._store.executemany(
-                        "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?)", rows
-                    )
+                with self._store as store:
+                    store.executemany("DELETE FROM records WHERE path = ?", [(p,) for p in changed])
+                    store.executemany("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?)", rows)
             except sqlite3.Error as error:
                 log.warning("%s cannot be written: %s", self._database, error)
 
-    # --- between runs --------------------------------------------------------------------
-
     def _open(self) -> None:
         """Open what was kept from the last time; a file that is old or damaged is made anew."""
-        for _ in range(2):
+        for path in (str(self._database), str(self._database), ":memory:"):
             try:
-                self._store = _opened(self._database)
+                self._database.parent.mkdir(parents=True, exist_ok=True)
+                self._store = sqlite3.connect(path, timeout=10.0, check_same_thread=False)
+                for pragma in ("journal_mode = TRUNCATE", "secure_delete = ON"):
+                    self._store.execute(f"PRAGMA {pragma}")  # no byte is kept of what was erased
+                self._store.execute(
+                    "CREATE TABLE IF NOT EXISTS records (path TEXT PRIMARY KEY, mtime_ns INTEGER, "
+                    "ctime_ns INTEGER, size INTEGER, format TEXT, record TEXT) WITHOUT ROWID"
+                )
+                self._store.execute("DELETE FROM records WHERE format != ?", (_format(),))
+                self._store.commit()
                 rows = self._store.execute("SELECT * FROM records").fetchall()
-                kept = {row[0]: (_record(row[4]), FileStat(*row[1:4])) for row in rows}
+                self._kept = {
+                    row[0]: (_adapter().validate_json(row[5]), FileStat(*row[1:4])) for row in rows
+                }
+                break
             except (OSError, ValueError, sqlite3.Error) as error:
                 log.warning("%s is made anew: %s", self._database, error)
-                with suppress(OSError):
-                    self._database.unlink(missing_ok=True)
-            else:
-                self._kept = kept
-                self._graph_due = {path: record for path, (record, _) in kept.items()}
-                self.version += 1
-                return
-        self._store = sqlite3.connect(":memory:", check_same_thread=False)
+                self._database.unlink(missing_ok=True)
+        self._graph_due = {path: record for path, (record, _) in self._kept.items()}
+        self._names_due = dict(self._graph_due)
+        self.version += 1
 
 
-def _opened(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    store = sqlite3.connect(path, timeout=10.0, check_same_thread=False)
-    for pragma in ("journal_mode = TRUNCATE", "synchronous = NORMAL", "secure_delete = ON"):
-        store.execute(f"PRAGMA {pragma}")  # no byte is kept of what was erased
-    store.execute("CREATE TABLE IF NOT EXISTS meta (format TEXT)")
-    store.execute(
-        "CREATE TABLE IF NOT EXISTS records (path TEXT PRIMARY KEY, mtime_ns INTEGER, "
-        "ctime_ns INTEGER, size INTEGER, record TEXT) WITHOUT ROWID"
-    )
-    wanted = f"{FORMAT} {__version__} {','.join(grammars())}"
-    held = store.execute("SELECT format FROM meta").fetchone()
-    if held is None or held[0] != wanted:
-        with store:
-            store.execute("DELETE FROM records")
-            store.execute("DELETE FROM meta")
-            store.execute("INSERT INTO meta VALUES (?)", (wanted,))
-    return store
-
-
-def _json(record: FileRecord) -> str:
-    return str(_adapter().dump_json(record), "utf-8")
-
-
-def _record(line: str) -> FileRecord:
-    record: FileRecord = _adapter().validate_json(line)
-    return record
+@cache
+def _format() -> str:
+    return f"{FORMAT} {__version__} {','.join(grammars())}"
 
 
 @cache

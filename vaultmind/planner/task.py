@@ -10,16 +10,19 @@ import hashlib
 import math
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from vaultmind.episodes.types import TaskMark
 from vaultmind.index.words.stopwords import BY_LANGUAGE
 from vaultmind.index.words.terms import fold, roots, stems
 from vaultmind.planner.types import TASK_KINDS, Entities, Risk, TaskKind, Understood
+from vaultmind.redact import blank_passages, mask
+from vaultmind.vault.oneline import one_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,16 +41,30 @@ VAGUE_TERMS = 2
 """A task of more telling words names something."""
 TERMS, NAMED, KIND, CONTAINED = 0.65, 0.25, 0.10, 0.5
 """Shares of words, names and kind in how alike tasks are; and of a task that stands in a longer."""
-_CRITICAL = {
-    1.0: "auth authentication authorization oauth login jwt password credential secret payment "
-         "billing stripe refund platnosc platnosci logowanie haslo hasla оплата платеж пароль",
-    0.8: "permission acl rbac signin crypto crypt encryption security invoice checkout migration "
-         "migrate delete erase purge backup restore deploy production prod terraform gdpr pii "
-         "privacy redact pay transaction",
-    0.5: "session right token key guard order price tax schema database db account gate core "
-         "config setting user lock docker workflow",
-}  # fmt: skip
-"""Words of a path, and how critical a file is that has them."""
+OTHER = 0.2
+"""Tasks less alike than this are not the same."""
+LEAST_TERMS = 4
+"""Telling words of a prompt that names a task of its own; fewer go on with what is done."""
+MAX_KEPT = 4000
+"""Characters of a prompt that are kept of it as a task."""
+_GOES_ON = re.compile(
+    r"\b(?:also|still|instead|again|too|undo|revert|as well|after all"
+    r"|też|także|również|nadal|wciąż|zamiast|znowu|jeszcze raz|cofnij"
+    r"|тоже|также|всё ещё|все еще|вместо|снова|опять|верни"
+    r"|auch|immer noch|stattdessen|wieder|nochmal|aussi|encore|también|todavía)\b"
+    r"|^\W*(?:no|nope|nie|нет|nein|but|ale|но|aber|yes|tak|да|ja|ok(?:ay)?)\b",
+    re.IGNORECASE,
+)
+"""Words by which a prompt goes on with what is done. To split a task in two costs more than to
+keep two together: its chain breaks."""
+_CRITICAL_WORDS = """
+auth authentication authorization oauth login jwt password credential secret payment billing stripe
+refund platnosc platnosci logowanie haslo hasla оплата платеж пароль permission acl crypto
+encryption security invoice checkout migration delete erase purge backup restore deploy production
+session token guard order price schema database account
+"""
+_CRITICAL = frozenset(_CRITICAL_WORDS.split())
+"""Words of a path that make a file critical."""
 _HARMLESS = frozenset(
     ["test", "tests", "spec", "fixture", "fixtures", "example", "examples", "doc", "docs", "mock"]
 )
@@ -309,8 +326,7 @@ def risk_of_path(path: str) -> float:
     """Return how critical a file is by its path, from 0 to 1: sign-in and payment most."""
     parts = {fold(part) for part in _PIECE.findall(path)}
     parts |= {part.removesuffix("s") for part in parts}
-    found = next((risk for risk, words in _CRITICAL.items() if parts & {*words.split()}), 0.0)
-    return found * (0.5 if parts & _HARMLESS else 1.0)
+    return float(bool(parts & _CRITICAL)) * (0.5 if parts & _HARMLESS else 1.0)
 
 
 def entities_of(text: str) -> Entities:
@@ -361,3 +377,47 @@ def _is_identifier(name: str) -> bool:
     is_dotted = "." in name and all(len(part) > 1 for part in name.split("."))
     joined = "::" in name or "->" in name or (is_dotted and not name.endswith(".com"))
     return "_" in bare or name != bare or joined or _CAMEL.search(bare) is not None
+
+
+# --- prompts as tasks ---------------------------------------------------------------------
+
+
+def says_nothing(prompt: str) -> bool:
+    """Tell whether a prompt names no task: `go on`, a command of the host's."""
+    is_command = re.fullmatch(r"\s*/[\w:-]+\s*", prompt)
+    return not prompt.strip() or bool(is_command) or names_nothing(prompt)
+
+
+def task_words(prompt: str) -> str:
+    """Return a prompt's words as episodes keep them: masked, on one line."""
+    return one_line(mask(blank_passages(prompt)).text)[:MAX_KEPT]
+
+
+def task_mark(prompt: str, source: str, kind: TaskKind | Literal[""] = "") -> TaskMark:
+    """Return a prompt as episodes keep it: masked, on one line, with what it is about.
+
+    What it is about is told by the whole prompt, as for a plan: their fingerprints are the same.
+    """
+    told = understand(prompt, source, kind)
+    references = told.entities.references
+    return TaskMark(
+        task_words(prompt), told.predicted, told.task_fingerprint, told.risk, references
+    )
+
+
+def is_another(before: Sequence[str], prompt: str, touched: Collection[str]) -> bool:
+    """Tell whether a prompt names a task of its own, unlike all before it.
+
+    One that names a file that was touched, or says little, goes on with what is done.
+    """
+    told = understand(prompt, "")
+    named, known = (
+        {one.rsplit("/", 1)[-1].casefold().partition(".")[0] for one in paths}
+        for paths in ((*told.entities.paths, *told.entities.identifiers), touched)
+    )
+    if named & known:
+        return False
+    if len(told.terms) < LEAST_TERMS or _GOES_ON.search(prompt):
+        return False
+    own = comparable(told)
+    return all(alike(comparable(understand(one, "")), own) < OTHER for one in before)

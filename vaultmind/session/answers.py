@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from vaultmind.index.words.terms import roots
 from vaultmind.language.text import fold_word
 from vaultmind.memory.brain import own_paragraphs, parse_brain
-from vaultmind.memory.contradictions.alike import alike, begin_alike
-from vaultmind.memory.contradictions.axes import AXES
-from vaultmind.memory.contradictions.claims import denies
+from vaultmind.memory.contradictions import alike, denies, is_liking
 from vaultmind.memory.dated import superseded, told
 from vaultmind.memory.match import NEAREST, asked_about
 from vaultmind.memory.sections import section_of
@@ -27,7 +25,9 @@ MARGIN = 0.2
 """How much nearer than any other a fact must be that is to be forgotten."""
 EXACT = 0.35
 """What words count more for in the very form in which the fact has them."""
-SHORT = 2
+SHORT, ALIKE = 2, 5
+"""Letters of a word that differs in its last vowel alone; and from which words of one beginning
+are taken for one (`allergic`, `allergy`)."""
 _ME = """
     me myself mnie mną mi mój moja moje moim mego меня мне мной моя mich mir mí moi
 """
@@ -180,7 +180,7 @@ def _asked(words: str) -> list[Word]:
         for one in content(_MEMORY.sub(" ", fold_word(words)))
         if one.folded[0].isalnum()
         and one.folded not in SOFT | NEGATIONS | _EMPTY
-        and not AXES["liking"].search(one.folded)
+        and not is_liking(one.folded)
     ]
 
 
@@ -189,4 +189,5 @@ def _same(one: Word, other: Word) -> bool:
     if alike(one, other) or not (a.isalpha() and b.isalpha()):
         return alike(one, other)
     short = min(len(a), len(b)) > SHORT and a[:-1] == b[:-1] and {a[-1], b[-1]} <= _VOWELS
-    return short or begin_alike(a, b) or bool({*roots(a)} & {*roots(b)})
+    begin = len(a) >= ALIKE and a[:ALIKE] == b[:ALIKE]
+    return short or begin or bool({*roots(a)} & {*roots(b)})

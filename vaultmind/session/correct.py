@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from vaultmind.memory.contradictions.compound import left_over
-from vaultmind.memory.contradictions.contradict import relation
+from vaultmind.memory.contradictions import contradicts
 from vaultmind.memory.counts import is_count
 from vaultmind.memory.match import find
 from vaultmind.memory.words import SOFT, Word, content, fold
@@ -48,7 +47,7 @@ _MONTHS = tuple(_MONTHS_WORDS.split())
 """What the names of days and months begin with, folded, in all their cases."""
 # A Polish "a" that joins has a comma before it; without one it is the article of "is a cat".
 _JOINT = re.compile(
-    r"\s{0,20}[,;]\s+(?:(?:and|but|oraz|i|ale|a|и|но|а)\s+)?|\s{1,20}(?:and|but|oraz|i|ale|и|но|а)\s+",
+    r"\s{0,20}[,;]\s+(?:(?:and|but|oraz|i|ale|a|и|но|а)\s+)?|\s{1,20}(?:and|but|oraz|i|ale|with|ze?|и|но|а|со?)\s+",
     re.IGNORECASE,
 )
 
@@ -153,11 +152,11 @@ def _whole(old: str, new: str) -> str:
     if len(WORD.findall(new)) < FRAGMENT:
         return ""
     clauses = _clauses(old)
-    if not left_over(new, old) and len(_spoken_of(new, clauses)) == len(clauses):
+    if len(_spoken_of(new, clauses)) == len(clauses):
         return new
-    wrong = [one for one in clauses if relation(new, one[2]) == "contradicts"]
+    wrong = [one for one in clauses if contradicts(new, one[2])]
     wrong = wrong or _spoken_of(new, clauses)
-    if len(clauses) == 1 or len(wrong) != 1 or left_over(new, wrong[0][2]):
+    if len(wrong) != 1:
         return ""
     start, end, _ = wrong[0]
     return f"{old[:start]}{new}{old[end:]}"

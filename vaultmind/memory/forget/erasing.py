@@ -16,7 +16,7 @@ import secrets
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from vaultmind.errors import (
@@ -32,21 +32,14 @@ from vaultmind.memory.audit import read_audit
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.erasure import Erased, Erasure, Found, Place, Preview
 from vaultmind.memory.forget.kinds import Ref, key_of
-from vaultmind.memory.forget.taking import (
-    OTHERS,
-    Erasable,
-    Taken,
-    Target,
-    refs_in_audit,
-    with_links_moved,
-)
+from vaultmind.memory.forget.taking import OTHERS, Erasable, Taken, Target, refs_in_audit
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.memory.match import find
 from vaultmind.memory.words import SOFT, bare, content, fold
 from vaultmind.plural import counted
 from vaultmind.ports import Clock, IndexErasing, Report, silent
 from vaultmind.redact import mask
-from vaultmind.types import Caller, Fact, Progress, Scrubbed
+from vaultmind.types import Caller, Progress, Scrubbed
 from vaultmind.vault.files import Change, FileText, VaultReader
 
 EXCERPT = 90
@@ -62,7 +55,6 @@ _WORD_BELOW = 6
 _BLOCK_BYTES = 4 << 20
 _VARIED = 8
 """Different bytes that a vector's beginning must have to be told from padding."""
-_UNREAD = "it is no UTF-8 text and stays: save it as UTF-8, then erase again"
 _OWN_NOTES = (".md", ".canvas", ".txt")
 _UNSEARCHED = frozenset({".git", "node_modules"})
 _BLOCK = re.compile(r"\^([A-Za-z0-9-]+)")
@@ -84,14 +76,14 @@ class Plan:
 
     wanted: Wanted
     agents: tuple[str, ...]
+    whole: bool
+    """Whether it is of every agent's memory, and so of what they share."""
     meant: tuple[str, ...]
     items: tuple[Item, ...]
     yours: tuple[Place, ...]
     """The person's own files: their notes, and what they wrote into the memory folder."""
     others: tuple[Place, ...]
     """Of agents that are not meant."""
-    unread: tuple[Place, ...]
-    """Records that hold it and are no UTF-8 text: they can be neither cleaned nor spared."""
     seal: str
 
     @property
@@ -102,15 +94,10 @@ class Plan:
             found[item.kind.name] += len(item.taken)
         return dict(found)
 
-
-@dataclass(slots=True)
-class _Work:
-    """What was done so far."""
-
-    paths: list[str] = field(default_factory=list)
-    faults: list[Place] = field(default_factory=list)
-    moved: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
-    """Block ids that a file has no more, each with what it is now, by path."""
+    @property
+    def told(self) -> str:
+        """Return the counts in words."""
+        return ", ".join(f"{name}: {number}" for name, number in self.counts.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +110,14 @@ class Hands:
     """Adds messages to the tombstones for good, those that are hidden already included."""
     note: Callable[[Caller, str, str], None]
     """Writes an audit line `erase` of an agent, with a reason and without text."""
+
+
+@dataclass(slots=True)
+class _Work:
+    """What was done so far."""
+
+    paths: list[str] = field(default_factory=list)
+    faults: list[Place] = field(default_factory=list)
 
 
 class Erasing:
@@ -145,20 +140,16 @@ class Erasing:
         self._state_dir = state_dir
         self._language = language
         self._lock = threading.Lock()
-        self._key = secrets.token_bytes(16)
 
     def preview(self, erasure: Erasure) -> Preview:
         """Return what would be removed. Raises NotAllowed, BadArgument, NotFound."""
-        _check(erasure.caller)
         plan = self._plan(erasure)
         found = [
             Found(item.kind.name, item.agent, item.path, one.place, excerpt(one.text, plan.wanted))
             for item in plan.items
             for one in item.taken
         ]
-        found += [Found("unreadable", "", one.path, one.why, one.excerpt) for one in plan.unread]
-        state = [] if self._state_dir is None else [*self._in_state(plan, plan.wanted.texts, ())]
-        names = tuple(sorted({one.path for one in state}))
+        names = tuple(sorted({one.path for one in self._in_state(plan, ())}))
         return Preview(
             erasure.text, plan.meant, tuple(found[:MOST_SHOWN]), plan.counts, plan.yours, names,
             plan.seal, _told_before(plan, bool(names)),
@@ -170,7 +161,6 @@ class Erasing:
         Raises NotAllowed for every caller but the person; WriteConflict where something else
         would go than the preview showed, BadArgument, NotFound: then nothing was touched.
         """
-        _check(erasure.caller)
         with self._lock:
             plan = self._plan(erasure)
             if erasure.seal and not secrets.compare_digest(erasure.seal, plan.seal):
@@ -186,68 +176,41 @@ class Erasing:
             for number, item in enumerate(plan.items):
                 report(Progress(number, size, item.kind.name))
                 try:
-                    self._take(item, plan, work)
+                    self._take(item, plan.wanted)
+                    work.paths.append(item.path)
                 except VaultMindError as error:
                     work.faults.append(Place(item.path, why=error.message))
-            self._move_links(plan, work)
             try:
                 _blank_logs(self._state_dir, plan.wanted)
             except OSError as error:
                 work.faults.append(Place("the log", why=str(error)))
             report(Progress(size, size, "cleaning the index"))
-            scrubbed = index.scrub(dict.fromkeys([item.path for item in plan.items] + work.paths))
+            scrubbed = index.scrub(dict.fromkeys([item.path for item in plan.items]))
             report(Progress(size, size, "searching for what is left"))
             erased = self._verified(plan, work, scrubbed, index)
             for agent in concerned:
                 own = [item for item in plan.items if item.agent == agent]
                 places = counted(sum(len(item.taken) for item in own), "place")
                 done = "" if erased.outcome == "erased" else ", not whole"
-                reason = f"{places} in {counted(len(own), 'file')}{done}"
-                self._hands.note(erasure.caller, agent, reason)
+                self._hands.note(
+                    erasure.caller, agent, f"{places} in {counted(len(own), 'file')}{done}"
+                )
         return erased
 
-    def _take(self, item: Item, plan: Plan, work: _Work) -> None:
+    def _take(self, item: Item, wanted: Wanted) -> None:
         """Take it out of one file, as it stands then; what is hidden stays so whatever happens."""
-        taken, moved = [item.taken], [tuple[tuple[str, str], ...]()]
+        taken = [item.taken]
         self._hands.hide(one.ref for one in item.taken if one.ref)
 
         def change(file: FileText | None) -> str | None:
             if file is None:
                 return None
-            target = self._target(item.path, item.agent, file.text)
-            new = item.kind.without(target, plan.wanted)
+            new = item.kind.without(self._target(item.path, item.agent, file.text), wanted)
             taken[0] = new.taken
-            moved[0] = new.moved
             return new.text if new.taken else None
 
         self._hands.edit(item.path, change)
         self._hands.hide(one.ref for one in taken[0] if one.ref)
-        work.paths.append(item.path)
-        work.moved[item.path] = moved[0]
-
-    def _move_links(self, plan: Plan, work: _Work) -> None:
-        """Have the agents' records link to what paragraphs that lost sentences are called now."""
-        moved = {path.removesuffix(".md"): blocks for path, blocks in work.moved.items() if blocks}
-
-        def linked(text: str) -> str:
-            for record, blocks in moved.items():
-                text = with_links_moved(text, record, blocks)
-            return text
-
-        def change(file: FileText | None) -> str | None:
-            text = linked(file.text) if file else ""
-            return text if file and text != file.text else None
-
-        for _, _, path in self._files(plan.agents, shared=False) if moved else ():
-            text = self._text(path) if path.endswith(".md") else None
-            if text is None or linked(text) == text:
-                continue
-            try:
-                self._hands.edit(path, change)
-            except VaultMindError as error:
-                work.faults.append(Place(path, why=error.message))
-            if path not in work.paths:
-                work.paths.append(path)
 
     # --- what would go --------------------------------------------------------------------
 
@@ -255,26 +218,40 @@ class Erasing:
         """Return what would go. Raises BadArgument for words that say nothing, NotFound for an
         id that no fact has.
         """
+        if erasure.caller.kind != "person":
+            raise NotAllowed(
+                f"{erasure.caller.name} may not erase: only the person may, on the command line.",
+                hint="Nothing was touched. The person can run `vaultmind forget --everywhere`.",
+            )
         every = self._paths.agent_names()
         agents = (erasure.agent,) if erasure.agent else every
         wanted, meant = self._meant(erasure, agents)
+        whole = agents == every
+        items = tuple(self._items(wanted, agents, shared=whole))
         rest = tuple(name for name in every if name not in agents)
-        items = self._items(wanted, agents, shared=not rest)
         others = tuple(Place(one.path) for one in self._items(wanted, rest, shared=False))
-        yours = tuple(self._holding(self._own_files(), wanted))
-        records = (path for _, _, path in self._files(agents, shared=not rest))
-        no_text = (path for path in records if self._text(path) is None)
-        unread = tuple(replace(one, why=_UNREAD) for one in self._holding(no_text, wanted))
+        yours = tuple(
+            Place(path, excerpt(text, wanted))
+            for path in self._own_files()
+            if wanted.says(text := self._text(path, errors="replace"))
+        )
         parts = [f"{one.path}\0{each.place}\0{each.text}" for one in items for each in one.taken]
         raw = "\0\0".join((*wanted.texts, *parts)).encode("utf-8", "replace")
-        seal = hashlib.blake2b(raw, key=self._key, digest_size=8).hexdigest()
-        return Plan(wanted, agents, meant, tuple(items), yours, others, unread, seal)
+        seal = hashlib.sha256(raw).hexdigest()[:16]
+        return Plan(wanted, agents, whole, meant, items, yours, others, seal)
 
     def _meant(self, erasure: Erasure, agents: tuple[str, ...]) -> tuple[Wanted, tuple[str, ...]]:
         text = " ".join(erasure.text.split())
         block = _BLOCK.fullmatch(text)
-        facts = {agent: self._facts(agent) for agent in agents}
-        meant = [own[at].text for own in facts.values() for at in find(own, text).found]
+        facts = [
+            [
+                fact
+                for path in (self._paths.brain(agent), self._paths.archive(agent))
+                for fact in parse_brain(self._text(path)).all()
+            ]
+            for agent in agents
+        ]
+        meant = [own[at].text for own in facts for at in find(own, text).found]
         if block and not meant:  # the audit may say what a fact said that is not there any more
             lines = [line for agent in agents for line in read_audit(self._paths, agent)]
             told = ((line.before, line.after) for line in lines if line.block == block[1])
@@ -285,110 +262,78 @@ class Erasing:
             raise BadArgument("text", erasure.text, "words that say what to erase")
         texts = (*([] if block else [text]), *meant)
         first = Wanted(texts)
-        refs: list[Ref] = [
-            fact.evidence
-            for own in facts.values()
-            for fact in own
-            if fact.evidence and first.says(fact.text)
-        ]
+        every = (fact for own in facts for fact in own)
+        refs: list[Ref] = [one.evidence for one in every if one.evidence and first.says(one.text)]
         for agent in agents:
             folder = self._paths.root / self._paths.memory(agent)
             for path in sorted(folder.glob("audit-*.jsonl")):
-                log = self._text(self._paths.relative(path)) or ""
-                refs += refs_in_audit(log, first) if first.may_be_in(log) else ()
+                refs += refs_in_audit(self._text(self._paths.relative(path)), first)
         wanted = Wanted(texts, map(key_of, refs), erasure.agent)
         return wanted, tuple(one for one in dict.fromkeys(meant) if one != text)
 
-    def _facts(self, agent: str) -> list[Fact]:
-        paths = (self._paths.brain(agent), self._paths.archive(agent))
-        return [fact for path in paths for fact in parse_brain(self._text(path) or "").all()]
-
-    def _files(self, agents: tuple[str, ...], *, shared: bool) -> list[tuple[Erasable, str, str]]:
-        """Return (kind, agent, path) of every file, each once, in the order to erase in."""
-        found: dict[str, tuple[Erasable, str, str]] = {}
+    def _items(self, wanted: Wanted, agents: tuple[str, ...], *, shared: bool) -> Iterator[Item]:
+        """Yield the files that say it, each with what is to be taken out, in the order to go."""
+        found: dict[str, tuple[Erasable, str]] = {}
         for kind in (*self._erasables, *OTHERS):
             for agent in (*agents, ""):
-                runs = f"{self._paths.memory_dir}/conversations/"  # they are nobody's alone
                 for path in kind.files(self._paths, agent):
-                    if shared or agent or not path.startswith(runs):
-                        found.setdefault(path, (kind, agent, path))
-        return sorted(found.values(), key=lambda one: one[0].last)
-
-    def _items(self, wanted: Wanted, agents: tuple[str, ...], *, shared: bool) -> list[Item]:
-        """Return the files that say it, each with what is to be taken out."""
+                    runs = path.startswith(f"{self._paths.memory_dir}/conversations/")
+                    if shared or agent or not runs:  # runs are nobody's alone
+                        found.setdefault(path, (kind, agent))
         records = {(agent, record) for agent, record, _ in wanted.refs}
-        found = []
-        for kind, agent, path in self._files(agents, shared=shared):
+        for path, (kind, agent) in sorted(found.items(), key=lambda one: one[1][0].last):
             text = self._text(path)
-            if text is None:
-                continue
             names = {(agent, path.removesuffix(".md")), (agent, Path(path).stem)}
             if names & records or wanted.may_be_in(text) or "\\u" in text:
                 taken = kind.without(self._target(path, agent, text), wanted).taken
-                found += [Item(kind, agent, path, taken)] if taken else []
-        return found
-
-    def _holding(self, paths: Iterable[str], wanted: Wanted) -> Iterator[Place]:
-        """Yield the files whose bytes, read as text, say it."""
-        for path in paths:
-            text = self._bytes(path).replace(b"\0", b"").decode("utf-8", "replace")
-            if wanted.says(text):
-                yield Place(path, excerpt(text, wanted))
+                yield from [Item(kind, agent, path, taken)] if taken else []
 
     def _own_files(self) -> Iterator[str]:
         """Yield notes, and of the memory folder all that is neither memory nor a record."""
         memory, agents = self._paths.memory_dir, self._paths.agents
-        ours = re.compile(rf"{re.escape(memory)}(/Suggestions|/conversations/|$)")
-        records = re.compile(rf"{re.escape(agents)}/[^/]+/(memory|episodes)/")
+        ours = re.compile(
+            rf"{re.escape(memory)}(/Suggestions|/conversations/|$)"
+            rf"|{re.escape(agents)}/[^/]+/(memory|episodes)/"
+        )
         for where, folders, names in os.walk(self._paths.root):
             folders[:] = sorted(one for one in folders if one not in _UNSEARCHED)
             for name in sorted(names):
                 path = self._paths.relative(Path(where, name))
-                if ours.match(path) or records.match(path):
-                    continue
                 in_memory = path.startswith(f"{memory}/") and name.endswith((".toml", ".json"))
-                if name.endswith(_OWN_NOTES) or in_memory:
+                if (in_memory or name.endswith(_OWN_NOTES)) and not ours.match(path):
                     yield path
 
     def _target(self, path: str, agent: str, text: str) -> Target:
         today = self._clock().date().isoformat()
         return Target(path, agent, text, today, self._language(agent) if agent else "en")
 
-    def _text(self, path: str) -> str | None:
-        """Return a file's text; None for one that is no text, or not there any more."""
+    def _text(self, path: str, errors: str = "") -> str:
+        """Return a file's text; empty for one that is no text, or not there any more."""
         try:
+            if errors:
+                return self._paths.absolute(path).read_bytes().decode("utf-8", errors)
             return self._reader.read(path).text
-        except (NotFound, PathRefused, UnreadableNote):
-            return None
-
-    def _bytes(self, path: str) -> bytes:
-        try:
-            return self._paths.absolute(path).read_bytes()
-        except (OSError, PathRefused):
-            return b""
+        except (NotFound, PathRefused, UnreadableNote, OSError):
+            return ""
 
     # --- what is left ---------------------------------------------------------------------
 
     def _verified(self, plan: Plan, work: _Work, scrubbed: Scrubbed, index: IndexErasing) -> Erased:
         """Return what an erasure came to, by what is still there."""
-        texts = plan.wanted.texts
         left: dict[str, Place] = {}
-        for found in (
-            (*work.faults, *plan.unread),
-            self._by_text(plan, index),
-            self._by_bytes(plan, texts),
-            self._in_state(plan, texts, scrubbed.traces),
-        ):
+        searches = self._by_text(plan, index), self._by_bytes(plan)
+        for found in (work.faults, *searches, self._in_state(plan, scrubbed.traces)):
             for place in found:
                 left.setdefault(place.path, place)
-        near = index.nearest_to(texts[:NEAR_TEXTS], MOST_NEAR)
+        near = index.nearest_to(plan.wanted.texts[:NEAR_TEXTS], MOST_NEAR)
         told = tuple(
             Place(f"{one.path}{one.anchor}", excerpt(one.text, plan.wanted), f"{cosine:.2f}")
             for one, cosine in near or ()
             if not plan.wanted.says(one.text)
         )
-        nothing = not (plan.items or left or scrubbed.faults or work.paths)
+        nothing = not (plan.items or left or scrubbed.faults)
         whole = not (left or scrubbed.faults)
+        searched = ("text", "bytes") if near is None else ("text", "meaning", "bytes")
         return Erased(
             "not_found" if nothing else "erased" if whole else "partial",
             plan.counts,
@@ -396,42 +341,37 @@ class Erasing:
             tuple(left.values()),
             plan.yours,
             told,
-            ("text", "bytes") if near is None else ("text", "meaning", "bytes"),
+            searched,
             scrubbed.faults,
             _told_after(plan, [*left.values()], scrubbed.faults, None if near is None else told),
         )
 
     def _by_text(self, plan: Plan, index: IndexErasing) -> Iterator[Place]:
         """Yield files and chunks of the memory that still say it."""
-        everyone = plan.agents == self._paths.agent_names()
-        for item in self._items(plan.wanted, plan.agents, shared=everyone):
-            yield Place(
-                item.path, excerpt(item.taken[0].text, plan.wanted), "the file still says it"
-            )
+        for item in self._items(plan.wanted, plan.agents, shared=plan.whole):
+            said = excerpt(item.taken[0].text, plan.wanted)
+            yield Place(item.path, said, "the file still says it")
         explained = {place.path for place in (*plan.yours, *plan.others)}
         for text in plan.wanted.texts:
             for chunk in index.saying(text, CANDIDATES):
                 if chunk.path not in explained and plan.wanted.says(chunk.text):
                     yield Place(chunk.path, excerpt(chunk.text, plan.wanted), "the index has it")
 
-    def _by_bytes(self, plan: Plan, texts: Sequence[str]) -> Iterator[Place]:
+    def _by_bytes(self, plan: Plan) -> Iterator[Place]:
         """Yield files of the memory folder whose raw bytes hold it, but for the person's own."""
         rest = {place.path for place in (*plan.yours, *plan.others)}
-        for path, _ in search(self._paths.root / self._paths.memory_dir, texts):
+        for path, _ in search(self._paths.root / self._paths.memory_dir, plan.wanted.texts):
             relative = self._paths.relative(path)
-            agent = self._paths.agent_of(relative)
-            concerns = agent in plan.agents or plan.agents == self._paths.agent_names()
+            concerns = plan.whole or self._paths.agent_of(relative) in plan.agents
             if relative not in rest and concerns:
                 yield Place(relative, why="its bytes hold it")
 
-    def _in_state(
-        self, plan: Plan, texts: Sequence[str], vectors: Sequence[bytes]
-    ) -> Iterator[Place]:
+    def _in_state(self, plan: Plan, vectors: Sequence[bytes]) -> Iterator[Place]:
         """Yield files of the state folder that hold it, but for what files explain that stay."""
         if self._state_dir is None:
             return
-        stay = [self._text(place.path) or "" for place in (*plan.yours, *plan.others)]
-        for path, text in search(self._state_dir, texts, vectors):
+        stay = [self._text(place.path) for place in (*plan.yours, *plan.others)]
+        for path, text in search(self._state_dir, plan.wanted.texts, vectors):
             if not (text and any(map(Wanted([text]).says, stay))):
                 what = "its bytes hold it" if text else "it holds a vector of it"
                 yield Place(str(path.relative_to(self._state_dir)), why=what)
@@ -501,48 +441,32 @@ def excerpt(text: str, wanted: Wanted) -> str:
     start, end = wanted.spans(text)[0]
     shown = " ".join(bare(text[start:end]).split()).lstrip("> ")
     if len(shown) > EXCERPT:
-        words = sorted(
-            (word for one in wanted.texts for word in one.casefold().split()), key=len, reverse=True
-        )
-        places = (shown.casefold().find(word) for word in words)
+        words = (word for one in wanted.texts for word in one.casefold().split())
+        places = map(shown.casefold().find, sorted(words, key=len, reverse=True))
         at = max(0, next((place for place in places if place >= 0), 0) - EXCERPT // 3)
         shown = ("…" if at else "") + shown[at : at + EXCERPT].strip() + "…"
     return mask(shown).text
 
 
-def _check(caller: Caller) -> None:
-    if caller.kind != "person":
-        raise NotAllowed(
-            f"{caller.name} may not erase: only the person may, on the command line.",
-            hint="Nothing was touched. The person can run `vaultmind forget --everywhere`.",
-        )
-
-
 def _told_before(plan: Plan, in_state: bool) -> str:
-    counts, said = plan.counts, []
-    if counts:
+    if plan.counts:
         files = counted(len({item.path for item in plan.items}), "file")
-        what = ", ".join(f"{name}: {number}" for name, number in counts.items())
-        said.append(f"To be erased in {files}: {what}. This cannot be undone.")
+        said = [f"To be erased in {files}: {plan.told}. This cannot be undone."]
     elif in_state:
-        said.append("No file of the memory says it; the index or the log still hold its bytes.")
-    elif not plan.unread:
-        said.append("Nothing in the memory says it.")
+        said = ["No file of the memory says it; the index or the log still hold its bytes."]
+    else:
+        said = ["Nothing in the memory says it."]
     if plan.yours:
         holds = "holds" if len(plan.yours) == 1 else "hold"
         files = counted(len(plan.yours), "file")
         said.append(f"{files} of your own {holds} it and will not be touched.")
-    if plan.unread:
-        stay = ", ".join(place.path for place in plan.unread)
-        said.append(f"No UTF-8 text, so these will stay, though they say it: {stay}.")
     return " ".join(said)
 
 
 def _told_after(
     plan: Plan, left: list[Place], faults: tuple[str, ...], near: tuple[Place, ...] | None
 ) -> str:
-    what = ", ".join(f"{name}: {number}" for name, number in plan.counts.items())
-    lines = [f"Erased: {what}." if what else "No file of the memory said it."]
+    lines = [f"Erased: {plan.told}." if plan.told else "No file of the memory said it."]
     if left or faults:
         found = "; ".join((*(f"{place.path} ({place.why})" for place in left), *faults))
         lines.append(f"Only in part. Left: {found}.")

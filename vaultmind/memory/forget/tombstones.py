@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -109,8 +110,7 @@ class Tombstones:
     def erased(self, ref: Ref) -> bool:
         """Tell whether a message is hidden for good, by every name that is known of it here."""
         erased = self._known(ref.agent).erased
-        every = ANY_SUMMARY if isinstance(ref, SummaryRef) else ANYWHERE
-        return all(name in erased or (every, name[1]) in erased for name in _names(ref))
+        return all(_hides(erased, *name) for name in _names(ref))
 
     def buried(self, ref: Ref) -> tuple[Ref, ...]:
         """Return a message or part under every name by which it is hidden; nothing if it is not.
@@ -129,11 +129,16 @@ class Tombstones:
 
         Devices' clocks differ, and the newest line is the one that counts.
         """
-        now, latest = now.replace(microsecond=0), 0.0
-        for ref in refs:
-            names = _names(ref)
-            times = (one.time for one in self._known(ref.agent).lines if names & one.names)
-            latest = max(latest, *times, 0.0)
+        now = now.replace(microsecond=0)
+        latest = max(
+            (
+                line.time
+                for ref in refs
+                for line in self._known(ref.agent).lines
+                if _names(ref) & line.names
+            ),
+            default=0.0,
+        )
         if latest < now.timestamp():
             return now
         return datetime.fromtimestamp(min(latest + 1, LATEST), now.tzinfo or UTC)
@@ -147,8 +152,7 @@ class Tombstones:
         with self._lock:
             known = self._agents.get(agent)
             if known is None or known.stamp != stamp:
-                known = _settled(agent, stamp)
-                self._agents[agent] = known
+                known = self._agents[agent] = _settled(agent, stamp)
             return known
 
 
@@ -190,8 +194,7 @@ class Hiding:
         What was erased stays hidden: its message may still stand in an export.
         """
         buried = {ref: self._known.buried(ref) for ref in refs}
-        names = dict.fromkeys(name for every in buried.values() for name in every)
-        self._write(list(names), lifted=True)
+        self._write(list({name: 0 for every in buried.values() for name in every}), lifted=True)
         return tuple(ref for ref, every in buried.items() if every)
 
     def said(self, agent: str, facts: Iterable[Fact], edit: Edit) -> tuple[Ref, ...]:
@@ -222,27 +225,32 @@ class Hiding:
         return (found for kind in self._kinds for found in kind.near(agent, words))
 
     def _write(self, refs: Sequence[Ref], *, lifted: bool = False, erased: bool = False) -> None:
-        now = self._clock()
         for agent in dict.fromkeys(ref.agent for ref in refs):
             own = [ref for ref in refs if ref.agent == agent]
-            time = self._known.time_for(own, now).isoformat(timespec="seconds")
+            time = self._known.time_for(own, self._clock()).isoformat(timespec="seconds")
             path = self._paths.tombstones(agent_name(agent), self._device)
             self._append(path, render_tombstones(own, time, lifted=lifted, erased=erased))
 
 
 def hidden_words(refs: Sequence[Ref], said: str) -> str:
     """Return in words what was hidden, `said` being what it did; empty where nothing was."""
-    parts = [ref for ref in refs if isinstance(ref, SummaryRef)]
-    runs, steps = sum(one.is_run for one in parts), sum(one.is_step for one in parts)
-    counts = (
-        counted(len(refs) - len(parts), "message"),
-        counted(len(parts) - runs - steps, "summary paragraph"),
-        counted(runs, "message of scheduled runs", "messages of scheduled runs"),
-        counted(steps, "line of an episode", "lines of episodes"),
+    kinds = Counter(
+        ("line of an episode" if ref.is_step else "run" if ref.is_run else "summary paragraph")
+        if isinstance(ref, SummaryRef)
+        else "message"
+        for ref in refs
     )
-    which = " and ".join(count for count in counts if not count.startswith("0 "))
+    words = {
+        "message": (),
+        "summary paragraph": (),
+        "run": ("message of scheduled runs", "messages of scheduled runs"),
+        "line of an episode": ("line of an episode", "lines of episodes"),
+    }
+    counts = [
+        counted(kinds[name], *(told or (name,))) for name, told in words.items() if kinds[name]
+    ]
     verb = "is" if len(refs) == 1 else "are"
-    return f"{which} that {said} {verb} hidden from recall." if which else ""
+    return f"{' and '.join(counts)} that {said} {verb} hidden from recall." if refs else ""
 
 
 def render_tombstones(
@@ -252,18 +260,18 @@ def render_tombstones(
     more = ({"lifted": True} if lifted else {}) | ({"erased": True} if erased else {})
     lines = []
     for ref in refs:
-        named = (
-            {"summary": ref.summary} if isinstance(ref, SummaryRef) else {"session": ref.session}
-        )
-        own = {} if isinstance(ref, SummaryRef) else {"message": ref.id}
-        lines.append(json.dumps({"time": time, **named, **own, "block": ref.block, **more}))
+        if isinstance(ref, SummaryRef):
+            named = {"summary": ref.summary}
+        else:
+            named = {"session": ref.session, "message": ref.id}
+        lines.append(json.dumps({"time": time, **named, "block": ref.block, **more}))
     return "".join(f"{line}\n" for line in lines)
 
 
 def _hides(hidden: frozenset[Name], record: str, part: str) -> bool:
     name = part.removeprefix("^")
-    if not hidden or not name or (record, name) in hidden:
-        return bool(name) and (record, name) in hidden
+    if not name or (record, name) in hidden:
+        return bool(name)
     every = ANY_SUMMARY if "/" in record else ANYWHERE
     return _EPISODES not in record and (every, name) in hidden
 
@@ -277,32 +285,30 @@ def _names(ref: Ref) -> frozenset[Name]:
 def _settled(agent: str, stamp: tuple[tuple[Path, FileStat], ...]) -> _Known:
     """Return what is hidden by the newest line of each message; in one file, by its last."""
     every: list[_Line] = []
-    newest: dict[Name, _Line] = {}
+    newest: dict[Name, tuple[float, bool]] = {}
     for path, _ in stamp:
-        own: dict[Name, _Line] = {}
+        own: dict[Name, tuple[float, bool]] = {}
         for line in _read(path, agent):
             every.append(line)
-            own |= {
-                name: line for name in line.names if name not in own or line.time >= own[name].time
-            }
-        for name, line in own.items():
-            known = newest.get(name)
-            if known is None or (line.time, not line.lifted) > (known.time, not known.lifted):
-                newest[name] = line
+            for name in line.names:
+                if line.time >= own.get(name, (0.0, True))[0]:
+                    own[name] = line.time, not line.lifted
+        for name, state in own.items():
+            newest[name] = max(state, newest.get(name, state))
     erased = frozenset(name for line in every if line.erased for name in line.names)
-    hidden = frozenset(name for name, line in newest.items() if not line.lifted)
+    hidden = frozenset(name for name, (_, hides) in newest.items() if hides)
     return _Known(stamp, tuple(every), _with_unique(hidden | erased), _with_unique(erased))
 
 
 def _with_unique(names: frozenset[Name]) -> frozenset[Name]:
     """Return names with those that hold wherever they stand. A run's lines are only numbered."""
-    anywhere = set()
-    for at, name in names:
-        if "/" not in at and _UNIQUE.fullmatch(name):
-            anywhere.add((ANYWHERE, name))
-        elif "/" in at and _EPISODES not in at and _UNIQUE_PART.fullmatch(name):
-            anywhere.add((ANY_SUMMARY, name))
-    return names | anywhere
+    messages = {(ANYWHERE, n) for at, n in names if "/" not in at and _UNIQUE.fullmatch(n)}
+    parts = {
+        (ANY_SUMMARY, name)
+        for at, name in names
+        if "/" in at and _EPISODES not in at and _UNIQUE_PART.fullmatch(name)
+    }
+    return names | messages | parts
 
 
 def _read(path: Path, agent: str) -> Iterator[_Line]:
@@ -312,10 +318,11 @@ def _read(path: Path, agent: str) -> Iterator[_Line]:
             block, own = (str(value.get(key) or "") for key in ("block", "message"))
         except (ValueError, AttributeError, RecursionError):
             continue
-        seconds = min(moment(str(value.get("time"))), LATEST)
-        ref: Ref = MessageRef(agent, str(value.get("session") or ""), block.removeprefix("^"), own)
+        block = block.removeprefix("^")
+        ref: Ref = MessageRef(agent, str(value.get("session") or ""), block, own)
         if summary := value.get("summary"):
-            ref = SummaryRef(agent, str(summary), block.removeprefix("^"))
+            ref = SummaryRef(agent, str(summary), block)
         if names := _names(ref):
             lifted, erased = (value.get(key) is True for key in ("lifted", "erased"))
-            yield _Line(seconds, lifted, erased, ref, names)
+            time = min(moment(str(value.get("time"))), LATEST)
+            yield _Line(time, lifted, erased, ref, names)

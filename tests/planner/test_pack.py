@@ -1,0 +1,164 @@
+"""Packing: the forms of a file, each what it says it is; as good a choice as can be, in budget."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vaultmind import tokens
+from vaultmind.planner.candidates import Candidate, Spot
+from vaultmind.planner.forms import SIZES, Form, Page, forms_of, rendered
+from vaultmind.planner.pack import Ranked, pack, running_last
+from vaultmind.planner.types import Definition, FileRecord, Heading, Piece
+from vaultmind.vault.files import FileStat
+
+TEXT = '"""The cart."""\n\n' + "\n\n".join(
+    f'def step_{n}(cart):\n    """Do step {n}."""\n    return cart.with_step({n})'
+    for n in range(60)
+)
+DEFINED = tuple(
+    Definition(f"step_{n}", "function", 3 + 4 * n, 5 + 4 * n, f"step_{n}(cart)") for n in range(60)
+)
+RECORD = FileRecord(
+    "cart.py", "sha", "code", "python", "cart", 240, tokens.count(TEXT), "The cart.",
+    definitions=DEFINED,
+)  # fmt: skip
+FORMS = st.builds(
+    lambda value, cost: Form((), cost, round(value, 3)), st.floats(-0.2, 1.0), st.integers(1, 60)
+)
+FILES = st.lists(st.lists(FORMS, max_size=3), max_size=6)
+
+
+def page(text: str = TEXT, record: FileRecord | None = RECORD, **known: bool) -> Page:
+    flags = {"indexed": True, "outdated": False, "guarded": False} | known
+    return Page("cart.py", text, FileStat(1, 1, 1), record, **flags)
+
+
+def spot(name: str, score: float = 1.0, text: str = "") -> Spot:
+    start = TEXT.index(f"def {name}(")
+    return Spot(start, TEXT.index("\n\n", start), f"#{name}", score, text)
+
+
+def forms(
+    one: Page, *spots: Spot, told: dict[str, float] | None = None, parts: tuple[str, ...] = (),
+    detail: str = "compact", causal: float = 0.0,
+) -> list[tuple[Piece, ...]]:  # fmt: skip
+    candidate = Candidate("cart.py", {}, spots, causal=causal, parts=parts)
+    sizes = SIZES[detail]  # type: ignore[index]
+    made = forms_of(one, candidate, 1.0, told or {}, sizes, lambda text: text)
+    assert all(sum(piece.tokens for piece in form.pieces) == form.tokens for form in made)
+    return [form.pieces for form in made]
+
+
+def code(text: str, *defined: tuple[str, int, int]) -> Page:
+    definitions = tuple(Definition(name, "function", *lines, name) for name, *lines in defined)
+    record = replace(RECORD, title="cart.py", abstract="", definitions=definitions)
+    return page(text, record)
+
+
+def best_of(files: list[list[Form]], budget: int) -> float:
+    """Return the best value there is, by trying everything."""
+    best = 0.0
+    for chosen in product(*([None, *some] for some in files)):
+        taken = [one for one in chosen if one is not None]
+        if sum(one.tokens for one in taken) <= budget:
+            best = max(best, sum(one.value for one in taken))
+    return best
+
+
+@given(FILES, st.integers(0, 150))
+def test_a_choice_is_within_its_budget_and_its_bound(files: list[list[Form]], budget: int) -> None:
+    packed = pack(files, budget)
+    taken = [files[at][one] for at, one in enumerate(packed.chosen) if one is not None]
+    assert sum(one.tokens for one in taken) == packed.tokens <= budget
+    assert sum(one.value for one in taken) == pytest.approx(packed.value)
+    assert packed.value - 1e-9 <= best_of(files, packed.tokens) <= packed.bound + 1e-9
+    assert packed == pack([[*some] for some in files], budget)
+
+
+def test_a_place_is_cut_at_a_whole_line_where_it_is_too_long() -> None:
+    found = forms(page(), Spot(0, len(TEXT), "", 1.0))
+    longest = max((one for form in found for one in form), key=lambda one: one.tokens)
+    assert longest.tokens <= SIZES["compact"].spot_tokens + 20
+    assert TEXT.startswith(longest.text) and TEXT[len(longest.text)] == "\n"
+
+
+def test_places_stand_in_the_order_of_the_file_and_none_over_another() -> None:
+    found = forms(page(), spot("step_9"), spot("step_3", 0.5), spot("step_9", 0.4))
+    assert [one.part for one in found[-1]] == ["#step_3", "#step_9"]
+
+
+def test_offsets_of_other_bytes_than_those_on_disk_are_not_used() -> None:
+    found = forms(page(indexed=False), spot("step_9"))
+    assert all(one.part == "outline" for form in found for one in form)
+
+
+def test_what_earlier_work_changed_goes_first() -> None:
+    one = page()
+    named = forms(one, spot("step_9"), parts=("step_41",), causal=1.0)
+    assert ["#step_41"] in [[piece.part for piece in form] for form in named]
+
+
+def test_of_a_note_that_earlier_work_used_the_section_is_shown() -> None:
+    text = "# Oven\n\nOf clay.\n\n## Door\n\nOf oak, 25 cm.\n\n## Roof\n\n" + "Of straw. " * 400
+    headings = (Heading("Oven", 1, 1), Heading("Door", 2, 5), Heading("Roof", 2, 9))
+    record = FileRecord("Oven.md", "sha", "note", "markdown", "Oven", 12, 900, headings=headings)
+    note = page(text, record)
+    last = forms(note, parts=("Door",), causal=1.0)[-1]
+    assert [piece.text for piece in last] == ["## Door\n\nOf oak, 25 cm."]
+
+
+def test_of_an_agents_memory_only_what_was_found_is_shown() -> None:
+    one = spot("step_7", text="Prefers short answers")
+    found = forms(page(guarded=True), one, detail="verbose")
+    assert [[piece.text for piece in form] for form in found] == [["Prefers short answers"]]
+
+
+def test_a_definition_that_shares_a_word_goes_before_imports_and_heads() -> None:
+    text = "import refresh\n\n# Anew.\n@once\ndef refresh():\n    pass\n\ndef b():\n    go()\n"
+    head, made = Spot(0, text.index("\n\n"), "", 1.0), code(text, ("refresh", 5, 6), ("b", 8, 9))
+    shown = [[(p.part, p.text) for p in form] for form in forms(made, head, told={"refresh": 1.0})]
+    assert [("#refresh", "# Anew.\n@once\ndef refresh():\n    pass")] in shown
+    assert [("", "import refresh")] in [
+        [(p.part, p.text) for p in form] for form in forms(made, head)
+    ]
+
+
+def test_a_definition_within_a_place_that_is_cut_stands_by_itself() -> None:
+    lines = [f"    step({n}, of='many', for_='a long time')" for n in range(60)]
+    text = "\n".join(["class Cart:", *lines, "    def total(self):", "        return 1", ""])
+    made = code(text, ("Cart", 1, 63), ("Cart.total", 62, 63))
+    found = forms(made, Spot(0, len(text), "#Cart", 0.9), told={"total": 1.0})
+    assert ["#Cart.total"] in [[piece.part for piece in form] for form in found]
+
+
+def test_a_line_says_what_is_defined_and_never_repeats_the_name_of_the_file() -> None:
+    line = lambda one: rendered(forms(one)[0])  # noqa: E731
+    assert line(code("def a(): ...\n", ("a", 1, 1), ("a.b", 1, 1))) == "cart.py: a"
+    assert line(code("x = 1\n")) == "cart.py"
+    assert line(page()) == "cart.py: The cart."
+
+
+def test_an_outline_shows_the_line_that_names_a_class_and_not_its_decorator() -> None:
+    found = forms(code("@once\n@twice\ndef refresh():\n    pass\n", ("refresh", 1, 4)))
+    assert any(piece.text == "3: def refresh():" for form in found for piece in form)
+
+
+def test_the_memorys_own_summaries_are_planned_once_and_below_what_they_are_about() -> None:
+    memory = "VaultMind/agents/main/memory"
+    scores = {
+        f"{memory}/active_context.md": 5.0,
+        f"{memory}/summaries/rolling/2026-02-20_001.md": 4.9,
+        "Work/Hiring.md": 3.0,
+        "Work/Else.md": 2.5,
+    }
+    last = running_last([Ranked(Candidate(path), score) for path, score in scores.items()])
+    assert {one.path: one.score for one in last} == {
+        "Work/Hiring.md": 3.0, "Work/Else.md": 2.5, f"{memory}/active_context.md": 2.0,
+    }  # fmt: skip
+    alone = [Ranked(Candidate(f"{memory}/active_context.md"), 5.0)]
+    assert [one.score for one in running_last(alone)] == [5.0]

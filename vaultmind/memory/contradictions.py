@@ -1,0 +1,301 @@
+"""Which facts a new one takes the place of: only where that is certain.
+
+Three ways are: another value of one named slot ("My boss is Julia", "Peter is my boss"), the same
+words with another number ("Has two cats", "Has three cats"), the same words denied. A fact that
+says anything else besides is left, and so is every doubt: then both stay, each with its day.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from vaultmind.language.text import fold_word
+from vaultmind.memory.words import NEGATIONS, Word, content, fold
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{fold_word(' '.join(text.split()))})(?!\w)")
+
+
+_NOW = r"(?: (?:now|currently|already|teraz|już|obecnie|теперь|сейчас|уже))*"
+_CUES = {
+    "home": _pattern(
+        rf"(?:lives?|living|resides?|settled|relocated|based){_NOW} (?:in|to)|"
+        rf"(?:mieszka[mć]?|przeprowadził\w* się|przeniosł\w+ się){_NOW} (?:w|we|do)|"
+        rf"(?:жив(?:у|ет|ем|ут)|переехал\w*|перебрал\w+(?: жить)?){_NOW} (?:в|во)"
+    ),
+    "employer": _pattern(
+        rf"(?:works?|working|employed|job(?: is)?){_NOW} (?:at|for|with)|joined|"
+        rf"pracuj\w+{_NOW} (?:dla|u)"
+    ),
+    "called": _pattern(
+        r"(?:call|address) (?:me|him|her)(?: as)?|mów\w* (?:do )?mi|(?:называ\w+|зови\w*) меня"
+    ),
+    "reply": _pattern(r"(?:answers?|reply|replies|respond)(?: (?:to )?me)? in"),
+    "odpowiedź": _pattern(r"odpowiada\w+(?: mi)? po|отвеча\w+(?: мне)? по"),
+    "age": _pattern(
+        rf"(?:is|am|i'm|aged|turned|turns|skończył\w*|ma|mam|исполнилось|мне|ему|ей|\w{{3,12}})"
+        rf"{_NOW}(?= \d{{1,3}}(?: (?:years old|now|lat|lata|год|года|лет))?\W*$)"
+    ),
+}
+"""What says that a person has the value that follows: a name, but for these."""
+_ANY_VALUE = ("age", "odpowiedź")
+_COPULA = _pattern(
+    rf"(?:is|are)(?: (?:called|named))?{_NOW}|nazywa\w* się|ma(?:m)? na imię|"
+    rf"(?:to|jest){_NOW}|это|зовут{_NOW}|теперь|стал\w*"
+)
+_SLOT = _pattern(
+    r"bosse?s?|manager|supervisor|team lead|wife|husband|spouse|girlfriend|boyfriend|fiancee?|"
+    r"landlord|dentist|gp|my name|her name|his name|user's name|favou?rite \w+|default \w+|"
+    r"deadline|birthday|e-?mail(?: address)?|phone(?: number)?|address|budget|rent|salary|height|"
+    r"weight|shoe size|blood (?:type|group)|time ?zone|nationality|citizenship|native language|"
+    r"szef\w*|kierowni\w+|przełożon\w+|żon[aąyę]|mąż|męża|dziewczyn[aąyę]|chłopak\w*|narzeczon\w+|"
+    r"ma(?:m)? na imię|imię|ulubion\w+ \w+|domyśln\w+ \w+|termin|urodziny|e?mail|telefon|"
+    r"numer telefonu|budżet|czynsz|pensja|wzrost|waga|rozmiar buta|grupa krwi|strefa czasowa|"
+    r"narodowość|obywatelstwo|"
+    r"начальни\w+|руководител\w+|шеф\w*|жен[аоуы]й?|муж\w*|девушк\w+|невест\w+|жених\w*|"
+    r"меня|ее|его|любим\w+ \w+|основн\w+ \w+|срок|дедлайн|день рождения|почта|телефон|"
+    r"номер телефона|бюджет|аренда|зарплата|рост|вес|размер обуви|группа крови|часовой пояс|"
+    r"гражданство|национальность"
+)
+"""What somebody has one of."""
+_STATE = _pattern(
+    r"is|are|am|i'm|have|has|had|takes?|uses?|costs?|weighs|starts?|ends?|begins?|opens?|closes?|"
+    r"keep|kept|wakes?|gets up|wstaj\w+|встает|встаю|ma|mam|mają|mamy|jest|są|to|"
+    r"używa\w*|kosztuje|waży|zaczyna\w*|kończy|trwa|у|есть|это|использу\w+|пользу\w+|стоит|весит|начина\w+|длится|храним|хранятся"
+)
+"""What holds now and may have another number next: an event ("ran 5 km") may happen again."""
+_DENIED = _pattern(
+    r"not|no|never|none|neither|nor|without|no longer|stop(?:s|ped)?|quits?|gave up|given up|sold|"
+    r"hates?|hated|dislikes?|detests?|can ?not stand|"
+    r"nie|nigdy|bez|przesta\w+|rzucił\w*|sprzedał\w*|nienawidz\w+|nie (?:znos\w+|cierpi\w*)|"
+    r"не|нет|никогда|без|перестал\w*|бросил\w*|продал\w*|ненавид\w+|терпеть не мо\w+|не вынос\w+"
+)
+_NOT_DENIED = _pattern(r"not only|no (?:doubt|problem)|nie tylko|не только")
+_LIKING = _pattern(r"likes?|loves?|enjoys?|lubi\w*|uwielbia\w*|люб(?:лю|ит|ят)|обожа\w*|нрав\w+")
+_CHANGED = _pattern(
+    r"any ?more|any longer|no longer|now|these days|currently|already|again|still|really|just|"
+    r"always|years old|turned|teraz|już|obecnie|znowu|zawsze|lat|lata|rok|"
+    r"теперь|сейчас|уже|больше|снова|всегда|лет|год|года"
+)
+"""Words that make no difference to what a fact is about."""
+_HEDGED = _pattern(
+    r"also|too|another|second|sometimes|part[ -]time|plans?|wants?|would|might|maybe|if|unless|"
+    r"used to|born|grew up|formerly|once|previously|was|were|will|"
+    r"też|także|również|drug\w+|czasem|czasami|planuj\w+|chce|chcę|może|jeśli|dawniej|kiedyś|był\w*|"
+    r"тоже|также|еще|второ\w+|иногда|планиру\w+|хоч\w+|возможно|если|раньше|прежде|был\w*"
+)
+"""Says that something holds beside the rest, at times, not yet or not any more."""
+_ASIDE = re.compile(
+    r",? (?:instead of|rather than|and not|not|zamiast|a nie|nie|вместо|а не|не) "
+    r"(?P<aside>[\w' -]{2,40})[.!]?$"
+)
+_LEAD = re.compile(r"^\W*(?:update|correction|change|fyi|zmiana|poprawka|обновление|поправка): ")
+_TAIL = re.compile(
+    r"(?:[,.;!]? +(?:now|currently|these days|since \w+|as of .+|for good|again|last \w+|teraz|"
+    r"obecnie|od \w+|теперь|сейчас|с \w+))*[.!]*$"
+)
+_NUMBER_WORDS = [
+    "one jeden jedna jedno jednego jedną один одна одно одного одну",
+    "two dwa dwie dwoje dwóch два две двое двоих двух",
+    "three trzy troje trzech три трое троих трёх",
+    "four cztery czworo czterech четыре четверо четырёх",
+    "five pięć pięcioro pięciu пять пятеро пяти",
+    "six sześć sześciu шесть шести",
+    "seven siedem siedmiu семь семи",
+    "eight osiem ośmiu восемь восьми",
+    "nine dziewięć dziewięciu девять девяти",
+    "ten dziesięć dziesięciu десять десяти",
+]
+_COUNTS = {fold(w): str(n) for n, line in enumerate(_NUMBER_WORDS, 1) for w in line.split()}
+_DIGITS = re.compile(r"\d+(?:[.,:]\d+)*(?:st|nd|rd|th)?(?!\w)")
+_COUNTRY = re.compile(
+    r"(?:poland|pols|germany|niem|герман|польш|franc|франц|spain|hiszpa|испан|ital|wlo|итал|russia|"
+    r"rosj|росси|ukrain|украин|england|angli|англи|britain|brytan|uk|usa?|america|ameryk|америк|"
+    r"czech|чех|austri|австр|switzer|szwajc|швейц|swed|szwec|швец|norw|норв|denmark|dani|netherl|"
+    r"holand|нидерл|belg|бельг|portug|португ|irel|irland|ирланд|scotl|szkoc|шотл|canad|kanad|канад|"
+    r"japan|japon|япон|chin|кита|india|индии|turk|turc|турц|georgia|gruz|грузи|serb|серб|"
+    r"europ|европ|belarus|bialorus|беларус|lithuan|litw|литв|gree|grec|грец|finl|финл)"
+)
+"""Who lives in a country may be said to live in a town of it next."""
+_JOINT = re.compile(r"[,;()]|\b(?:and|but|with|who|where|because|oraz|i|a|ale|z|ze|и|но|а|с|со)\b")
+_MOST_VALUE = 4
+"""Words of a value; more say something else besides."""
+_BIRTHDAYS = 2
+"""A son who is older by more is another son."""
+_PREFIX, _ENDING = 4, 3
+_LATIN = str.maketrans(
+    dict(zip("абвгдезийклмнопрстуфхцыэвйё", "abvgdeziiklmnoprstufhcyevie", strict=True))
+    | {"ж": "z", "ч": "c", "ш": "s", "щ": "s", "ю": "u", "я": "a", "ь": "", "ъ": "", "w": "v"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A fact taken apart, as far as it is certain."""
+
+    folded: str
+    words: tuple[Word, ...]
+    """What it is about, without numbers and denials."""
+    numbers: tuple[str, ...]
+    denied: bool
+    hedged: bool
+    slots: tuple[tuple[str, tuple[Word, ...], tuple[Word, ...]], ...]
+    """(slot, whose, value)."""
+
+
+def contradicts(new: str, old: str) -> bool:
+    """Tell whether a new fact says for certain that an old one does not hold any more."""
+    one, other = _read(new), _read(old)
+    if one.folded == other.folded or one.hedged or other.hedged:
+        return False
+    if one.denied != other.denied:
+        return bool(one.words) and mutual(one.words, other.words) and one.numbers == other.numbers
+    if aside := _ASIDE.search(one.folded):
+        gone = content(aside["aside"])
+        kept = content(one.folded[: aside.start()])
+        return bool(gone) and covers(gone, other.words) and covers(other.words, (*kept, *gone))
+    if one.denied:
+        return False
+    return any(
+        slot == name and mutual(whose, owner) and _differ(slot, whose, value, before)
+        for slot, whose, value in one.slots
+        for name, owner, before in other.slots
+    ) or _counted_anew(one, other)
+
+
+def contradicted(new: str, facts: Sequence[str]) -> tuple[int, ...]:
+    """Return the positions of the old facts that a new one takes the place of."""
+    return tuple(at for at, old in enumerate(facts) if contradicts(new, old))
+
+
+def denies(text: str) -> bool:
+    """Tell whether a text denies what it speaks of, by a `not` or by disliking it."""
+    return _read(text).denied
+
+
+def is_liking(folded: str) -> bool:
+    """Tell whether a folded word says that somebody likes something, or does not."""
+    return bool(_LIKING.search(folded)) or folded in ("hate", "hates", "nienawidzi", "ненавидит")
+
+
+@lru_cache(maxsize=100_000)
+def alike(one: Word, other: Word) -> bool:
+    """Tell whether two words are one: by form, or as one name in two scripts."""
+    if one.folded == other.folded or one.same(other):
+        return True
+    if one.folded.isascii() == other.folded.isascii():
+        return False
+    left, right = (word.folded.translate(_LATIN) for word in (one, other))
+    shared = next(
+        (at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b),
+        min(len(left), len(right)),
+    )
+    return shared >= _PREFIX and max(len(left), len(right)) - shared <= _ENDING
+
+
+def covers(words: Sequence[Word], others: Sequence[Word]) -> bool:
+    """Tell whether each of some words is one of the others."""
+    return all(any(alike(word, other) for other in others) for word in words)
+
+
+def mutual(one: Sequence[Word], other: Sequence[Word]) -> bool:
+    """Tell whether two groups hold the same words."""
+    return covers(one, other) and covers(other, one)
+
+
+def _differ(
+    slot: str, whose: Sequence[Word], value: Sequence[Word], before: Sequence[Word]
+) -> bool:
+    """Tell whether two values of one slot exclude each other."""
+    words, others = ([one for one in each if one.folded.isalpha()] for each in (value, before))
+    shared = any(alike(one, other) for one in value for other in before)
+    if shared and (not mutual(words, others) or mutual(value, before)):
+        return False
+    if slot == "age":
+        years = int(value[0].folded) - int(before[0].folded)
+        return 0 < years <= _BIRTHDAYS or (not whose and years > 0)
+    if value[0].folded.isascii() != before[0].folded.isascii():
+        return slot == "home"
+    if slot == "home":
+        lands = [bool(_COUNTRY.match(one[0].folded)) for one in (value, before)]
+        return lands[0] == lands[1]
+    return True
+
+
+def _counted_anew(one: _Reading, other: _Reading) -> bool:
+    """Tell whether two facts say the same with other numbers, of what holds now."""
+    if not one.numbers or len(one.numbers) != len(other.numbers) or one.numbers == other.numbers:
+        return False
+    if not one.words or not mutual(one.words, other.words):
+        return False
+    heads = []
+    for each in (one, other):
+        state = _STATE.search(each.folded)
+        if state is None:
+            return False
+        heads.append(_numbers(each.folded[: state.start()]))
+    return heads[0] == heads[1]  # a number before the verb is a part of a name: "room 12 is"
+
+
+@lru_cache(maxsize=4096)
+def _read(text: str) -> _Reading:
+    said = _LEAD.sub("", fold_word(" ".join(text.split())))
+    plain = _NOT_DENIED.sub(" ", said.replace("can't", "can not").replace("n't", " not"))
+    is_denied = bool(_DENIED.search(plain))
+    about = _LIKING.sub(" ", _CHANGED.sub(" ", _DENIED.sub(" ", plain)))
+    words = tuple(
+        word
+        for word in content(about)
+        if word.folded[0].isalpha() and word.folded not in NEGATIONS | _COUNTS.keys()
+    )
+    slots = () if is_denied else tuple(_slots(" ".join(text.split()), said))
+    return _Reading(said, words, _numbers(said), is_denied, bool(_HEDGED.search(said)), slots)
+
+
+def _numbers(folded: str) -> tuple[str, ...]:
+    said = [*_DIGITS.findall(folded)]
+    return (*said, *(_COUNTS[word] for word in re.findall(r"[^\W\d]+", folded) if word in _COUNTS))
+
+
+def _slots(text: str, folded: str) -> list[tuple[str, tuple[Word, ...], tuple[Word, ...]]]:
+    """Return the slots that a whole fact fills, and nothing else beside."""
+    if len(text) != len(folded):
+        return []
+    stop = _TAIL.search(folded)
+    text, folded = (one[: stop.start() if stop else None] for one in (text, folded))
+    found = []
+    for name, cue in _CUES.items():
+        match = cue.search(folded)
+        value = text[match.end() :].strip() if match else ""
+        if match is None or not _is_value(value, named=name not in _ANY_VALUE):
+            continue
+        if name != "age":
+            whose = content(_CHANGED.sub(" ", folded[: match.start()]))
+            found.append((name, whose, _value(value)))
+        elif value.split()[0].isdigit():
+            whose = content(_CHANGED.sub(" ", folded[: match.end()]))
+            found.append((name, whose, content(value)[:1]))
+    match = _COPULA.search(folded) or re.search(r"\s[-–—=]\s|:\s", folded)
+    if match:
+        sides = text[: match.start()].strip(), text[match.end() :].strip()
+        for about, value in (sides, sides[::-1]):
+            if _SLOT.search(fold_word(about)) and not _SLOT.search(fold_word(value)):
+                whose = content(about)
+                if _is_value(value, named=False):
+                    found.append(("slot", whose, _value(value)))
+    return [one for one in found if one[2]]
+
+
+def _value(text: str) -> tuple[Word, ...]:
+    return tuple(one for one in content(text) if one.folded[0].isalnum())
+
+
+def _is_value(value: str, *, named: bool) -> bool:
+    words = value.split()
+    if not words or len(words) > _MOST_VALUE or _JOINT.search(value):
+        return False
+    return value[0].isupper() or not named

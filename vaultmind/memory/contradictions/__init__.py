@@ -1,1 +1,0 @@
-"""Whether a new fact contradicts an old one: subject and relation, not only words."""
