@@ -8,7 +8,7 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
@@ -22,12 +22,13 @@ from vaultmind.redact import blank_private, mask
 from vaultmind.session.unkept import unkept
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import OPEN_FLAGS, Change, FileStat, FileText, VaultReader, stat_of
-from vaultmind.vault.nesting import SPEAKER_SHOWN, safe
+from vaultmind.vault.nesting import SPEAKER_SHOWN, quote, safe
 from vaultmind.vault.paths import SESSION_ID, VaultPaths
 from vaultmind.vault.properties import front_matter
 from vaultmind.vault.session_meta import BOM, SessionMeta, parse_meta, runs
 from vaultmind.vault.transcript import (
     Transcript,
+    completion,
     count_messages,
     parse_session,
     render_message,
@@ -60,6 +61,14 @@ _BLOCK_ID = re.compile(r"(?:^|(?<=[ \t]))\^[A-Za-z0-9-]+$")
 _HEADING = re.compile(r"(#{1,6})(?: |$)")
 _NUMBER = r"(\d{4}-\d\d-\d\d)_(\d{3,5})(?!\d)"
 _OWN_TOMBSTONE = re.compile(rf'"session": ?"{_NUMBER}'.encode())
+
+_TORN_LINE = re.compile(
+    r"^(?:## Segment \d+ %%\{(?:(?!\}%%)[^\n])*"
+    r"|> \[!(?:\w*|(?:user|assistant|tool|system)\]"
+    r"(?:[^\n]*%%\{(?:(?!\}%%)[^\n])*|(?: [\d:]{0,8}(?: (?:·[^\n%]*)?)?%{0,2})?)))\Z",
+    re.MULTILINE,
+)
+"""The beginning of a line of ours at the end of a file: its comment was never closed, or begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +116,30 @@ def cut(message: Message, room: int) -> Message:
         text = text[: int(len(text) * room / size * 0.99)]
         message = replace(message, text=f"{text} …", speaker=message.speaker[:SPEAKER_SHOWN])
     return message
+
+
+def mending(messages: Sequence[Message]) -> Change:
+    """Return the change that completes the end of a session's file.
+
+    A crash tore it, or a person left it otherwise. A message that is there only in part, and is
+    logged now, goes.
+    """
+    whole = {message.id: message.text for message in messages if message.id}
+
+    def change(file: FileText | None) -> str:
+        if file is None:
+            raise NotFound("The open session was deleted a moment ago.", hint="Log it again.")
+        text = _TORN_LINE.sub("", file.text)
+        transcript = parse_session(text)
+        last = transcript.messages[-1] if transcript.messages else None
+        if last and not last.message.block and last.message.id in whole:
+            there = text[last.text_start : last.text_end].replace("\r\n", "\n")
+            quoted = "\n".join(quote(whole[last.message.id]))
+            if quoted != there and quoted.startswith(there):
+                return text[: last.start]
+        return text + completion(text, transcript, file.newline)
+
+    return change
 
 
 # --- ids and times ------------------------------------------------------------------------

@@ -9,7 +9,6 @@ pipe names, and one for all that is said in none.
 from __future__ import annotations
 
 import logging
-import re
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -42,6 +41,7 @@ from vaultmind.session.files import (
     cut,
     iso,
     keepable_id,
+    mending,
     numbers_used,
     parse_time,
     read_session,
@@ -49,8 +49,7 @@ from vaultmind.session.files import (
     session_of,
 )
 from vaultmind.types import Caller, Message, MessageRef
-from vaultmind.vault.files import Change, FileStat, FileText, VaultReader
-from vaultmind.vault.nesting import quote
+from vaultmind.vault.files import FileStat, VaultReader
 from vaultmind.vault.paths import agent_name
 from vaultmind.vault.session_meta import is_hosts, parse_meta, runs
 from vaultmind.vault.transcript import (
@@ -58,7 +57,6 @@ from vaultmind.vault.transcript import (
     Transcript,
     completion,
     next_block,
-    parse_session,
     render_header,
     render_message,
     render_segment,
@@ -70,13 +68,6 @@ titles where a message is cut to fit."""
 NEW_SESSION_TRIES = 20
 RECENT, RECENT_DAYS = 4, timedelta(days=7)
 """Other conversations that the start of one is told of, and how old they may be."""
-_TORN_LINE = re.compile(
-    r"^(?:## Segment \d+ %%\{(?:(?!\}%%)[^\n])*"
-    r"|> \[!(?:\w*|(?:user|assistant|tool|system)\]"
-    r"(?:[^\n]*%%\{(?:(?!\}%%)[^\n])*|(?: [\d:]{0,8}(?: (?:·[^\n%]*)?)?%{0,2})?)))\Z",
-    re.MULTILINE,
-)
-"""The beginning of a line of ours at the end of a file: its comment was never closed, or begun."""
 log = logging.getLogger(__name__)
 
 
@@ -538,7 +529,7 @@ class SessionLog:
         """Complete the end of the open session's file, where it needs that."""
         session = talk.session
         if session and not session.whole:
-            change = _mending(messages)
+            change = mending(messages)
             self._gate.save(session.path, change, talk.caller, "a torn session is mended")
             talk.session = self._open(talk.agent, session.id, session.last, talk)
 
@@ -599,27 +590,3 @@ class SessionLog:
         if ended:
             self._listeners.ended(agent, session_of(path))
         return ended
-
-
-def _mending(messages: Sequence[Message]) -> Change:
-    """Return the change that completes the end of a session's file.
-
-    A crash tore it, or a person left it otherwise. A message that is there only in part, and is
-    logged now, goes.
-    """
-    whole = {message.id: message.text for message in messages if message.id}
-
-    def change(file: FileText | None) -> str:
-        if file is None:
-            raise NotFound("The open session was deleted a moment ago.", hint="Log it again.")
-        text = _TORN_LINE.sub("", file.text)
-        transcript = parse_session(text)
-        last = transcript.messages[-1] if transcript.messages else None
-        if last and not last.message.block and last.message.id in whole:
-            there = text[last.text_start : last.text_end].replace("\r\n", "\n")
-            quoted = "\n".join(quote(whole[last.message.id]))
-            if quoted != there and quoted.startswith(there):
-                return text[: last.start]
-        return text + completion(text, transcript, file.newline)
-
-    return change
