@@ -11,8 +11,15 @@ import pytest
 from tests.planner.planned import MAIN, Planned
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.planner import code
-from vaultmind.planner.candidates import Asked, Candidate, candidates, said_of, seeds_of
-from vaultmind.planner.features import features_of, scope_of
+from vaultmind.planner.candidates import (
+    Asked,
+    Candidate,
+    candidates,
+    features_of,
+    said_of,
+    scope_of,
+    seeds_of,
+)
 from vaultmind.planner.git import History
 from vaultmind.planner.pack import decide, lay
 from vaultmind.planner.scorer import Weights
