@@ -215,6 +215,8 @@ def test_what_earlier_work_names_is_added_unless_it_is_hidden(planned: Planned) 
     pool = candidates(asked(planned, "the bread oven", "vault", MAIN, *more))
     assert (pool["Taxes.md"].signals["affinity"], pool["Taxes.md"].causal) == (0.9, 0.8)
     assert not pool.keys() & set(hidden)
+    gone = Candidate("Not there.md", {"affinity": 0.9})
+    assert candidates(asked(planned, "xyzzy plugh", "shop", MAIN, gone)) == {}
 
 
 def test_the_strongest_candidates_are_those_that_most_speaks_for() -> None:
