@@ -190,8 +190,7 @@ def shrink(brain: str, archive: str, weighing: Weighing, keep: str) -> tuple[Mov
             left.append(one)
             size = smaller
     gone, taken = [move for _, move in sorted(left, key=lambda one: one[0])], block_ids(archive)
-    came = (archived(move.fact, taken, weighing.paths) for move in gone)
-    return (*gone, *came)
+    return (*gone, *(archived(move.fact, taken, weighing.paths) for move in gone))
 
 
 def archived(fact: Fact, taken: set[str], paths: VaultPaths) -> Move:
