@@ -45,7 +45,7 @@ from vaultmind.memory.forget.kinds import Edit, Ref
 from vaultmind.memory.forget.taking import ERASABLES, Erasable
 from vaultmind.memory.forget.tombstones import Hiding, hidden_words
 from vaultmind.memory.late import FORGOTTEN, Late
-from vaultmind.memory.moves import Move, Sizes, Weighing
+from vaultmind.memory.moves import Move, Sizes
 from vaultmind.memory.queue import Queue
 from vaultmind.memory.rights import AUTO, VERDICTS, Authority, Decision, cautious, inferred
 from vaultmind.memory.words import content
@@ -260,9 +260,8 @@ class FactWriter:
     def asking(self, write: MemoryWrite, words: tuple[str, ...]) -> Ask:
         """Return a write that is safe to store, with what it needs to know of the memory."""
         language = self._stores.authority.identity(write.agent).language or "en"
-        today = self._clock().date()
-        weighing = Weighing(self._paths, write.agent, today, language, self._settings.sizes)
-        return Ask(write, words, weighing, self._settings.rng)
+        today, sizes = self._clock().date(), self._settings.sizes
+        return Ask(write, words, self._paths, today, sizes, self._settings.rng, language)
 
     # --- who may --------------------------------------------------------------------------
 
