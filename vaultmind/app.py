@@ -35,7 +35,7 @@ from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.episodes import open_watching
 from vaultmind.planner.saving import PLANS
-from vaultmind.planner.sources import Sources, SourcesErasing, folder_indexes
+from vaultmind.planner.sources import Sources, folder_indexes
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
 from vaultmind.session.capture import Capture
@@ -67,6 +67,8 @@ if TYPE_CHECKING:
 
 """The person's own ways to say things: TOML files in this folder of the memory folder."""
 
+RECORDS_SECONDS = 60.0
+"""How long an erasure waits until what plans know of the notes is made anew."""
 EMBEDDER_SECONDS, EMBEDDER_POLL_SECONDS = 20.0, 0.1
 """How long extraction waits for an embedder that is being loaded: without, it finds less."""
 
@@ -122,8 +124,14 @@ class App:
         self._open_gate()
         self.episodes = Episodes(config, self.gate, self.reader, clock, self._device_name)
         """What agents did for a task: `recorder`, `files`, `tables`."""
-        erasing = SourcesErasing(self.index.erasing, self.sources)
-        self.erasing = EpisodesErasing(erasing, self.episodes, lambda: self.watching)
+
+        def renew_records() -> str:
+            self.sources.vault.structure.settle(RECORDS_SECONDS)
+            return ""
+
+        self.erasing = EpisodesErasing(
+            self.index.erasing, self.episodes, lambda: self.watching, renew_records
+        )
         self.watching = open_watching(self.episodes.recorder, self.sources, clock)
         self._open_talks()
         self._open_outlets()

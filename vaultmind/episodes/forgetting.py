@@ -168,7 +168,7 @@ EPISODES: tuple[Erasable, ...] = (
 
 
 class EpisodesErasing:
-    """Implements `IndexErasing`: takes erased texts out of the tables, too, and offers with them.
+    """Implements `IndexErasing`: takes erased texts out of all that is made of notes.
 
     It is not known here which texts: what was asked in conversations that go on is let go of
     whatever it says. What a plan offered is removed with whatever was taken out of its episode's
@@ -176,11 +176,16 @@ class EpisodesErasing:
     """
 
     def __init__(
-        self, inner: IndexErasing, episodes: Episodes, watching: Callable[[], Watching]
+        self,
+        inner: IndexErasing,
+        episodes: Episodes,
+        watching: Callable[[], Watching],
+        records: Callable[[], str] = str,
     ) -> None:
+        """`records` renews what plans know of the notes, and returns what failed."""
         self._inner = inner
         self._episodes = episodes
-        self._watching = watching
+        self._watching, self._records = watching, records
 
     def begin(self) -> None:
         """Note that files are about to change; what was asked in no note yet is let go of."""
@@ -197,11 +202,12 @@ class EpisodesErasing:
                 episodes.recorder.drop_offers(name, PERSON)
             except VaultMindError as error:
                 faults.append(f"what plans offered in {name} could not be removed ({error})")
-        try:
-            faults += filter(None, [episodes.scrub()])
-        except VaultMindError as error:
-            faults.append(f"the tables of episodes could not be cleaned ({error})")
         scrubbed = self._inner.scrub(touched)
+        for clean in (episodes.scrub, self._records):
+            try:
+                faults += filter(None, [clean()])
+            except VaultMindError as error:
+                faults.append(f"what is made of the notes could not be cleaned ({error})")
         return Scrubbed(scrubbed.traces, (*scrubbed.faults, *faults))
 
     def saying(self, text: str, limit: int) -> list[Chunk]:

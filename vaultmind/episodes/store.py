@@ -83,8 +83,8 @@ class Tables:
 
     def follow(self, files: EpisodeFiles) -> list[str]:
         """Bring the table up to date with the notes; return those that are gone."""
-        listed = {one.name: one for one in files.listed()}
         known = dict(self._rows("SELECT episode, stamp FROM episodes"))
+        listed = {one.name: one for one in files.listed()}  # after: what begins now is not gone
         for name, one in listed.items():
             if known.get(name) != one.stamp:
                 self._take(files, one)

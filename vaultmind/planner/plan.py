@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -10,6 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from vaultmind import tokens
+from vaultmind.episodes.gains import Work, figures_of
+from vaultmind.episodes.types import Offer
 from vaultmind.errors import BadArgument
 from vaultmind.planner.candidates import Asked
 from vaultmind.planner.earlier import SLACK, Earlier, Recalled, told_within
@@ -78,7 +79,7 @@ class Planner:
         self._sources, self._clock, self._weights = sources, clock, weights
         self._earlier, self._reranker = earlier, Reranker(minion)
         self._plans = 0
-        self._last: deque[tuple[float, int, str]] = deque(maxlen=KEPT)
+        self._last: deque[Offer] = deque(maxlen=KEPT)
 
     def settle(self, source: Source, timeout_seconds: float) -> bool:
         """Bring what is kept of a source up to date; tell whether there was the time."""
@@ -93,19 +94,14 @@ class Planner:
     @property
     def figures(self) -> PlanFigures:
         """Return how planning went since the start."""
-        last = [*self._last]
-        if not last:
-            return PlanFigures()
-        took, sizes = (sorted(each) for each in ([a for a, _, _ in last], [b for _, b, _ in last]))
-        asked = [one for _, _, one in last if one != "none"]
-        half, most = (max(0, math.ceil(len(last) * share) - 1) for share in (0.50, 0.95))
+        told = figures_of([Work("", self._clock(), offers=tuple(self._last))])
         return PlanFigures(
-            plans=self._plans,
-            plan_context_p50_ms=round(took[half], 1),
-            plan_context_p95_ms=round(took[most], 1),
-            context_tokens_median=int(sizes[half]),
-            rerank_invocation_rate=round(len(asked) / len(last), 3),
-            fallback_rate_ml_unavailable=round(asked.count("fallback") / max(1, len(asked)), 3),
+            self._plans,
+            told.plan_context_p50_ms or 0.0,
+            told.plan_context_p95_ms or 0.0,
+            told.context_tokens_median or 0,
+            told.rerank_invocation_rate or 0.0,
+            told.fallback_rate_ml_unavailable or 0.0,
         )
 
     def plan(self, request: PlanRequest, caller: Caller) -> Plan:
@@ -148,8 +144,9 @@ class Planner:
         weights = self._weights(source.structure.names.stuff).name
         offer = offer_of(asked, ranked, done, weights=weights, cache=status)
         took_ms = _since_ms(started)
+        offer = replace(offer, took_ms=took_ms, rerank=voice.outcome)
         self._plans += 1
-        self._last.append((took_ms, report.estimated_used, voice.outcome))
+        self._last.append(replace(offer, files={}, tokens=report.estimated_used))
         return Plan(
             cache_status=status,
             freshness=done.freshness,
@@ -163,7 +160,7 @@ class Planner:
             rerank=voice.outcome,
             model=voice.model,
             earlier=works,
-            offer=replace(offer, took_ms=took_ms, rerank=voice.outcome) if was_ready else None,
+            offer=offer if was_ready else None,
         )
 
     def _ranked(self, asked: Asked) -> list[Ranked]:

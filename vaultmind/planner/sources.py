@@ -20,8 +20,8 @@ from vaultmind.errors import BadArgument, ConfigError, NotFound, VaultMindError
 from vaultmind.index.index import Index
 from vaultmind.index.linked import MAX_BYTES, FolderGround, NamedLines
 from vaultmind.index.outlet import Withheld
-from vaultmind.ports import Clock, Embedder, IndexErasing
-from vaultmind.types import Chunk, IndexState, Scrubbed
+from vaultmind.ports import Clock, Embedder
+from vaultmind.types import IndexState
 from vaultmind.vault.files import VaultReader
 
 if TYPE_CHECKING:
@@ -38,8 +38,6 @@ answered meanwhile."""
 _FIRST_SECONDS = 60.0
 """So long the vault's own index goes first."""
 _NICE = 15
-_SETTLE_SECONDS = 60.0
-"""That an erasure waits for records to be made anew."""
 _SYSTEM = ("/proc", "/sys", "/dev", "/run", "/boot", "/etc")
 _KEYS = (".ssh", ".gnupg", ".aws", ".kube", ".password-store", ".azure", ".config", ".local")
 """Folders of the home folder that hold keys and settings."""
@@ -429,33 +427,3 @@ def cut_by_definitions(path: str, text: str) -> Sequence[NamedLines]:
     from vaultmind.planner.spans import code_spans
 
     return code_spans(path, text)
-
-
-class SourcesErasing:
-    """Takes erased texts out of the vault's index, and out of the records made of its files."""
-
-    def __init__(self, index: IndexErasing, sources: Sources) -> None:
-        self._index = index
-        self._sources = sources
-
-    def begin(self) -> None:
-        """Note that files are about to change."""
-        self._index.begin()
-
-    def scrub(self, paths: Iterable[str]) -> Scrubbed:
-        """Index the paths as they stand, and clean all that was made of what they said."""
-        scrubbed = self._index.scrub(paths)
-        try:
-            self._sources.vault.structure.settle(_SETTLE_SECONDS)
-        except VaultMindError as error:
-            fault = f"what planning keeps could not be cleaned ({error})"
-            return Scrubbed(scrubbed.traces, (*scrubbed.faults, fault))
-        return scrubbed
-
-    def saying(self, text: str, limit: int) -> list[Chunk]:
-        """Return the chunks that hold words of a text, likeliest first."""
-        return self._index.saying(text, limit)
-
-    def nearest_to(self, texts: Sequence[str], limit: int) -> list[tuple[Chunk, float]] | None:
-        """Return the chunks that mean nearly the same as a text."""
-        return self._index.nearest_to(texts, limit)
