@@ -42,8 +42,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"terminal", "jsonfile"}),
         frozenset({"options", "claude_code"}),
         frozenset({"made", "processes", "connect", "minion"}),
-        frozenset({"memory", "notes", "demo"}),
-        frozenset({"chat"}),
+        frozenset({"commands", "talks", "demo", "chat"}),
         frozenset({"main"}),
     ),
     "index": (
@@ -95,7 +94,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"op", "show"}),
         frozenset({"ops"}),
         frozenset({"operations"}),
-        frozenset({"guard", "metrics", "prompts", "resources"}),
+        frozenset({"guard", "metrics", "offers"}),
         frozenset({"mcp"}),
         frozenset({"http"}),
         frozenset({"lock"}),

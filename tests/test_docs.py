@@ -19,9 +19,8 @@ from vaultmind.cli.main import cli
 from vaultmind.cli.options import GLOBAL_OPTIONS, own_options
 from vaultmind.config import SECTION_TYPES, all_keys
 from vaultmind.errors import DISTRIBUTION
-from vaultmind.serve import operations, resources
+from vaultmind.serve import offers, operations
 from vaultmind.serve.op import Operation
-from vaultmind.serve.prompts import PROMPTS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -130,8 +129,8 @@ def test_every_argument_of_a_tool_is_documented(operation: Operation) -> None:
 
 
 def test_every_resource_and_prompt_is_documented() -> None:
-    assert all(f"`{one.uri}`" in INTERFACES for one in resources.TEMPLATES)
-    assert all(f"`{one.name}`" in INTERFACES for one in PROMPTS)
+    assert all(f"`{one.uri}`" in INTERFACES for one in offers.TEMPLATES)
+    assert all(f"`{one.name}`" in INTERFACES for one in offers.PROMPTS)
 
 
 def test_the_readmes_first_block_is_the_two_commands() -> None:

@@ -50,15 +50,6 @@ def run(machine: Machine, *arguments: str, cwd: Path | None = None, **env: str) 
     return Done(done.returncode, done.stdout, done.stderr)
 
 
-def run_on_terminal(machine: Machine, *arguments: str, columns: int = 80, types: str = "") -> str:
-    """Run the program on a terminal so wide and return all that appeared there.
-
-    `types` is what the person types meanwhile.
-    """
-    command = [sys.executable, "-m", "vaultmind", *arguments]
-    return on_terminal(machine, command, columns=columns, types=types)
-
-
 def on_terminal(machine: Machine, command: list[str], columns: int, types: str = "") -> str:
     """Run a command on a terminal so wide and return all that appeared there."""
     ours, theirs = pty.openpty()

@@ -15,7 +15,7 @@ from tests.fakes import QueueGenerator
 from tests.machine import Machine
 from tests.minion.model import gguf
 from tests.told import opened
-from vaultmind.cli.chat import Talk
+from vaultmind.cli.chat import take_turn
 from vaultmind.minion.notes import Notes, model_key
 from vaultmind.minion.spending import Spending
 
@@ -44,7 +44,7 @@ def chat(machine: Machine, typed: str, *arguments: str) -> subprocess.CompletedP
 
 @pytest.mark.minion
 def test_a_talk_is_answered_from_memory_costed_and_written_down(talker: Machine) -> None:
-    typed = "remember that I bake rye bread on Fridays\nWhen do I bake?\n/new\n/end\nnever read\n"
+    typed = "remember that I bake rye bread on Fridays\nWhen do I bake?\n/end\nnever read\n"
     done = chat(talker, typed, "--json")
     assert done.returncode == 0, done.stderr
     did, answered = map(json.loads, done.stdout.splitlines())
@@ -83,9 +83,9 @@ def test_a_model_is_not_sent_again_what_the_memory_does_not_keep(
 ) -> None:
     model = QueueGenerator(*[f"Fine {at}." for at in range(4)])
     with opened(tmp_path, lambda: datetime.now().astimezone()) as person:
-        talk = Talk(person.settings(), model, 1500)  # type: ignore[arg-type]
-        for one in (*typed, "And now?"):
-            talk.answer(one)
+        settings = person.settings()
+        for at, one in enumerate((*typed, "And now?")):
+            take_turn(settings, model, 1500, f"chat:{at}", one)  # type: ignore[arg-type]
         config = person.app.config
         spent = Spending(config.state_dir, 60.0, datetime.now().astimezone).today()
     system, asked = (turn.text for turn in model.asked[-1].turns)

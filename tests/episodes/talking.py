@@ -136,7 +136,7 @@ class Talk:
         self.tell("Stop")
 
     def ends(self) -> None:
-        self.tell("SessionEnd", reason="other")
+        self.tell("SessionEnd")
 
     # --- what is kept --------------------------------------------------------------------
 

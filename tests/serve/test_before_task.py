@@ -15,7 +15,7 @@ from tests.serve.daemons import House
 from tests.serve.test_hook import quiet, run
 from vaultmind.client import wire
 from vaultmind.client.client import Client
-from vaultmind.serve.ops.hooks import OPENING, TASK
+from vaultmind.serve.ops.hooks import OPENING
 from vaultmind.session import spool
 
 PROMPT = "Find out how hot the oven bakes and say whether bread needs more."
@@ -61,7 +61,7 @@ def test_a_sub_agent_reads_first_what_belongs_to_its_task(house: House, tool: st
     found = changed(run(house, "PreToolUse", given))
     text = found.pop("prompt")
     kept = dict(given["tool_input"])
-    assert text.startswith(OPENING) and text.endswith(f"{TASK}\n\n{kept.pop('prompt')}")
+    assert text.startswith(OPENING) and text.endswith(f"The task:\n\n{kept.pop('prompt')}")
     assert "230 degrees" in text and "Oven.md" in text
     assert found == kept, "all else of the input stays as it was"
     assert text.index("<<recalled") < text.index("230 degrees") < text.index("<<end")

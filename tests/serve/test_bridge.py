@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 
@@ -54,34 +53,6 @@ def test_answers_that_are_due_arrive_after_stdin_has_ended(shared_house: House) 
     pipe.stdin.close()
     assert pipe.read()["id"] == 1
     assert pipe.process.wait(5) == 0
-
-
-def test_a_client_that_died_ends_it(shared_house: House) -> None:
-    pipe = shared_house.pipe()
-    pipe.shake_hands()
-    pipe.stdout.close()
-    pipe.send("tools/list", {}, 5)
-    assert pipe.process.wait(10) == 0
-
-
-def test_lines_cut_anywhere_arrive_whole(shared_house: House) -> None:
-    pipe = shared_house.pipe()
-    pipe.shake_hands()
-    line = json.dumps({"jsonrpc": "2.0", "id": "cut", "method": "tools/list"}).encode() + b"\n"
-    for start in range(0, len(line), 7):
-        pipe.write(line[start : start + 7])
-    assert pipe.read()["id"] == "cut"
-
-
-def test_a_vault_that_vanished_is_said_in_words_and_found_again(house: House) -> None:
-    pipe = house.pipe()
-    pipe.shake_hands()
-    house.kill()
-    away = house.vault.rename(house.vault.with_name("away"))
-    answer = pipe.ask("tools/list")
-    assert str(house.vault) in answer["error"]["message"]
-    away.rename(house.vault)
-    assert pipe.tools()
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_no_argument_and_no_later_word_changes_who_calls(home: House) -> None:
     call(pipe, "memory_update", op="remember", text="The boat is called Iskra", agent="dexter")
     meta = {"io.modelcontextprotocol/clientInfo": {"name": "dexter", "version": "1"}}
     pipe.ask("tools/call", name="memory_status", arguments={}, _meta=meta)
-    assert call(pipe, "memory_status")["agent"] == "main"
+    assert "agent main" in json.dumps(pipe.ask("tools/call", name="memory_status", arguments={}))
     (audit,) = (home.vault / "VaultMind/agents/dexter/memory").glob("audit-*.jsonl")
     line = json.loads(audit.read_text("utf-8").splitlines()[0])
     assert (line["caller"], line["client"], line["agent"]) == ("main", "client", "dexter")

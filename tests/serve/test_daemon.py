@@ -10,21 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.serve.daemons import House, alive
-from tests.waiting import until
-from vaultmind.client import launch, wire
+from tests.serve.daemons import House
+from vaultmind.client import launch
 from vaultmind.client.client import Client
-from vaultmind.client.wire import Wire
 from vaultmind.config import Flags, load_config
 from vaultmind.errors import DaemonUnavailable, VaultLocked
 from vaultmind.serve.lock import VaultLock
 
 HELLO = launch.hello("ops", kind="person", client="test")
-
-
-def raw(house: House) -> Wire:
-    """Return a connection on which nothing has been said."""
-    return Wire(wire.dial(str(house.config.state_dir)))
 
 
 def test_many_who_start_it_at_once_share_one_daemon(house: House) -> None:
@@ -77,13 +70,6 @@ def test_a_signal_ends_it_cleanly(house: House, number: signal.Signals) -> None:
     assert house.log.rstrip().endswith("stopped")
 
 
-def test_without_a_client_it_stops_by_itself(house: House) -> None:
-    house.environment["VAULTMIND_DAEMON_IDLE_EXIT_MINUTES"] = "0.01"
-    child = house.running()
-    assert child.wait(20) == 0
-    assert "no client for" in house.log
-
-
 def test_with_its_state_folder_gone_it_makes_way(house: House) -> None:
     child, folder = house.running(), house.config.state_dir
     gone = folder.rename(folder.with_name("gone"))  # at once, while the daemon writes into it
@@ -101,46 +87,3 @@ def test_an_older_daemon_is_replaced(house: House, monkeypatch: pytest.MonkeyPat
     assert reached.peer["pid"] != child.pid, "a new one, and used though it is no younger"
     reached.close()
     assert child.wait(20) == 0
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"vaultmind": 2}, "wire protocol 1"),
-        ({"mode": "shell"}, "mcp, ops"),
-        ({"kind": "root"}, "agent, person"),
-        ({"kind": "agent", "agent": "../main"}, "'agent'"),
-        ({"mode": "mcp"}, "Allowed: agent"),
-    ],
-)
-def test_a_greeting_it_cannot_serve_is_refused_in_words(
-    shared_house: House, change: dict[str, object], words: str
-) -> None:
-    with raw(shared_house).sock as sock:
-        peer = Wire(sock)
-        peer.send({**HELLO, **change})
-        assert words in peer.receive()["error"]["message"]
-        assert peer.receive() == {}
-
-
-def test_a_socket_that_hangs_is_reported(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launch, "HELLO_SECONDS", 0.2)
-    folder = str(house.config.state_dir)
-    with wire.listen(folder), pytest.raises(DaemonUnavailable, match="does not answer"):
-        launch.connect(house.config, HELLO)
-
-
-def test_a_vault_that_cannot_be_opened_is_said_and_tried_anew(house: House) -> None:
-    in_the_way = house.config.state_dir / "device"
-    in_the_way.mkdir(parents=True)
-    pipe = house.pipe()
-    pipe.shake_hands()
-    pid = house.pid()
-    client = Client.connect(house.config)
-    with client, pytest.raises(DaemonUnavailable, match="could not be opened"):
-        client.call("memory_status", {})
-    answer = pipe.ask("tools/call", name="memory_status", arguments={})
-    assert "could not be opened" in answer["result"]["content"][0]["text"]
-    until(lambda: not alive(pid, []))
-    in_the_way.rmdir()
-    assert not pipe.ask("tools/call", name="memory_status", arguments={})["result"].get("isError")

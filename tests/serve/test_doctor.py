@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests.episodes.worked import NOW, Folder, episode, event, iso
-from tests.fakes import HashEmbedder
-from tests.serve.vaults import config_of, open_vault, write_vault
-from vaultmind.app import App, open_app
-from vaultmind.cli.options import InProcess
-from vaultmind.episodes.types import Offer, TaskMark
+from tests.serve.vaults import open_vault
+from vaultmind.app import App
 from vaultmind.serve.operations import Call, run_operation
-from vaultmind.serve.ops import status as doctor
-from vaultmind.types import PERSON, Message, Progress
+from vaultmind.types import PERSON
 
 
 def checks(app: App) -> dict[str, Any]:
@@ -60,80 +50,3 @@ def test_every_fault_is_named_and_has_a_way_to_mend_it(tmp_path: Path) -> None:
         assert "episodes/2026-02-20_002.md: its front matter is missing" in text
         told = run_operation(app, Call(PERSON), "episodes", {})["episodes"]
         assert ["front matter" in one["fault"] for one in told] == [False, True]
-
-
-def test_an_embedder_that_is_still_loading_is_awaited_and_not_called_broken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    may_load = threading.Event()
-
-    def load(name: str, key: str) -> HashEmbedder:
-        assert may_load.wait(30)
-        return HashEmbedder()
-
-    def told(progress: Progress) -> None:
-        if "embedder" in progress.what:
-            may_load.set()
-
-    monkeypatch.setattr("vaultmind.app.open_embedder", load)
-    app = open_app(config_of(tmp_path))
-    app.config.vault.mkdir()
-    app.start()
-    try:
-        assert app.index.wait_ready(30)
-        assert app.index.state().loading
-        with monkeypatch.context() as patience:
-            patience.setattr(doctor, "LOADING_SECONDS", 0.0)
-            impatient = doctor.doctor(app, Call(PERSON)).checks
-        result = doctor.doctor(app, Call(PERSON, told))
-    finally:
-        may_load.set()
-        app.close()
-    found = {check.name: check for check in impatient}
-    assert found["embedder"].result == "warn" and "still being loaded" in found["embedder"].what
-    assert {check.name: check.result for check in result.checks}["embedder"] == "ok"
-
-
-def test_a_look_at_a_vault_without_a_daemon_leaves_it_as_it_is(tmp_path: Path) -> None:
-    """Nothing is shrunk, closed, ended or settled, though all of that is due."""
-    write_vault(tmp_path / "vault")
-    config = config_of(tmp_path)
-    config = replace(config, index=replace(config.index, embedder="none"))
-    app = App(config, lambda: NOW - timedelta(days=300), None)
-    Folder(config.vault).put(
-        episode(event("read", "a.py"), days=300, id="2026-01-26_001"),
-        Offer("f-jwt", iso(300), "w", {"a.py": {"words": 0.5}}),
-    )
-    running = app.episodes.recorder.start(TaskMark("Fix it"), "vault", PERSON, session="s")
-    app.sessions.log("main", Message("user", "I always take the night train to Vienna.", ""))
-    app.start(tends=False)
-    app.close()
-    note = config.vault / app.paths.episode("main", running.id)
-    note.write_text(f"{note.read_text('utf-8')}- 10:00:00 read `half", "utf-8")
-    before = bytes_of(config.vault)
-    assert any(name.endswith(".offers.jsonl") for name in before)
-    backend = InProcess(config)
-    try:
-        looked = backend.call("doctor", {})["checks"]
-        backend.call("purge_preview", {})
-        backend.call("episodes", {})
-    finally:
-        backend.close()
-    assert bytes_of(config.vault) == before
-    assert {one["name"]: one["result"] for one in looked}["episodes"] == "ok"
-
-
-def bytes_of(folder: Path) -> dict[str, bytes]:
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
-
-
-def test_what_is_not_read_yet_is_no_all_clear(tmp_path: Path) -> None:
-    write_vault(tmp_path / "vault")
-    config = config_of(tmp_path)
-    app = open_app(replace(config, index=replace(config.index, embedder="none")))
-    try:
-        found = checks(app)
-        assert found["files"]["result"] == "warn" and "is not all" in found["files"]["what"]
-    finally:
-        app.close()

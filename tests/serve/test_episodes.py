@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,9 +41,6 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     machine.begin()
     yield machine
     machine.stop()
-
-
-Post = Callable[..., tuple[int, Any]]
 
 
 @pytest.fixture(scope="module")
@@ -170,18 +166,6 @@ def test_an_agent_writes_its_own_episodes_only(app: App) -> None:
     assert note(app, theirs) == before
 
 
-def test_the_persons_word_reaches_any_agents_conversation(app: App) -> None:
-    begun = tool(app, DEXTER, action="start", task=TASK, session_id="of-dexter")
-    told = op(app, "feedback", session_id="of-dexter", outcome="partial")
-    assert (told["episode"], told["state"]) == (begun["episode"], "running")
-    tool(app, DEXTER, action="end", outcome="success")
-    assert op(app, "feedback", session_id="of-dexter", outcome="failed")["outcome"] == "failed"
-    with pytest.raises(NotFound):
-        tool(app, action="feedback", session_id="of-dexter", outcome="success")
-    with pytest.raises(NotFound, match="nobody"):
-        op(app, "feedback", session_id="nobody", outcome="success")
-
-
 # --- what is kept, and what is shown ----------------------------------------------------------
 
 
@@ -204,25 +188,6 @@ def test_what_was_forgotten_is_shown_no_more(tmp_path: Path) -> None:
         one = op(app, "episode_show", episode=begun["episode"])
         assert "flower pot" not in json.dumps(one)
         assert one["hidden"] == 1 and [event["kind"] for event in one["events"]] == ["read"]
-
-
-def test_eight_agents_at_once_lose_no_event_and_share_none(app: App) -> None:
-    agents = [f"worker-{number}" for number in range(8)]
-
-    def work(agent: str) -> str:
-        caller = Caller("agent", agent)
-        tool(app, caller, action="start", task=f"{TASK} for {agent}")
-        for number in range(6):
-            tool(app, caller, action="event", events=[f"read Notes/{agent}-{number}.md"])
-        return tool(app, caller, action="end", outcome="success")["episode"]
-
-    with ThreadPoolExecutor(len(agents)) as pool:
-        names = list(pool.map(work, agents))
-    for agent, name in zip(agents, names, strict=True):
-        one = op(app, "episode_show", episode=name)
-        assert (one["agent"], one["state"], one["outcome"]) == (agent, "ended", "success")
-        wanted = [f"Notes/{agent}-{number}.md" for number in range(6)]
-        assert [event["path"] for event in one["events"] if event["path"]] == wanted
 
 
 # --- retention --------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from tests.nursery import Ended
 from tests.serve.daemons import House
 from tests.session.transcripts import Script
 from tests.waiting import until
-from vaultmind.client import hook, launch, wire
+from vaultmind.client import hook, wire
 from vaultmind.client.client import Client
 from vaultmind.session import spool
 
@@ -167,42 +167,6 @@ def test_no_event_is_lost_with_a_configuration_and_a_daemon_that_hangs(
     (errand,) = spool.waiting(state)
     assert errand["transcript_path"] == str(script.path)
     assert errand["end"] == (event == "SessionEnd")
-
-
-def test_an_event_whose_hook_the_host_ends_early_is_not_lost(house: House, script: Script) -> None:
-    state = str(house.config.state_dir)
-    with wire.listen(state) as listener:
-        listener.settimeout(20)
-        command = [sys.executable, "-m", "vaultmind", "hook", "claude-code", "SessionEnd"]
-        with subprocess.Popen(
-            [*command, "--vault", str(house.vault)],
-            env=house.environment | PATIENT, stdin=subprocess.PIPE,
-        ) as child:  # fmt: skip
-            assert child.stdin
-            child.stdin.write(json.dumps(event_of(script)).encode())
-            child.stdin.close()
-            peer, _ = listener.accept()
-            with peer:  # nothing is answered
-                child.terminate()
-                assert child.wait(20) == 0
-    (errand,) = spool.waiting(state)
-    assert errand["end"]
-    assert not Path(state, launch.BEGUN).exists(), "no second daemon beside one that is busy"
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [["hook"], ["hook", "claude-code"], ["hook", "cursor", "Stop"],
-     ["hook", "claude-code", "Stopp"], ["hook", "claude-code", "Stop", "--vualt", "x"]],
-)  # fmt: skip
-def test_a_mistyped_hook_never_ends_as_a_refusal_of_the_prompt(
-    shared_house: House, arguments: list[str]
-) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "vaultmind", *arguments],
-        env=shared_house.environment, capture_output=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 1, "2 would block what the person typed"
 
 
 def test_the_messenger_imports_next_to_nothing(house: House, script: Script) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -101,17 +99,6 @@ def test_two_windows_of_one_agent_never_mix(app: App, script: Script, tmp_path: 
     assert texts(app, two) == ["A quite different talk.", "More of the other."]
 
 
-def test_hooks_at_the_same_moment_write_nothing_twice(app: App, script: Script) -> None:
-    for number in range(60):
-        script.user(f"Sentence number {number} of a long talk.")
-    calls = [threading.Thread(target=tell, args=(app, script, "Stop")) for _ in range(4)]
-    for call in calls:
-        call.start()
-    for call in calls:
-        call.join()
-    assert len(messages(app, tell(app, script, "Stop")["session"])) == 60
-
-
 def test_after_a_restart_nothing_is_written_again(tmp_path: Path, script: Script) -> None:
     write_vault(tmp_path / "vault")
     talk_about_bread(script)
@@ -171,34 +158,6 @@ def test_what_was_erased_or_forgotten_does_not_come_back(tmp_path: Path, script:
 # --- what the host is told -----------------------------------------------------------------
 
 
-def test_a_compaction_is_told_the_summary_too(app: App, script: Script) -> None:
-    talk_about_bread(script)
-    for number in range(12):
-        script.user(f"We decided to bake {number + 3} loaves on day {number} of the fair.")
-        script.says(f"Noted: {number + 3} loaves on day {number}.")
-    tell(app, script, "PreCompact")
-    script.compacts()
-    told = tell(app, script, "SessionStart", source="compact")["context"]
-    assert "loaves on day" in told and "You are Main" in told
-
-
-def test_from_earlier_comes_only_what_a_compaction_took_away(app: App, script: Script) -> None:
-    script.user("The password of the guest network at the cottage is a line of Mickiewicz.")
-    script.says("I will keep in mind that it is a line of Mickiewicz.")
-    prompt = "Which line of Mickiewicz opens the guest network of the cottage?"
-    before = tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
-    assert "Mickiewicz" not in before, "the host has it before it, word for word"
-    tell(app, script, "PreCompact")
-    script.compacts()
-    script.user("Let us talk about gardening and tomatoes.")
-    script.says("Tomatoes it is.")
-    after = tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
-    assert "a line of Mickiewicz" in after
-    assert "Tomatoes it is" not in after
-    again = tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
-    assert "a line of Mickiewicz" not in again
-
-
 # --- what hooks left, and what is refused --------------------------------------------------
 
 
@@ -245,18 +204,6 @@ def test_what_cannot_be_made_up_for_waits_on(app: App, script: Script) -> None:
     assert app.sessions.sessions("main")
 
 
-def test_what_waits_for_its_start_is_taken_down_before_anything_is_forgotten(
-    app: App, script: Script
-) -> None:
-    talk_about_bread(script)
-    leave(app, script, source="startup")
-    found = run_operation(app, Call(PERSON), "erase_preview", {"text": "sourdough"})
-    run_operation(app, Call(PERSON), "erase", {"text": "sourdough", "seal": found["seal"]})
-    told = tell(app, script, "UserPromptSubmit", prompt="Hello")
-    assert "You are Main" in told["context"], "its start is still given"
-    assert "sourdough" not in text_of(app, told["session"])
-
-
 ODD = (
     {"agent": "../x", "session_id": "y", "transcript_path": "/etc/passwd", "source": ""},
     {"agent": "main", "session_id": "x", "transcript_path": "/tmp/\ud800.jsonl", "source": ""},
@@ -294,14 +241,3 @@ def test_another_s_file_or_a_link_is_refused(app: App, script: Script, tmp_path:
     link.symlink_to(script.path)
     with pytest.raises(BadArgument, match="transcript_path"):
         tell(app, script, "Stop", transcript_path=str(link))
-
-
-def test_a_talk_of_yesterday_and_one_of_today_are_sessions_of_their_own(
-    app: App, script: Script
-) -> None:
-    now = datetime.now().astimezone()
-    for hours in (26, 1):
-        time = (now - timedelta(hours=hours)).isoformat()
-        script.user(f"Said {hours} hours ago.", timestamp=time)
-    tell(app, script, "Stop")
-    assert len(app.sessions.sessions("main")) == 2

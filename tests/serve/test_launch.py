@@ -8,8 +8,7 @@ import sys
 
 import pytest
 
-from tests.serve.daemons import ROOT, House, alive
-from tests.waiting import until
+from tests.serve.daemons import ROOT, House
 from vaultmind.client import launch
 from vaultmind.errors import DaemonUnavailable, VaultLocked
 from vaultmind.serve.lock import VaultLock
@@ -32,28 +31,6 @@ def test_the_pipe_imports_next_to_nothing() -> None:
     assert not loaded & (heavy | {"dataclasses", "tomllib", "logging", "subprocess", "filelock"})
 
 
-def test_nothing_is_started_unless_asked(house: House) -> None:
-    with pytest.raises(DaemonUnavailable, match="No daemon runs"):
-        launch.connect(house.config, HELLO, start=False)
-    assert launch.status(house.config) == {"running": False}
-    assert launch.stop(house.config) is False
-    assert not house.config.state_dir.exists()
-
-
-def test_a_daemon_is_started_reached_and_stopped(plain_house: House) -> None:
-    house = plain_house
-    launch.connect(house.config, HELLO).close()
-    found = launch.status(house.config)
-    assert found["running"]
-    assert found["vault"] == str(house.vault)
-    assert found["clients"] == 0
-    assert found["memory_mb"] > 5
-    assert launch.stop(house.config)
-    until(lambda: not alive(found["pid"], []))
-    assert not house.socket.exists()
-    assert "stopped" in house.log
-
-
 def test_a_state_folder_that_cannot_be_made_is_named(house: House) -> None:
     house.state_root.write_text("a file", "utf-8")
     with pytest.raises(DaemonUnavailable, match="state folder"):
@@ -71,10 +48,3 @@ def test_an_in_process_owner_is_respected(house: House) -> None:
     launch.connect(house.config, HELLO).close()
     with pytest.raises(VaultLocked, match=f"The daemon .pid {house.pid()}"):
         VaultLock(house.config).acquire()
-
-
-@pytest.mark.parametrize(
-    ("version", "older"), [("0.0.9", True), ("0.1.0", False), ("0.1.1", False), ("", True)]
-)
-def test_only_an_older_daemon_is_replaced(version: str, older: bool) -> None:
-    assert launch._older(version) is older

@@ -16,7 +16,7 @@ from vaultmind import tokens
 from vaultmind.app import App
 from vaultmind.serve import mcp
 from vaultmind.serve.operations import Call, run_operation
-from vaultmind.types import PERSON, Caller
+from vaultmind.types import Caller
 
 MAIN = Caller("agent", "main", "test")
 ERAS = ("auto", "legacy")
@@ -86,16 +86,6 @@ def test_orders_in_a_note_stay_inside_the_fence(app: App) -> None:
         assert ORDER not in outside
 
 
-def test_an_offset_behind_the_last_hit_is_told_how_many_there_are(app: App) -> None:
-    found = data(app, "memory_search", {"query": "oven"})["hits"]
-    words = text_of(call(app, "memory_search", {"query": "oven", "offset": 90}))
-    number = f"{len(found)} hit" + "s" * (len(found) != 1)
-    assert f"There are no more hits from 'offset' 90 on: this search has {number} in all" in words
-    assert "leave the offset out" in words and "Allowed" not in words
-    behind = call(app, "memory_fetch", {"id": "Notes/Oven.md", "offset": 90_000})
-    assert "The text ends before" in text_of(behind)
-
-
 @pytest.mark.parametrize(
     "path", ["Notes/None.md", "../secret.md", "/etc/passwd", ".env", ".obsidian/app.json", "a\\b"]
 )
@@ -156,10 +146,3 @@ def test_resources_are_notes_and_the_callers_memory(app: App, era: str) -> None:
             await client.read_resource("memory://main/audit")
 
     with_client(app, look, era=era)
-
-
-def test_what_is_withheld_is_there_for_the_person_alone(app: App) -> None:
-    told = text_of(call(app, "memory_fetch", {"id": ".env"}, PERSON))
-    assert "withheld" in told and "secrets" in told and "SECRET" not in told
-    assert "withheld" not in text_of(call(app, "memory_fetch", {"id": ".env"}))
-    assert "withheld" not in text_of(call(app, "memory_fetch", {"id": "None.md"}, PERSON))

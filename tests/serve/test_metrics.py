@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import http.client
 from collections.abc import Iterator
-from types import SimpleNamespace
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families as families_of
 
-from tests.serve.test_http import headers_of, served
 from tests.serve.vaults import open_vault
 from tests.serve.worked import MAIN, leave
 from vaultmind.app import App
-from vaultmind.episodes.gains import Figures
-from vaultmind.errors import IndexUnavailable
 from vaultmind.serve import metrics
-from vaultmind.serve.ops.past_work import recent_gain
 from vaultmind.types import PERSON, Caller
 
 SEED = (
@@ -72,31 +66,3 @@ def test_an_agent_reads_no_figures_of_one_that_is_hidden_from_it(app: App) -> No
         assert read(app)["episodes", "success"] == 2
     finally:
         identity.write_text(text, "utf-8")
-
-
-def test_it_is_served_behind_the_same_guard_as_every_route(app: App) -> None:
-    with served(app) as port:
-        for headers, wanted in ((headers_of(app), 200), ({}, 401)):
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-            connection.request("GET", "/v1/metrics", headers=headers)
-            response = connection.getresponse()
-            body = response.read().decode("utf-8")
-            connection.close()
-            assert response.status == wanted
-            if wanted == 200:
-                assert response.headers["content-type"] == metrics.CONTENT_TYPE
-                assert any("vaultmind_plans" in one.name for one in families_of(body))
-            else:
-                assert "vaultmind_plans_total" not in body
-
-
-def test_a_status_comes_though_the_tables_cannot_be_read(app: App) -> None:
-    def torn(*_: object, **__: object) -> None:
-        raise IndexUnavailable("the disk is away")
-
-    tables, app.episodes.__dict__["tables"] = app.episodes.tables, SimpleNamespace(since=torn)
-    try:
-        assert recent_gain(app, PERSON) == Figures()
-        assert ("index_ready", "vault", "vault") in read(app)
-    finally:
-        app.episodes.__dict__["tables"] = tables

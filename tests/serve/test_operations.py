@@ -13,9 +13,9 @@ import pytest
 
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
-from vaultmind.errors import BadArgument, NotAllowed, NotFound
+from vaultmind.errors import NotAllowed, NotFound
 from vaultmind.memory.rights import grants_file
-from vaultmind.serve import prompts, resources
+from vaultmind.serve import offers
 from vaultmind.serve.op import OPERATIONS
 from vaultmind.serve.operations import Call, find, of, run_operation
 from vaultmind.types import PERSON, Caller
@@ -45,20 +45,10 @@ def test_the_table_is_light_to_import() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize(
-    "since", ["0001-01-01", "9999-12-31", "0001-01-01T00:00+14:00", "9999-12-31T23:59-14:00"]
-)
-def test_a_time_at_the_edge_of_the_calendar_is_understood_or_refused(app: App, since: str) -> None:
-    try:
-        assert run(app, "log", {"since": since})["lines"] == []
-    except BadArgument as error:
-        assert error.field == "since"
-
-
 def test_every_operation_argument_resource_and_prompt_is_documented() -> None:
     text = (Path(__file__).parents[2] / "docs" / "interfaces.md").read_text("utf-8")
-    names = {*OPERATIONS, *(one.name for one in prompts.PROMPTS)}
-    names |= {one.uri for one in resources.TEMPLATES}
+    names = {*OPERATIONS, *(one.name for one in offers.PROMPTS)}
+    names |= {one.uri for one in offers.TEMPLATES}
     names |= {name for one in of("mcp") for name in one.parameters}
     assert [name for name in sorted(names) if f"`{name}`" not in text] == []
 
@@ -74,13 +64,6 @@ def test_only_the_local_socket_reads_files_outside_the_vault() -> None:
         "suggestions_answer",
         "undo",
     } <= LOCAL_ALONE
-
-
-def test_an_import_needs_an_absolute_path_to_a_file(app: App, tmp_path: Path) -> None:
-    with pytest.raises(BadArgument, match="absolute"):
-        run(app, "import_file", {"path": "export.json"})
-    with pytest.raises(NotFound):
-        run(app, "import_file", {"path": str(tmp_path / "none.json")})
 
 
 @pytest.mark.parametrize(
@@ -107,9 +90,3 @@ def test_a_status_tells_the_person_who_asks_for_more_and_an_agent_only_of_itself
         assert all("vaultmind agents allow" in words for words in told[1:])
         (own,) = run(app, "memory_status", caller=Caller("agent", "main"))["warnings"]
         assert "Only the person can allow that" in own and "vaultmind" not in own
-
-
-def test_the_log_takes_the_same_words_of_time_as_the_search(app: App) -> None:
-    assert run(app, "log", {"since": "last week"})["lines"] == []
-    with pytest.raises(BadArgument, match="since"):
-        run(app, "log", {"since": "the blue one"})

@@ -84,15 +84,6 @@ def test_what_the_message_does_not_say_is_not_kept(
     assert brain(app) == before and "sk-ant" not in str(one)
 
 
-def test_with_nothing_logged_at_all_nothing_is_kept(app: App) -> None:
-    body = told(
-        app, fact("Plays the cello", "I play the cello"), said=(), recap="They played the cello."
-    )
-    assert body["facts"][0]["outcome"] == "dropped"
-    assert body["recap"]["kept"] == 0 and len(body["recap"]["left_out"]) == 1
-    assert (body["session"], body["ended"]) == ("", False)
-
-
 def test_a_reported_fact_is_listed_first_as_new_and_undone_in_one_step(app: App) -> None:
     before = brain(app)
     told(app, fact("Works as a bridge engineer", "I work as a bridge engineer"))

@@ -84,25 +84,6 @@ def test_a_session_that_is_named_must_be_open(app: App) -> None:
         _log(app, messages=_said("three"), session="../../x")
 
 
-@pytest.mark.parametrize(
-    ("args", "named"),
-    [
-        ({}, "messages"),
-        ({"messages": [{"text": "  "}]}, "text"),
-        ({"messages": [{"text": "x", "role": "god"}]}, "role"),
-        ({"messages": [{"text": "x", "time": "2026-02-20T99:99"}]}, "time"),
-        ({"messages": [{"text": "x", "how": "captured"}]}, "how"),
-        ({"messages": [{"text": "x"}], "agent": "jaskier"}, "jaskier"),
-    ],
-)
-def test_a_bad_call_names_what_is_wrong_and_writes_nothing(
-    app: App, args: dict[str, Any], named: str
-) -> None:
-    with pytest.raises((BadArgument, NotAllowed), match=named):
-        _log(app, **args)
-    assert not app.sessions.sessions("main") and not app.sessions.sessions("jaskier")
-
-
 # --- the daemon -------------------------------------------------------------------------------
 
 

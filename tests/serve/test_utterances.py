@@ -11,15 +11,13 @@ from typing import Any
 
 import pytest
 
-from tests.machine import Machine, text_of
+from tests.machine import Machine
 from tests.serve.test_mcp import MAIN, call
 from tests.serve.vaults import open_vault
 from tests.waiting import until
 from vaultmind.app import App
-from vaultmind.errors import BadArgument
-from vaultmind.serve.operations import Call, run_operation
 from vaultmind.session.log import SessionLog
-from vaultmind.types import PERSON, Caller, Message
+from vaultmind.types import Caller, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.writer import VaultWriter
@@ -45,75 +43,6 @@ def say(app: App, words: str, caller: Caller = MAIN, **more: str) -> Any:
     return call(app, "memory_update", {"utterance": words, **more}, caller)
 
 
-@pytest.mark.parametrize(
-    ("remember", "know", "correct", "forget", "done"),
-    [
-        ("Please remember that my dentist is on Tuesday", "What do you know about my dentist?",
-         "No, it's Thursday, not Tuesday", "Forget that.",
-         ("Remembered", "Corrected", "Forgotten")),
-        ("Zapamiętaj, że dentysta jest we wtorek", "Co wiesz o dentyście?",
-         "Popraw: dentysta jest w czwartek", "Zapomnij o tym.",
-         ("Zapamiętałem", "Poprawione", "Zapomniane")),
-        ("Запомни, что стоматолог во вторник", "Что ты знаешь о стоматологе?",
-         "Исправь: стоматолог в четверг", "Забудь об этом.",
-         ("Запомнил", "Исправлено", "Забыто")),
-    ],
-)  # fmt: skip
-def test_words_are_understood_done_and_answered_in_their_language(
-    app: App, remember: str, know: str, correct: str, forget: str, done: tuple[str, ...]
-) -> None:
-    brain = app.config.vault / app.paths.brain("main")
-    before = brain.read_text("utf-8")
-    for words, name in zip((remember, correct, forget), done, strict=True):
-        result = say(app, words)
-        body = result.structured_content
-        assert body["outcome"] == "written", body
-        assert name in body["message"] and app.paths.brain("main") in body["message"]
-        assert name in text_of(result)
-        assert {"intent", "lang", "payload", "confidence", "agent", "path"} <= set(body)
-        if words == remember:
-            known = say(app, know).structured_content
-            assert known["intent"] == "recall" and body["payload"] in known["message"]
-        if words == correct:
-            assert set(body["payload"]) == {"old", "new"}
-    assert brain.read_text("utf-8") == before
-
-
-def test_words_that_ask_nothing_do_nothing_and_say_what_to_do(app: App) -> None:
-    before = (app.config.vault / app.paths.brain("main")).read_bytes()
-    body = say(app, "Oh forget it, let's order pizza").structured_content
-    assert (body["intent"], body["outcome"]) == ("none", "unchanged")
-    assert "op and text" in body["message"]
-    assert (app.config.vault / app.paths.brain("main")).read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("arguments", "field"),
-    [
-        ({}, "op"),
-        ({"text": "Likes tea"}, "op"),
-        ({"utterance": "  "}, "op"),
-        ({"utterance": "Remember that I row", "op": "remember", "text": "Rows"}, "utterance"),
-        ({"utterance": "Remember that I row", "text": "Rows"}, "text"),
-        ({"utterance": "Remember that I row", "words": "Remember"}, "words"),
-        ({"op": "remember", "text": "Rows", "message_id": "u1"}, "message_id"),
-        ({"op": "remember"}, "text"),
-        ({"op": "remember", "text": "Rows", "old": "Swims"}, "old"),
-    ],
-)
-def test_either_words_or_an_operation_and_the_error_says_so(
-    app: App, arguments: dict[str, str], field: str
-) -> None:
-    for surface in ("mcp", "http", "cli"):
-        with pytest.raises(BadArgument) as caught:
-            run_operation(app, Call(MAIN), "memory_update", arguments, surface)  # type: ignore[arg-type]
-        assert caught.value.field == field
-    said = call(app, "memory_update", arguments)
-    assert said.is_error and field in text_of(said)
-    if field in ("op", "utterance"):
-        assert "utterance" in text_of(said) and "op (remember, forget, replace)" in text_of(said)
-
-
 def test_what_memory_show_listed_is_not_guessed_among(app: App) -> None:
     call(app, "memory_show", {})
     body = say(app, "Forget that").structured_content
@@ -127,23 +56,6 @@ def test_another_agents_memory_is_not_written_without_its_leave(app: App) -> Non
     assert (app.config.vault / app.paths.brain("jaskier")).read_bytes() == before
     known = say(app, "Co Jaskier wie o balladach?").structured_content
     assert known["agent"] == "jaskier" and "Lubi ballady" in known["message"]
-
-
-def test_a_broken_phrase_file_is_reported_by_doctor_and_status(app: App) -> None:
-    phrases = app.config.vault / "VaultMind" / "phrases.txt"
-    phrases.write_text("# mine\nremembr: tie a knot\nremember: knot this:\n", "utf-8")
-    checks = run_operation(app, Call(PERSON), "doctor", {})["checks"]
-    (found,) = [check for check in checks if "phrases.txt, line 2" in check["what"]]
-    assert found["result"] == "warn"
-    (told,) = [
-        one
-        for one in run_operation(app, Call(PERSON), "memory_status", {})["warnings"]
-        if "phrases.txt" in one
-    ]
-    assert "line 2" in told
-    said = say(app, "Knot this: I row on Sundays").structured_content
-    assert said["outcome"] == "written", "the other lines work"
-    assert say(app, "Remember that I own a canoe").structured_content["outcome"] == "written"
 
 
 # --- a real daemon ------------------------------------------------------------------------

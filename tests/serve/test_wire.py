@@ -3,41 +3,13 @@
 from __future__ import annotations
 
 import os
-import socket
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from vaultmind.client import wire
-from vaultmind.client.wire import Wire
 from vaultmind.errors import DaemonUnavailable
-
-
-@pytest.fixture
-def ends() -> Iterator[tuple[Wire, socket.socket]]:
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        yield Wire(ours), theirs
-
-
-@pytest.mark.parametrize("line", [b"", b"nonsense\n", b"[1]\n", b"\xff\n", b"[" * 100_000])
-def test_a_line_that_is_no_object_is_empty(line: bytes) -> None:
-    assert wire.decode(line) == {}
-
-
-def test_lines_arrive_whole_however_they_are_cut(ends: tuple[Wire, socket.socket]) -> None:
-    near, far = ends
-    far.sendall(b'{"a"')
-    assert near.take() == []
-    far.sendall(b':1}\n{"b":2}\n{"c"')
-    assert near.take() == [b'{"a":1}\n', b'{"b":2}\n']
-    far.sendall(b":3}\n")
-    assert near.receive() == {"c": 3}
-    far.close()
-    assert near.take() is None
-    assert near.receive() == {}
 
 
 def test_socket_and_folder_are_closed_to_others(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`vaultmind chat`: a plain talk with the minion, which shows what it was given and what it cost.
+"""`vaultmind chat`: a plain talk with the minion, which shows what its memory cost.
 
 Every turn goes the way of any other agent's: the context is built, the model answers, both
 messages are written down. What was said before is shown to the model as the memory keeps it.
@@ -17,20 +17,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vaultmind.cli.made import wait_for_index
-from vaultmind.cli.memory import explained
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
-from vaultmind.cli.terminal import aside, bold, dim, odd, paragraph, print_json, say, show
+from vaultmind.cli.terminal import aside, bold, dim, odd, print_json, say
 from vaultmind.errors import BadArgument, MinionFailed, NotFound
 from vaultmind.types import Prompt, Turn
 
 if TYPE_CHECKING:
     from vaultmind.minion.choice import ClosableGenerator
 
-HELP = """\
-  /why      what the last context held, what it cost, and what was left out
-  /context  the last context itself
-  /new      begin a new segment: what was said stands in the summary alone
-  /end      end the conversation, as Ctrl-D does"""
+HINT = (
+    "`vaultmind minion use MODEL`, or --model MODEL here. Without one `vaultmind context "
+    '"…" --explain` shows a context.'
+)
 ROOM_TOKENS, LEAST_TOKENS = 64, 200
 """Of the model's window: the marks around the turns; and what a context needs at least."""
 
@@ -39,126 +37,110 @@ ROOM_TOKENS, LEAST_TOKENS = 64, 200
 @click.option("--model", metavar="MODEL", help="Another model than the configured one.")
 @click.option("--budget", type=click.IntRange(min=LEAST_TOKENS), metavar="N",
               help="Tokens of a context at most. [default: what the window holds]")  # fmt: skip
-@click.option("--explain", is_flag=True, help="Show each context in full, as /why does.")
 @pass_settings
-def chat(settings: Settings, model: str | None, budget: int | None, *, explain: bool) -> int:
-    """Talk with the minion, and see what its memory gave it for each answer and at what cost.
+def chat(settings: Settings, model: str | None, budget: int | None) -> int:
+    """Talk with the minion, and see what its memory cost for each answer.
 
     The conversation is written down like any other. It needs a model: see `vaultmind minion use`.
-    Lines from a pipe are taken as messages; with --json each turn is a line.
+    Lines from a pipe are taken as messages; with --json each turn is a line, with its context.
     """
-    generator = _open(settings, model)
-    try:
-        wait_for_index(settings, patient=False)
-        talk = Talk(settings, generator, _budget(settings, generator, budget))
-        if not settings.json:
-            say(f"{bold(generator.id)}{dim(' · /help for commands, Ctrl-D ends the conversation')}")
-        for line in _lines(quiet=settings.json):
-            if line in ("/end", "/quit", "/exit"):
-                break
-            if line.startswith("/"):
-                _command(talk, line)
-            else:
-                _show(settings, talk.answer(line), talk.built, explain=explain)
-        if talk.count:
-            talk.log(end=True)
-    finally:
-        generator.close()
-    return 0
-
-
-class Talk:
-    """A conversation between the person and a model over the memory of an agent."""
-
-    def __init__(self, settings: Settings, generator: ClosableGenerator, budget: int) -> None:
-        self.settings = settings
-        self.built: dict[str, Any] = {}
-        """The context of the last message."""
-        self.count = 0
-        """Messages that were written down."""
-        self._generator = generator
-        self._budget = budget
-        self._name = f"chat-{secrets.token_hex(4)}"
-
-    def answer(self, text: str) -> dict[str, Any]:
-        """Write the message down, build the context, ask the model, write its answer down.
-
-        The context is that of the session which the message is in: never of one that has ended.
-        Returns what was `did` where the message asked the memory for something, else the `answer`
-        or the `fault` of the model, and what it cost.
-        """
-        from vaultmind.minion.spending import Spending
-
-        target, config = self.settings.target, self.settings.config
-        (heard,) = self.settings.call("say", {"utterances": [text]} | target)["heard"]
-        session = self._write("user", text)
-        args = {"messages": [text], "budget": self._budget, "session": session}
-        self.built = self.settings.call("context_build", args | target)
-        reply = {"answer": "", "did": "", "fault": "", "prompt_tokens": 0, "tokens": 0}
-        if heard["intent"] != "none":
-            did = "\n".join((heard["message"], *(f"- {fact}" for fact in heard["facts"])))
-            return reply | {"did": did, "took_ms": 0.0}
-        began, tokens = time.monotonic(), config.minion.answer_tokens
-        prompt = Prompt(self._turns(text), max_tokens=tokens, seconds=config.minion.job_seconds)
-        try:
-            generated = self._generator.generate(prompt)
-            reply |= {"answer": generated.text.strip(), "tokens": generated.tokens}
-            reply["prompt_tokens"] = generated.prompt_tokens
-        except MinionFailed as failure:
-            reply["fault"] = failure.message
-        took, now = time.monotonic() - began, datetime.now().astimezone
-        Spending(config.state_dir, config.minion.daily_seconds, now).add(took)
-        if reply["answer"]:
-            self._write("assistant", str(reply["answer"]))
-        return reply | {"took_ms": round(took * 1000, 1)}
-
-    def log(self, **args: Any) -> dict[str, Any]:  # noqa: ANN401
-        """Write messages down, begin a segment or end the session."""
-        return self.settings.call("session_log", args | self.settings.target)
-
-    def _write(self, role: str, text: str) -> str:
-        """Write a message down; return the session it is in."""
-        self.count += 1
-        message = {"role": role, "text": text, "id": f"{self._name}:{self.count}"}
-        return str(self.log(messages=[message])["session"])
-
-    def _turns(self, text: str) -> tuple[Turn, ...]:
-        """Return what the model is shown: the memory as its instructions, then the message.
-
-        The end of the window is the message itself, as it was written down.
-        """
-        texts = []
-        for part in self.built["parts"]:
-            shown = part["text"]
-            if part["name"] == "window" and (at := shown.rfind(f": {text}")) >= 0:
-                shown = shown[: shown.rfind("\n", 0, at) + 1].rstrip()
-            texts.append(shown)
-        system = "\n\n".join(filter(None, texts))
-        head = (Turn("system", system),) if system.strip() else ()
-        return (*head, Turn("user", text))
-
-
-def _open(settings: Settings, model: str | None) -> ClosableGenerator:
-    """Return the model to talk with; raise NotFound where there is none."""
     from vaultmind.minion.choice import EXTRACTIVE, open_generator
     from vaultmind.minion.report import named
 
     config = settings.config
     name = named(model) if model else config.minion.model
     if name == EXTRACTIVE:
-        hint = "`vaultmind minion use MODEL`, or --model MODEL here. Without one `vaultmind "
-        hint += 'context "…" --explain` shows a context.'
-        raise NotFound("A talk needs a model, and none is set.", hint=hint)
-    return open_generator(name, config.minion, config.state_dir, os.environ, background=False)
+        raise NotFound("A talk needs a model, and none is set.", hint=HINT)
+    generator = open_generator(name, config.minion, config.state_dir, os.environ, background=False)
+    talk = f"chat-{secrets.token_hex(4)}"
+    try:
+        wait_for_index(settings, patient=False)
+        most = _budget(settings, generator.context_tokens, budget or config.context.max_tokens)
+        if not settings.json:
+            say(f"{bold(generator.id)}{dim(' · Ctrl-D ends the conversation')}")
+        number = -1
+        for number, line in enumerate(_lines(quiet=settings.json)):
+            _show(settings, take_turn(settings, generator, most, f"{talk}:{number}", line))
+        if number >= 0:
+            settings.call("session_log", {"end": True} | settings.target)
+    finally:
+        generator.close()
+    return 0
 
 
-def _budget(settings: Settings, generator: ClosableGenerator, asked: int | None) -> int:
+def take_turn(
+    settings: Settings, generator: ClosableGenerator, budget: int, id: str, text: str
+) -> dict[str, Any]:
+    """Write a message down, build its context, ask the model, write the answer down.
+
+    The context is that of the session which the message is in: never of one that has ended.
+    Returns what was `did` where the message asked the memory for something, else the `answer`
+    or the `fault` of the model, and what it cost.
+    """
+    from vaultmind.minion.spending import Spending
+
+    target, config = settings.target, settings.config
+    (heard,) = settings.call("say", {"utterances": [text]} | target)["heard"]
+    said = [{"role": "user", "text": text, "id": id}]
+    session = settings.call("session_log", {"messages": said} | target)["session"]
+    args = {"messages": [text], "budget": budget, "session": session}
+    built = settings.call("context_build", args | target)
+    context = {name: built[name] for name in ("tokens", "budget", "parts")}
+    reply = {"answer": "", "did": "", "fault": "", "prompt_tokens": 0, "tokens": 0, "took_ms": 0.0}
+    if heard["intent"] != "none":
+        did = "\n".join((heard["message"], *(f"- {fact}" for fact in heard["facts"])))
+        return reply | {"did": did, "context": context}
+    began, tokens = time.monotonic(), config.minion.answer_tokens
+    turns = _shown(built["parts"], text)
+    prompt = Prompt(turns, max_tokens=tokens, seconds=config.minion.job_seconds)
+    try:
+        made = generator.generate(prompt)
+        reply |= {"answer": made.text.strip(), "tokens": made.tokens}
+        reply["prompt_tokens"] = made.prompt_tokens
+    except MinionFailed as failure:
+        reply["fault"] = failure.message
+    took, now = time.monotonic() - began, datetime.now().astimezone
+    Spending(config.state_dir, config.minion.daily_seconds, now).add(took)
+    if reply["answer"]:
+        said = [{"role": "assistant", "text": str(reply["answer"]), "id": f"{id}a"}]
+        settings.call("session_log", {"messages": said} | target)
+    return reply | {"took_ms": round(took * 1000, 1), "context": context}
+
+
+def _shown(parts: list[dict[str, Any]], text: str) -> tuple[Turn, ...]:
+    """Return what the model is shown: the memory as its instructions, then the message.
+
+    The end of the window is the message itself, as it was written down.
+    """
+    texts = []
+    for part in parts:
+        shown = part["text"]
+        if part["name"] == "window" and (at := shown.rfind(f": {text}")) >= 0:
+            shown = shown[: shown.rfind("\n", 0, at) + 1].rstrip()
+        texts.append(shown)
+    system = "\n\n".join(filter(None, texts))
+    head = (Turn("system", system),) if system.strip() else ()
+    return (*head, Turn("user", text))
+
+
+def _show(settings: Settings, reply: dict[str, Any]) -> None:
+    """Show a reply, and below it what it and its context cost."""
+    if settings.json:
+        print_json(reply, indent=None)
+        return
+    context = reply["context"]
+    fault = odd(f"The model did not answer: {reply['fault']}") if reply["fault"] else ""
+    say(reply["did"] or fault or reply["answer"] or "(the model said nothing)")
+    cost = f"context {context['tokens']:,} of {context['budget']:,} tokens"
+    aside(dim(f"{cost}, answer {reply['tokens']:,} in {reply['took_ms'] / 1000:.1f} s"))
+
+
+def _budget(settings: Settings, window: int, most: int) -> int:
     """Return how many tokens a context may have; raise BadArgument for a window too small."""
-    config, window = settings.config, generator.context_tokens
-    most = asked or config.context.max_tokens
-    room = window - config.minion.answer_tokens - ROOM_TOKENS if window else most
+    answer = settings.config.minion.answer_tokens
+    room = window - answer - ROOM_TOKENS if window else most
     if room < LEAST_TOKENS:
-        least = f"minion.answer_tokens ({config.minion.answer_tokens}) and {LEAST_TOKENS} more"
+        least = f"minion.answer_tokens ({answer}) and {LEAST_TOKENS} more"
         raise BadArgument("minion.context_tokens", window, least)
     return min(most, room)
 
@@ -170,38 +152,8 @@ def _lines(*, quiet: bool) -> Iterator[str]:
         try:
             line = click.prompt(bold("you"), prompt_suffix=" › ") if asks else sys.stdin.readline()
         except (click.Abort, EOFError):
-            line = ""
-        if not line:
+            return
+        if not line or line.strip() in ("/end", "/quit", "/exit"):
             return
         if line.strip():
             yield line.strip()
-
-
-def _command(talk: Talk, line: str) -> None:
-    """Do what a line that begins with a slash asks for."""
-    if line == "/new":
-        talk.log(new_segment=True)
-        aside(dim("A new segment."))
-    elif line in ("/why", "/context") and talk.settings.json:
-        print_json(talk.built, indent=None)
-    elif line in ("/why", "/context") and talk.built:
-        texts = [part["text"] for part in talk.built["parts"]]
-        show("\n".join(explained(talk.built) if line == "/why" else texts))
-    else:
-        aside(dim(HELP))
-
-
-def _show(
-    settings: Settings, reply: dict[str, Any], built: dict[str, Any], *, explain: bool
-) -> None:
-    """Show a reply, and below it what it and its context cost."""
-    if settings.json:
-        context = {name: built[name] for name in ("tokens", "budget", "parts")}
-        print_json(reply | {"context": context}, indent=None)
-        return
-    if explain:
-        show("\n".join(explained(built)))
-    fault = odd(f"The model did not answer: {reply['fault']}") if reply["fault"] else ""
-    say(reply["did"] or paragraph(fault or reply["answer"] or "(the model said nothing)"))
-    cost = f"context {built['tokens']:,} of {built['budget']:,} tokens"
-    aside(dim(f"{cost}, answer {reply['tokens']:,} in {reply['took_ms'] / 1000:.1f} s"))

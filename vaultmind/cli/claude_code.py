@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -41,20 +40,19 @@ def settings_file(servers: Path) -> Path:
     return project / ".claude" / "settings.local.json"
 
 
-def own_rules(config: Config) -> list[str]:
-    """Return the rules for one vault: nothing of its memory folder is edited past the gate."""
-    return [_edit(config.vault / config.memory_dir, "/**")]
+def rules(config: Config, others: Sequence[Path] = ()) -> list[str]:
+    """Return the deny rules for a vault: nothing of its memory folder is edited past the gate.
 
-
-def common_rules(config: Config) -> list[str]:
-    """Return the rules that all vaults share: state, configuration, the command line.
-
-    The state folder holds what the person allowed; the configuration, who may be asked; the links,
-    which folders are read.
+    The others are what all vaults share: the state folder holds what the person allowed; the
+    configuration, who may be asked; the links, which folders are read. They are left out where
+    `others`, the vaults of other entries of ours, need them, too.
     """
+    own = [] if config.vault in others else [_edit(config.vault / config.memory_dir, "/**")]
+    if others:
+        return own
     mine = user_config_path(os.environ).absolute()
-    files = [_edit(config.state_dir.parent, "/**"), _edit(mine), _edit(mine.parent / FOLDER, "/**")]
-    return [*files, *(f"Bash({command})" for command in COMMANDS)]
+    own += [_edit(config.state_dir.parent, "/**"), _edit(mine), _edit(mine.parent / FOLDER, "/**")]
+    return [*own, *(f"Bash({command})" for command in COMMANDS)]
 
 
 def _edit(path: Path, below: str = "") -> str:
@@ -74,18 +72,17 @@ def commands(config: Config, server: Mapping[str, Any]) -> dict[str, str]:
     at = len(words) - 1 - words[::-1].index("mcp")
     settings = [f"{name}={value}" for name, value in (server.get("env") or {}).items()]
     before = ["env", *settings, *words[:at]] if settings else words[:at]
-    return {
-        event: shlex.join([*before, "hook", CLIENT, event, *words[at + 1 :]]) for event in EVENTS
-    }
+    after = words[at + 1 :]
+    return {event: shlex.join([*before, "hook", CLIENT, event, *after]) for event in EVENTS}
 
 
 def put_in(
-    content: dict[str, Any], config: Config, rules: Sequence[str], ours: Mapping[str, str]
+    content: dict[str, Any], config: Config, deny: Sequence[str], ours: Mapping[str, str]
 ) -> None:
     """Put rules, and hooks (by event) in place of earlier ones of ours, into settings."""
-    if rules:
-        deny = member(content, DENY, [])
-        deny += [rule for rule in rules if rule not in deny]
+    if deny:
+        held = member(content, DENY, [])
+        held += [rule for rule in deny if rule not in held]
     if ours and hooks_by_agent(content, config).get(config.agent) != ours:
         take_out(content, config, ())
         for event, command in ours.items():
@@ -94,11 +91,11 @@ def put_in(
             member(content, ("hooks", event), []).append({**matcher, "hooks": [inner]})
 
 
-def take_out(content: dict[str, Any], config: Config, rules: Sequence[str]) -> None:
+def take_out(content: dict[str, Any], config: Config, deny: Sequence[str]) -> None:
     """Take rules and our hooks out of settings, and what they leave empty."""
-    if rules and "permissions" in content:
-        deny = member(content, DENY, [])
-        deny[:] = [rule for rule in deny if rule not in rules]
+    if deny and "permissions" in content:
+        held = member(content, DENY, [])
+        held[:] = [rule for rule in held if rule not in deny]
         prune(content, DENY)
     for event, command in hooks_by_agent(content, config).get(config.agent, {}).items():
         groups = content["hooks"][event]
@@ -118,19 +115,6 @@ def hooks_by_agent(content: dict[str, Any], config: Config) -> dict[str, dict[st
             if _after("--vault", words) == str(config.vault):
                 found.setdefault(_after("--agent", words), {})[event] = shlex.join(words)
     return found
-
-
-def wrong_hooks(hooks: Mapping[str, str], config: Config) -> str:
-    """Return what is wrong with an agent's hooks; empty where nothing is."""
-    commands = [shlex.split(one) for one in hooks.values()]
-    programs = [next(w for w in words if w != "env" and "=" not in w) for words in commands]
-    root = str(config.state_dir.parent)
-    lacking = [event for event in EVENTS if event not in hooks and event != AFTER_FAILURE]
-    if gone := [one for one in programs if shutil.which(one) is None]:
-        return f"runs what is not there ({gone[0]})"
-    if any(_after("--state-dir", words) != root for words in commands):
-        return f"names another state folder than {root}"
-    return f"has no hook for {', '.join(lacking)}" if lacking else ""
 
 
 def _words(group: object) -> list[str]:

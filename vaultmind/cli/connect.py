@@ -19,17 +19,13 @@ from vaultmind.cli import claude_code
 from vaultmind.cli.jsonfile import Change, changed, member, prune, read
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
 from vaultmind.cli.terminal import aside, bold, print_json, say
-from vaultmind.client.hook import LOG
+from vaultmind.client.hook import AFTER_FAILURE, EVENTS, LOG
 from vaultmind.config import Config
 from vaultmind.errors import ConfigError
 from vaultmind.plural import counted
 from vaultmind.session import spool
 from vaultmind.vault.paths import VaultPaths
 
-NO_NO_AGENT = (
-    "There is no agent {agent!r} in this vault yet: its conversations are kept, but it has no "
-    "identity. Make it: {program}"
-)
 NO_RULES = (
     "{title} has no deny rules: if you also give it tools that edit files or run commands, "
     "they can change the memory past VaultMind, and approve in your place."
@@ -176,7 +172,9 @@ def connect(
     changes = [] if remove and hooked else [changed(path, edit)]
     more: dict[str, Any] = {"rules": None, "hooks": {}}
     if client == "claude-code":
-        rules = _rules(changes, path, config, remove=remove)
+        left = json.loads(changes[0].after or "{}") if remove and changes else {}
+        others = list(our_vaults(kind, path, left).values())
+        rules = claude_code.rules(config, others) if changes else []
         hooks, code = _code_change(path, config, rules, entry if hooked else None, remove=remove)
         changes.insert(0, code)
         more = {"rules": {"path": str(code.path), "deny": rules}, "hooks": hooks}
@@ -190,14 +188,6 @@ def connect(
     _tell(changes, backups, write=write)
     if not remove:
         _warn(kind, config)
-
-
-def _rules(changes: list[Change], path: Path, config: Config, *, remove: bool) -> list[str]:
-    """Return the deny rules to put in or take out; what other entries of ours need stays."""
-    left = json.loads(changes[0].after or "{}") if remove and changes else {}
-    others = list(our_vaults(CLIENTS["claude-code"], path, left).values())
-    own = [] if config.vault in others else claude_code.own_rules(config)
-    return (own + ([] if others else claude_code.common_rules(config))) if changes else []
 
 
 def _code_change(
@@ -252,19 +242,28 @@ def _tell(changes: list[Change], backups: dict[Path, Path | None], *, write: boo
 
 
 def check_clients(config: Config) -> list[Check]:
-    """Return the doctor's checks of the clients' configurations."""
-    checks: list[Check] = []
+    """Return the doctor's checks of the clients' configurations, and of what hooks left."""
+    told: list[tuple[str, ...]] = []
     for name, client in CLIENTS.items():
         path = config_file(client)
         try:
-            if path.suffix == ".json":
-                checks += [_checked(*one) for one in _look(name, client, path, config)]
+            told += _look(name, client, path, config) if path.suffix == ".json" else ()
         except ConfigError as error:
-            checks.append(_checked(name, "warn", error.message, "Mend it by hand."))
-    if not checks:
+            told.append((name, "warn", error.message, "Mend it by hand."))
+    if not told:
         what, mend = "No client is connected to this vault.", "To connect one: vaultmind connect"
-        checks = [_checked("clients", "ok", what, mend)]
-    return checks + [_checked("claude-code hooks", "warn", *one) for one in _late(config.state_dir)]
+        told = [("clients", "ok", what, mend)]
+    state = config.state_dir
+    if waiting := spool.waiting(str(state)):
+        what = f"{counted(len(waiting), 'event')} could not be told to the daemon in time."
+        mend = f"The next hook makes up for it; {state / spool.NAME} holds what waits."
+        told.append(("claude-code hooks", "warn", what, mend))
+    log = state / LOG
+    if failed := log.read_text("utf-8", "replace").splitlines() if log.exists() else []:
+        what = f"{counted(len(failed), 'failure')} in {log}, the last: {failed[-1]}"
+        mend = "Remove the file once you have seen to it."
+        told.append(("claude-code hooks", "warn", what, mend))
+    return [dict(zip(("name", "result", "what", "mend"), one, strict=True)) for one in told]
 
 
 def _look(name: str, client: Client, path: Path, config: Config) -> Iterator[tuple[str, ...]]:
@@ -282,33 +281,13 @@ def _look(name: str, client: Client, path: Path, config: Config) -> Iterator[tup
     own = claude_code.settings_file(path)
     settings = read(own)[1]
     denied = member(settings, claude_code.DENY, [])
-    wanted = [*claude_code.own_rules(config), *claude_code.common_rules(config)]
-    missing = ", ".join(rule for rule in wanted if rule not in denied)
+    missing = ", ".join(rule for rule in claude_code.rules(config) if rule not in denied)
     if missing and ours:
         what = f"Claude Code may edit the memory past VaultMind: no {missing}."
         yield f"{name} rules", "warn", what, f"{again}, or leave it so."
     for agent, hooks in claude_code.hooks_by_agent(settings, config).items():
-        if wrong := claude_code.wrong_hooks(hooks, config):
-            yield (
-                f"{name} hooks",
-                "fail",
-                f"{own} {wrong}.",
-                f"{again} with --hooks --agent {agent}.",
-            )
-        else:
-            yield f"{name} hooks", "ok", f"Conversations here are written down for {agent}.", ""
-
-
-def _late(state: Path) -> Iterator[tuple[str, str]]:
-    """Yield what hooks could not tell in time, and what failed."""
-    if waiting := spool.waiting(str(state)):
-        what = f"{counted(len(waiting), 'event')} could not be told to the daemon in time."
-        yield what, f"The next hook makes up for it; {state / spool.NAME} holds what waits."
-    log = state / LOG
-    if failed := log.read_text("utf-8", "replace").splitlines() if log.exists() else []:
-        what = f"{counted(len(failed), 'failure')} in {log}, the last: {failed[-1]}"
-        yield what, "Remove the file once you have seen to it."
-
-
-def _checked(name: str, result: str, what: str, mend: str = "") -> Check:
-    return {"name": name, "result": result, "what": what, "mend": mend}
+        lacking = [one for one in EVENTS if one not in hooks and one != AFTER_FAILURE]
+        wrong = f"has no hook for {', '.join(lacking)}" if lacking else ""
+        mend = f"{again} with --hooks --agent {agent}."
+        well = f"Conversations here are written down for {agent}."
+        yield f"{name} hooks", *(("fail", f"{own} {wrong}.", mend) if wrong else ("ok", well, ""))

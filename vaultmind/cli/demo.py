@@ -15,27 +15,33 @@ import click
 import vaultmind
 from vaultmind.cli.connect import program_words
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
-from vaultmind.cli.terminal import EXIT_OTHER, bad, bold, good, paragraph, place, print_json, say
+from vaultmind.cli.terminal import EXIT_OTHER, bad, bold, dim, good, print_json, say, show
 from vaultmind.errors import NotFound
-from vaultmind.plural import counted
 
-QUESTIONS = (
-    ("What is wrong with a clay oven in our climate?", "Projects/Bread oven.md",
-     "cracks by the second winter"),
-    ("Co obiecałam pani Mroczek w sprawie dymu?", "People/Pani Mroczek.md",
-     "tylko w soboty przed południem"),
-    ("Из-за какого слова мы поссорились на вокзале?", "Languages/Русские выражения.md",
-     "поссорились на вокзале"),
-)  # fmt: skip
-"""Each with the note that answers it and the words there; found among the first three hits."""
 FACT = "My sourdough starter is called Gerald and lives on the second shelf of the fridge"
 FACT_QUERY = "what is the name of my sourdough starter?"
 TYPED = "The spare key to the allotment shed hangs behind the blue watering can"
-TYPED_QUERY = "where is the spare key of the shed?"
 OLD_FACT = "Saltmarsh Press pays half in advance, or the work does not start"
-OLD_FACT_SAID = "pays half in advance"
-OLD_FACT_QUERY = "does Saltmarsh pay in advance?"
+OLD_QUERY = "does Saltmarsh pay in advance?"
+STORY: tuple[tuple[str, str, str, str], ...] = (
+    ("Index a vault: bread oven, translations, family; en, pl, ru", "index", "", "Index ready"),
+    ("Ask, in three languages", "ask", "What is wrong with a clay oven in our climate?",
+     "cracks by the second winter"),
+    ("", "ask", "Co obiecałam pani Mroczek w sprawie dymu?", "tylko w soboty przed południem"),
+    ("", "ask", "Из-за какого слова мы поссорились на вокзале?", "поссорились на вокзале"),
+    ("Remember", "remember", FACT, "Remembered"),
+    ("", "ask", FACT_QUERY, "Gerald"),
+    ("Edit brain.md by hand, as you would in Obsidian", "edit", TYPED, ""),
+    ("", "ask", "where is the spare key of the shed?", "watering can"),
+    ("Forget, and an older fact with the conversation that said it", "forget", FACT, "Forgotten"),
+    ("", "ask no more", FACT_QUERY, "Gerald"),
+    ("", "ask", OLD_QUERY, "pays half in advance"),
+    ("", "forget", OLD_FACT, "Forgotten"),
+    ("", "ask no more", OLD_QUERY, "pays half in advance"),
+)  # fmt: skip
+"""Each step: the title of its scene, what is done, with what, and the words that show it worked."""
 FOUND_WITHIN_SECONDS, POLL_SECONDS = 15.0, 0.02
+"""The watcher needs a moment after a hand edit."""
 ENDING = """
 The copy  {vault}: open it in Obsidian, edit it, ask on:
   cd {vault} && {program} search "what shall I pack for Kazakhstan?" --state-dir ../state
@@ -55,33 +61,67 @@ def demo(settings: Settings, *, clean: bool) -> int:
 
     Nothing of yours is read or written. Takes less than a minute.
     """
-    started = time.monotonic()
-    folder = Path(tempfile.mkdtemp(prefix="vaultmind-demo-"))
-    shutil.copytree(example_vault(), folder / "vault")
-    told = Settings()
-    told.values = {"vault": folder / "vault", "agent": "main", "state_dir": folder / "state",
-                   "in_process": True, "json": settings.json}  # fmt: skip
-    story = Story(told)
+    folder, quiet = Path(tempfile.mkdtemp(prefix="vaultmind-demo-")), settings.json
+    vault = folder / "vault"
+    shutil.copytree(example_vault(), vault)
+    told, steps, began = Settings(), [], time.monotonic()
+    told.values = {"vault": vault, "agent": "main", "state_dir": folder / "state",
+                   "in_process": True}  # fmt: skip
+    before = _fingerprint(told)
     try:
-        story.tell()
-    except KeyboardInterrupt:
-        clean = True
-        raise
+        for title, step, what, words in STORY:
+            if not quiet:
+                say(bold(f"\n{title}") if title else "")
+                say(dim(f"> {step} {what}"))
+            said = _done(told, step, what, words)
+            ok = (words.casefold() in said.casefold()) != (step == "ask no more")
+            steps.append({"step": step, "what": what, "ok": ok})
+            if not quiet:
+                show("\n".join(said.splitlines()[:4]))
+                say(good("✓") if ok else bad("✗ not as it should be"))
+        steps.append(
+            {"step": "untouched", "files": len(before), "ok": _fingerprint(told) == before}
+        )
     finally:
         told.close()
         if clean:
             shutil.rmtree(folder)
-    took = round(time.monotonic() - started, 1)
-    well = all(step["ok"] for step in story.steps)
-    if settings.json:
-        where = {"vault": str(folder / "vault"), "took_seconds": took, "kept": not clean}
-        print_json({"ok": well, "steps": story.steps} | where)
+    took, well = round(time.monotonic() - began, 1), all(step["ok"] for step in steps)
+    if quiet:
+        more = {"vault": str(vault), "took_seconds": took, "kept": not clean}
+        print_json({"ok": well, "steps": steps} | more)
     else:
-        say(f"\n{good('✓ All of it')} in {took} seconds." if well else bad("✗ A step went wrong."))
-        names = {"vault": folder / "vault", "folder": folder}
-        quoted = {name: shlex.quote(str(one)) for name, one in names.items()}
-        say(ENDING.format(program=program_words(), **quoted))
+        say(f"\n{len(before)} files outside the memory folder are byte for byte as they were.")
+        say(f"{good('✓ All of it')} in {took} seconds." if well else bad("✗ A step went wrong."))
+        names = {"vault": shlex.quote(str(vault)), "folder": shlex.quote(str(folder))}
+        say(ENDING.format(program=program_words(), **names))
     return 0 if well else EXIT_OTHER
+
+
+def _done(told: Settings, step: str, what: str, words: str) -> str:
+    """Do one step and return what was said."""
+    if step == "edit":
+        brain = _memory(told) / "agents/main/memory/brain.md"
+        brain.write_text(f"{brain.read_text('utf-8').rstrip()}\n- {what}\n", "utf-8")
+        return f"- {what}"
+    if not step.startswith("ask"):
+        args = {"op": step, "text": what} if what else {}
+        return told.ask("memory_update" if what else "index", args).words
+    deadline, said = time.monotonic() + FOUND_WITHIN_SECONDS, ""
+    while step == "ask" and words not in said and time.monotonic() < deadline:
+        time.sleep(POLL_SECONDS)
+        said = _asked(told, what, words)
+    return said or _asked(told, what, words)
+
+
+def _asked(told: Settings, query: str, words: str) -> str:
+    """Return the hit that holds some words, however it is wrapped; else the first one."""
+    hits: list[dict[str, Any]] = told.call("memory_search", {"query": query})["hits"][:3]
+    texts = [" ".join(hit["text"].split()) for hit in hits]
+    places = [max(0, text.casefold().find(words.casefold()) - 60) for text in texts]
+    told_ = [f"│ {text[at : at + 180]}\n  {hit['path']}"
+             for text, at, hit in zip(texts, places, hits, strict=True)]  # fmt: skip
+    return next((one for one in told_ if words.casefold() in one.casefold()), "".join(told_[:1]))
 
 
 def example_vault() -> Path:
@@ -93,86 +133,14 @@ def example_vault() -> Path:
     raise NotFound("The example vault is not installed.", hint="Reinstall vaultmind.")
 
 
-class Story:
-    """The demo as it goes: index, ask, remember, edit by hand, forget, look what was touched."""
+def _memory(told: Settings) -> Path:
+    return told.config.vault / told.config.memory_dir
 
-    def __init__(self, settings: Settings) -> None:
-        self.steps: list[dict[str, Any]] = []
-        """What each step came to: `step`, `ok`, `took_seconds` and more."""
-        self._settings = settings
-        self._memory = settings.config.vault / settings.config.memory_dir
-        self._brain = self._memory / "agents/main/memory/brain.md"
-        self._began = time.monotonic()
 
-    def tell(self) -> None:
-        """Play every scene."""
-        before = self._fingerprint()
-        self._say(bold("1  Index a vault: bread oven, translations, family; en, pl, ru"))
-        state = self._settings.call("index")
-        self._done("index", state["phase"] == "ready" and state["vectors"] > 0)
-        self._say(bold("\n2  Ask, in three languages"))
-        for question, note, words in QUESTIONS:
-            held = self._find(question, words)[:3]
-            self._done("ask", any(hit["path"] == note for hit in held), query=question)
-        self._say(bold(f"\n3  Remember: “{FACT}”"))
-        outcome = self._update("remember", FACT)
-        self._done("remember", outcome["outcome"] == "written", path=outcome["path"])
-        self._done("find", bool(self._find(FACT_QUERY, "Gerald")), query=FACT_QUERY)
-        self._say(bold(f"\n4  Edit brain.md by hand, as you would in Obsidian: “{TYPED}”"))
-        text = self._brain.read_text("utf-8")
-        self._brain.write_text(f"{text.rstrip()}\n- {TYPED}\n", "utf-8")
-        self._done("edit", bool(self._find(TYPED_QUERY, "watering can")), query=TYPED_QUERY)
-        self._say(bold("\n5  Forget, and an older fact with the conversation that said it"))
-        for fact, query, words in ((FACT, FACT_QUERY, "Gerald"),
-                                   (OLD_FACT, OLD_FACT_QUERY, OLD_FACT_SAID)):  # fmt: skip
-            was = len(self._holding(query, words))
-            outcome = self._update("forget", fact)
-            now = len(self._holding(query, words))
-            self._say(f"  “{query}” {counted(was, 'hit')} before, {now} now")
-            gone = was > 0 and not now and words not in self._brain.read_text("utf-8")
-            self._done("forget", gone and outcome["outcome"] == "written", fact=fact)
-        self._say(bold("\n6  What was touched outside the memory folder?"))
-        self._say(f"  {len(before)} files are to be byte for byte as they were.")
-        self._done("untouched", self._fingerprint() == before, files=len(before))
-
-    def _find(self, query: str, words: str) -> list[dict[str, Any]]:
-        """Ask until a hit holds the words; the watcher needs a moment after a hand edit."""
-        deadline = time.monotonic() + FOUND_WITHIN_SECONDS
-        while not (found := self._holding(query, words)) and time.monotonic() < deadline:
-            time.sleep(POLL_SECONDS)
-        self._say(f"  {bold(query)}")
-        for hit in found[:1]:
-            line = next((one for one in hit["text"].splitlines() if words in one), hit["text"])
-            text = paragraph(line.strip().lstrip("-*> "), "  │ ").replace(words, good(words))
-            self._say(f"{text}\n  {place(hit['path'] + hit['anchor'])}")
-        return found
-
-    def _holding(self, query: str, words: str) -> list[dict[str, Any]]:
-        """Return the hits whose text holds some words, however it is wrapped."""
-        hits = self._settings.call("memory_search", {"query": query})["hits"]
-        wanted = words.casefold()
-        return [hit for hit in hits if wanted in " ".join(hit["text"].casefold().split())]
-
-    def _update(self, op: str, text: str) -> dict[str, Any]:
-        outcome = self._settings.call("memory_update", {"op": op, "text": text})
-        self._say(paragraph(outcome["message"], "  "))
-        return outcome
-
-    def _done(self, step: str, ok: bool, **more: Any) -> None:  # noqa: ANN401
-        """Keep and show what a step came to."""
-        took = round(time.monotonic() - self._began, 2)
-        self.steps.append({"step": step, "ok": ok, **more, "took_seconds": took})
-        self._say(f"  {good('✓') if ok else bad('✗ not as it should be')} {took:.2f} s")
-        self._began = time.monotonic()
-
-    def _say(self, text: str) -> None:
-        if not self._settings.json:
-            say(text)
-
-    def _fingerprint(self) -> dict[str, str]:
-        """Return the hash of every file of the vault outside the memory folder."""
-        return {
-            str(path): hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in self._settings.config.vault.rglob("*")
-            if path.is_file() and not path.is_relative_to(self._memory)
-        }
+def _fingerprint(told: Settings) -> dict[str, str]:
+    """Return the hash of every file of the vault outside the memory folder."""
+    return {
+        str(path): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in told.config.vault.rglob("*")
+        if path.is_file() and not path.is_relative_to(_memory(told))
+    }

@@ -15,7 +15,6 @@ from typing import Any
 from vaultmind.errors import ConfigError
 
 BACKUP = ".vaultmind-backup-"
-_INDENT = re.compile(r"^[\[{]\s*?\n([ \t]+)\S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ def changed(path: Path, edit: Callable[[dict[str, Any]], None]) -> Change:
         raise
     if after == content:
         return Change(path, before, before)
-    found = _INDENT.match(before)
+    found = re.match(r"[\[{]\s*?\n([ \t]+)\S", before)
     text = json.dumps(after, ensure_ascii=False, indent=found[1] if found else 2)
     return Change(path, before, f"{text}\n" if after else "")
 

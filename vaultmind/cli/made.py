@@ -52,8 +52,7 @@ class Made:
 
     `argument` names the argument that is no option, and after a colon what it is called: several
     words make one text where it ends in `…`, and one in brackets may be left out. `only` names the
-    arguments that are options, `given` what is always said. An option of `instead` takes another
-    operation, one of `says` is a flag for arguments. `code` makes the exit code of the answer.
+    arguments that are options, `given` what is always said.
     """
 
     path: str
@@ -61,8 +60,6 @@ class Made:
     only: Sequence[str] | None = None
     also: Sequence[click.Parameter] = ()
     given: Mapping[str, Any] = field(default_factory=dict)
-    instead: Mapping[str, tuple[str, dict[str, Any]]] = field(default_factory=dict)
-    says: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     waits: bool = False
     """Whether it waits for the index first."""
     many: str = ""
@@ -77,8 +74,8 @@ class Made:
         op = operation(self.path)
         name, _, label = self.argument.strip("[]…").partition(":")
         hidden = ("agent", "wait_seconds", name, *self.given)
-        offered = [one for one in op.parameters if one not in hidden]
-        wanted = offered if self.only is None else self.only
+        wanted = [one for one in op.parameters if one not in hidden]
+        wanted = wanted if self.only is None else list(self.only)
         params: list[click.Parameter] = [_option(one, *op.parameters[one]) for one in wanted]
         if self.waits or ("wait_seconds" in op.parameters and "wait_seconds" not in self.given):
             params.append(flag("--no-wait", "Answer at once, however far the index is."))
@@ -91,58 +88,33 @@ class Made:
             args = {key: one for key, one in values.items() if one not in (None, ())}
             if isinstance(args.get(name), tuple):
                 args[name] = " ".join(args[name])
-            return self._called(settings, args)
+            return self._called(settings, op, args | dict(self.given))
 
-        return VaultCommand(
-            own, params=[*params, *self.also], callback=pass_settings(callback), help=self.help
-        )
+        params += self.also
+        run = pass_settings(callback)
+        return VaultCommand(own, params=params, callback=run, help=self.help)
 
-    def _called(self, settings: Settings, args: dict[str, Any]) -> int:
-        """Run the operation that is asked for, with what was said as its arguments."""
+    def _called(self, settings: Settings, op: Operation, args: dict[str, Any]) -> int:
+        """Run the operation, with what was said as its arguments."""
         waits = not args.pop("no_wait", False)
         for place in PLACES & args.keys():
             args[place] = source_at(args[place])
         if args.get("task") == "-":
             args["task"] = sys.stdin.read()
-        for one in self.says.keys() & args.keys():
-            del args[one]
-            args |= self.says[one]
-        path = self._meant(args)
-        op = operation(path)
-        if waits:
-            self._wait(settings, op, args)
+        if waits and "wait_seconds" in op.parameters:
+            args.setdefault("wait_seconds", SOURCE_SECONDS)
+        elif waits and self.waits and "source" in args:
+            asked = {"source": args["source"], "layers": ["L0"], "wait_seconds": SOURCE_SECONDS}
+            settings.call("explore", asked)
+        elif waits and self.waits:
+            wait_for_index(settings, patient="queries" in args)
         if "agent" in op.parameters:
             args |= settings.target
         if self.many and "queries" in args:
             return each(settings, op.name, args.pop("queries"), args, self.many)
-        if self.run is not None and path == self.path:
+        if self.run is not None:
             return self.run(settings, args)
         return self.code(settings.tell(settings.ask(op.name, args)))
-
-    def _wait(self, settings: Settings, op: Operation, args: dict[str, Any]) -> None:
-        """Wait until what an operation asks is indexed, or have it wait itself."""
-        if "wait_seconds" in op.parameters:
-            args.setdefault("wait_seconds", SOURCE_SECONDS)
-        elif self.waits and "source" in args:
-            asked = {"source": args["source"], "layers": ["L0"], "wait_seconds": SOURCE_SECONDS}
-            settings.call("explore", asked)
-        if self.waits and op.name == self.path.partition(".")[2] and "source" not in args:
-            wait_for_index(settings, patient="queries" in args)
-
-    def _meant(self, args: dict[str, Any]) -> str:
-        """Return which operation is meant; complete its arguments."""
-        args |= self.given
-        for one in self.instead.keys() & args.keys():
-            name, more = self.instead[one]
-            path = f"{self.path.partition('.')[0]}.{name}"
-            known = operation(path).parameters
-            if unknown := sorted(args.keys() - known.keys() - {one}):
-                raise click.UsageError(f"--{one} goes without --{', --'.join(unknown)}.")
-            if one not in known:
-                del args[one]
-            args |= more
-            return path
-        return self.path
 
 
 def made(path: str, argument: str = "", **how: Any) -> Callable[[Callable[..., Any]], Run]:  # noqa: ANN401
@@ -173,7 +145,7 @@ def option(*names: str, **how: Any) -> click.Option:  # noqa: ANN401
 
 def flag(name: str, help: str) -> click.Option:
     """Return an option that is there or not."""
-    return click.Option([name], is_flag=True, default=None, help=help)
+    return option(name, is_flag=True, help=help)
 
 
 QUERIES = option(
@@ -184,12 +156,9 @@ QUERIES = option(
 def _argument(form: str, name: str, label: str) -> click.Argument:
     optional, several = form.startswith("["), "…" in form
     shown = f"{(label or name).upper()}{'...' if several else ''}"
-    return click.Argument(
-        [name],
-        nargs=-1 if several else 1,
-        required=not optional,
-        metavar=f"[{shown}]" if optional else shown,
-    )
+    shown = f"[{shown}]" if optional else shown
+    nargs = -1 if several else 1
+    return click.Argument([name], nargs=nargs, required=not optional, metavar=shown)
 
 
 def _option(name: str, hint: Any, default: Any) -> click.Option:  # noqa: ANN401
@@ -201,15 +170,11 @@ def _option(name: str, hint: Any, default: Any) -> click.Option:  # noqa: ANN401
     name_ = arg.option or f"--{name.replace('_', '-')}"
     if kind is bool:
         both = f"/--no-{name_[2:]}" if default is True else ""
-        return click.Option([name_ + both, name], is_flag=True, default=None, help=arg.help)
+        return option(name_ + both, name, is_flag=True, help=arg.help)
     choices = [str(one) for one in get_args(kind)] if get_origin(kind) is Literal else []
+    kind = click.Choice(choices) if choices else kind if kind in (int, float) else str
     shown = f"  [default: {default}]" if default not in (..., None, "", ()) else ""
-    return click.Option(
-        [name_, name],
-        type=click.Choice(choices) if choices else kind if kind in (int, float) else str,
-        multiple=many,
-        help=f"{arg.help}{shown}".strip(),
-    )
+    return option(name_, name, type=kind, multiple=many, help=f"{arg.help}{shown}".strip())
 
 
 def source_at(source: str) -> str:
@@ -227,7 +192,7 @@ def source_at(source: str) -> str:
 
 
 def wait_for_index(settings: Settings, *, patient: bool) -> None:
-    """Wait for all text, and for all vectors or the last few, with a bar on a terminal.
+    """Wait for all text, and for all vectors or the last few.
 
     Where everything was indexed before, what changes is waited for a moment only, and it is told
     when that was not enough.
@@ -247,8 +212,8 @@ def wait_for_index(settings: Settings, *, patient: bool) -> None:
         settings.call("index", {"timeout_seconds": VECTORS_SECONDS})
 
 
-def read_lines(path: Path, example: str) -> list[tuple[int, dict[str, Any]]]:
-    """Return number and object of every line of a JSON Lines file; blank lines are passed over.
+def read_lines(path: Path, example: str) -> list[dict[str, Any]]:
+    """Return the object of every line of a JSON Lines file; blank lines are passed over.
 
     Raises BadArgument for the first faulty line, before anything is asked; `example` shows the
     person a good one, whose keys every line needs.
@@ -256,16 +221,14 @@ def read_lines(path: Path, example: str) -> list[tuple[int, dict[str, Any]]]:
     found = []
     raw = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
     for number, line in enumerate(raw.decode("utf-8-sig", "replace").split("\n"), 1):
-        if not line.strip():
-            continue
         try:
-            item = json.loads(line)
+            item = json.loads(line) if line.strip() else {}
         except (ValueError, RecursionError):
             item = None
-        if not isinstance(item, dict) or not json.loads(example).keys() <= item.keys():
+        if line.strip() and not (isinstance(item, dict) and json.loads(example).keys() <= {*item}):
             wanted = f"a line of JSON like {example}"
             raise BadArgument(f"{path.name} line {number}", line.strip(), wanted)
-        found.append((number, item))
+        found += [item] if item else []
     return found
 
 
@@ -274,7 +237,7 @@ def each(settings: Settings, op: str, file: Path, args: dict[str, Any], name: st
     if name in args:
         raise click.UsageError(f"--queries goes without {name.upper()}.")
     args |= {"dry_run": True} if op == "say" else {}
-    for _, one in read_lines(file, '{"id": "q1", "query": "bread oven"}'):
+    for one in read_lines(file, '{"id": "q1", "query": "bread oven"}'):
         query = str(one["query"])
         answer = settings.call(op, args | {name: query if name == "query" else [query]})
         answer.pop("state", None)
@@ -291,13 +254,8 @@ def tell_all(settings: Settings, data: dict[str, Any], answers: Sequence[Answer]
         settings.tell(one)
 
 
-def refuse_unless_asked(settings: Settings) -> None:
-    """Raise UsageError where nobody can be asked."""
+def confirmed(settings: Settings, question: str) -> bool:
+    """Ask the person and tell whether they say yes; raise UsageError where nobody can be asked."""
     if settings.json or not sys.stdin.isatty():
         raise click.UsageError("Nobody can be asked here, so nothing was done. Add --yes.")
-
-
-def confirmed(settings: Settings, question: str) -> bool:
-    """Ask the person, where there is one; tell whether they say yes."""
-    refuse_unless_asked(settings)
     return click.confirm(question, default=False, err=True)

@@ -11,17 +11,12 @@ import click
 from click.exceptions import NoSuchCommand
 
 from vaultmind import __version__
-from vaultmind.cli import memory, notes  # noqa: F401  (their commands declare themselves)
+from vaultmind.cli import commands, talks  # noqa: F401  (they declare themselves)
 from vaultmind.cli.made import MADE
 from vaultmind.cli.options import VaultGroup, settings_of
-from vaultmind.cli.terminal import (
-    EXIT_INTERRUPTED,
-    EXIT_OTHER,
-    aside,
-    exit_code,
-    show_error,
-    use_unicode,
-)
+from vaultmind.cli.terminal import EXIT_INTERRUPTED, EXIT_OTHER, aside, exit_code
+
+from vaultmind.cli.terminal import show_error, use_unicode  # isort: skip
 from vaultmind.errors import VaultMindError
 
 PURPOSES = {
@@ -98,14 +93,11 @@ class Program(VaultGroup):
                 formatter.write_dl([(f"{name:8}", helps[name]) for name in names])
 
 
-@click.group(
-    cls=Program,
-    epilog=EXIT_CODES,
-    context_settings={
-        "max_content_width": 100,
-        "color": False if os.environ.get("NO_COLOR") else None,
-    },
-)
+COLOR = False if os.environ.get("NO_COLOR") else None
+
+
+@click.group(cls=Program, epilog=EXIT_CODES,
+             context_settings={"max_content_width": 100, "color": COLOR})  # fmt: skip
 @click.version_option(__version__, prog_name="vaultmind")
 @click.pass_context
 def cli(context: click.Context) -> None:
@@ -133,21 +125,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         aside("Stopped.")
         return EXIT_INTERRUPTED
     except VaultMindError as error:
-        code, kind, message, hint = (
-            exit_code(error),
-            type(error).__name__,
-            error.message,
-            error.hint,
-        )
+        code, kind = exit_code(error), type(error).__name__
+        message, hint = error.message, error.hint
     except OSError as error:
         code, kind, message, hint = EXIT_OTHER, "OSError", f"{error}.", ""
     except click.ClickException as error:
         context = error.ctx if isinstance(error, click.UsageError) else None
         hint = f"See `{context.command_path if context else 'vaultmind'} --help`."
-        code, kind, message = (
-            error.exit_code,
-            "UsageError",
-            " ".join(error.format_message().split()),
-        )
+        code, kind = error.exit_code, "UsageError"
+        message = " ".join(error.format_message().split())
     show_error(kind, message, hint, as_json="--json" in arguments)
     return code

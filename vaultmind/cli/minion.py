@@ -6,26 +6,12 @@ import json
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from vaultmind.cli.options import Settings, VaultCommand, VaultGroup, pass_settings
-from vaultmind.cli.terminal import (
-    EXIT_OTHER,
-    aside,
-    bold,
-    dim,
-    good,
-    place,
-    print_json,
-    say,
-    show,
-)
+from vaultmind.cli.options import Settings, VaultGroup, pass_settings
+from vaultmind.cli.terminal import EXIT_OTHER, aside, bold, dim, good, place, print_json, say, show
 from vaultmind.types import PURPOSES
-
-if TYPE_CHECKING:
-    pass
 
 RESTART = "The daemon that runs now keeps what it had; `vaultmind daemon stop` ends it."
 
@@ -99,21 +85,4 @@ def use(settings: Settings, model: str, purpose: str | None) -> int:
         works = "" if name == EXTRACTIVE else f"{good('✓')} It works. "
         say(f"{works}To use it, put this into {place(str(path))}:\n\n{lines}\n")
         say(dim(RESTART))
-    return 0
-
-
-@minion.command("try", cls=VaultCommand)
-@click.argument("session_id", metavar="[SESSION]", required=False)
-@click.option("--model", metavar="MODEL", help="Another model than the configured one.")
-@pass_settings
-def try_(settings: Settings, session_id: str | None, model: str | None) -> int:
-    """Show what a model would take from SESSION, or from the latest one; nothing is written.
-
-    Facts, what became of each, what was dropped and why, the summary, the time. Without a model
-    it is the extractive engine that reads.
-    """
-    from vaultmind.minion.report import named
-
-    args = {"session": session_id or "", "model": named(model) if model else ""}
-    settings.tell(settings.ask("minion_try", args | settings.target))
     return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -12,6 +12,7 @@ from vaultmind.locate import locate
 from vaultmind.ports import Report, silent
 
 if TYPE_CHECKING:
+    from vaultmind.client.client import Client
     from vaultmind.config import Config
     from vaultmind.locate import Where
 
@@ -32,18 +33,6 @@ class Answer(NamedTuple):
 
     json: dict[str, Any]
     words: str = ""
-
-
-class Backend(Protocol):
-    """Runs operations by name: the daemon's client, or the app in this process."""
-
-    def call(self, op: str, args: dict[str, Any], report: Report = silent) -> dict[str, Any]:
-        """Run an operation and return its response as JSON; raises VaultMindError."""
-        ...
-
-    def close(self) -> None:
-        """Let go."""
-        ...
 
 
 class InProcess:
@@ -88,7 +77,7 @@ class Settings:
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
         self._config: Config | None = None
-        self._backend: Backend | None = None
+        self._backend: InProcess | Client | None = None
 
     @property
     def json(self) -> bool:
@@ -126,7 +115,7 @@ class Settings:
         return {"agent": where.agent} if where.agent_named else {}
 
     @property
-    def backend(self) -> Backend:
+    def backend(self) -> InProcess | Client:
         """Return the way to the operations: the daemon, or this process."""
         if self._backend is None and self.in_process:
             self._backend = InProcess(self.config)

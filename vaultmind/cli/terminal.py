@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import io
 import json
-import shutil
 import sys
-import textwrap
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,8 +38,6 @@ ERROR_EXIT = {
     "NotAllowed": EXIT_DENIED,
     "NotFound": EXIT_NOT_FOUND,
 }
-WIDEST = 100
-"""Columns beyond which a line of prose is hard to read."""
 WORDS_AFTER_SECONDS, LINE_EVERY_SECONDS, WORDS_EVERY_SECONDS = 5.0, 0.2, 5.0
 """When it is first told how far a long work is, and how often on a terminal and elsewhere."""
 
@@ -70,29 +66,9 @@ def print_json(value: Any, *, indent: int | None = 2) -> None:  # noqa: ANN401
 
 
 def show(words: str) -> None:
-    """Print words, wrapped on a terminal; headings are bold."""
+    """Print words; headings are bold."""
     for line in words.splitlines():
-        say(bold(line) if line.startswith("## ") else paragraph(line))
-
-
-def paragraph(text: str, indent: str = "") -> str:
-    """Return text indented, wrapped at words on a terminal and left whole in a pipe."""
-    width = min(shutil.get_terminal_size().columns, WIDEST) if sys.stdout.isatty() else sys.maxsize
-    return "\n".join(_wrapped(f"{indent}{line}".rstrip(), width) for line in text.splitlines())
-
-
-def _wrapped(line: str, width: int) -> str:
-    if len(line) <= width:
-        return line
-    margin = line[: len(line) - len(line.lstrip())][: width // 2]
-    return textwrap.fill(
-        line.lstrip(),
-        width,
-        initial_indent=margin,
-        subsequent_indent=margin,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+        say(bold(line) if line.startswith("## ") else line.rstrip())
 
 
 def exit_code(error: VaultMindError) -> int:

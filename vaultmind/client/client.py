@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 class Client:
     """A connection to the vault's daemon, made anew when the daemon was replaced meanwhile."""
 
-    def __init__(self, where: Config | Where, caller: Caller, wire: Wire) -> None:
+    def __init__(self, where: Config | Where, caller: Caller) -> None:
         self._where = where
-        self._caller = caller
-        self._wire: Wire | None = wire
+        self._hello = launch.hello(
+            "ops", kind=caller.kind, agent=caller.agent, client=caller.client
+        )
+        self._wire: Wire | None = None
         self._number = 0
 
     @classmethod
@@ -33,7 +35,9 @@ class Client:
 
         Raises DaemonUnavailable, in words, when there is none and none can be started.
         """
-        return cls(where, caller, launch.connect(where, _greeting(caller), start=start))
+        made = cls(where, caller)
+        made._wire = launch.connect(where, made._hello, start=start)
+        return made
 
     def call(self, op: str, args: dict[str, Any], report: Report = silent) -> dict[str, Any]:
         """Run an operation and return its response as JSON, reporting progress on the way.
@@ -50,8 +54,10 @@ class Client:
             while answer := wire.receive():
                 if answer.get("id") == self._number and "progress" in answer:
                     report(Progress(**answer["progress"]))
+                elif answer.get("id") == self._number and "error" in answer:
+                    raise _error(answer["error"])
                 elif answer.get("id") == self._number:
-                    return _result(answer)
+                    return dict(answer["ok"])
         except OSError:
             pass  # as when the answers end
         self.close()
@@ -75,23 +81,8 @@ class Client:
     def _live(self) -> Wire:
         if self._wire is not None and self._wire.gone():
             self.close()
-        if self._wire is None:
-            self._wire = launch.connect(self._where, _greeting(self._caller))
+        self._wire = self._wire or launch.connect(self._where, self._hello)
         return self._wire
-
-
-def _greeting(caller: Caller) -> dict[str, Any]:
-    greeting: dict[str, Any] = launch.hello(
-        "ops", kind=caller.kind, agent=caller.agent, client=caller.client
-    )
-    return greeting
-
-
-def _result(answer: dict[str, Any]) -> dict[str, Any]:
-    if "error" in answer:
-        raise _error(answer["error"])
-    result: dict[str, Any] = answer["ok"]
-    return result
 
 
 def _error(body: dict[str, Any]) -> VaultMindError:

@@ -43,27 +43,23 @@ TELL_ONLY = ("PreCompact", "Stop", "SessionEnd")
 INPUT_SECONDS = 5.0
 """For reading stdin, which a host writes at once: one that never closes it has said nothing."""
 LIMIT_SECONDS = 0.1
-"""From there to the daemon's greeting, and for events that only tell to the end: a daemon that
-hangs costs no more. Python's own start and end come to it; `benchmarks/hook.py` measures all."""
+"""From there to the daemon's greeting, and for events that only tell, and for a plan, to the end:
+a daemon that hangs costs no more. Python's own start and end come to it; `benchmarks/hook.py`
+measures all."""
 ANSWER_SECONDS = 0.2
 """From the greeting of a daemon that is alive to what the host is told, on a machine that is busy:
 otherwise it takes a few hundredths."""
-PLAN_SECONDS = 0.1
-"""For a plan, from stdin to the answer, greeting included: with Python's start and end it stays
-within 150 ms. What comes later is not waited for: the sub-agent starts without it."""
 LIMIT_VARIABLE = "VAULTMIND_HOOK_SECONDS"
 """Another limit for any of them, for a slow machine."""
 PLAN_VARIABLE, EPISODES_VARIABLE = "VAULTMIND_PLAN_HOOK", "VAULTMIND_EPISODES_HOOK"
 """The keys `plan.hook` and `episodes.hook`: off here, no daemon is asked; off in a configuration,
 it says nothing."""
-OFF = ("0", "false", "no")
 MAX_INPUT_BYTES = 64 * 1024 * 1024
 MAX_PROMPT_CHARS = 20_000
 """Of what the person typed; more says no better what is to be recalled."""
 MAX_ID = 200
 LOG = "hooks.log"
 LOG_MAX_BYTES = 100_000
-_FIELDS = ("session_id", "transcript_path", "source", "reason", "cwd")
 
 
 class TooLate(Exception):
@@ -87,87 +83,82 @@ def main(event: str, vault: str = "", agent: str = "", state_dir: str = "") -> i
         given = json.loads(sys.stdin.buffer.read(MAX_INPUT_BYTES))
         if not isinstance(given, dict):
             raise ValueError("stdin holds no JSON object")
-        given["transcript_path"] = os.path.expanduser(str(given.get("transcript_path") or ""))
+        told = {one: str(given.get(one) or "") for one in ("session_id", "cwd", "source", "prompt")}
+        told["transcript_path"] = os.path.expanduser(str(given.get("transcript_path") or ""))
+        told["prompt"] = told["prompt"][:MAX_PROMPT_CHARS]
         if event == BEFORE_TASK:
-            _plan(where, given)
+            _plan(where, given, told)
         elif event in (AFTER_TOOL, AFTER_FAILURE):
-            _used(where, event, given)
+            errand |= _use(event, given, told)
+            if errand:
+                _tell(where, "after_tool", dict(errand), errand)
         else:
-            errand = _errand(where, event, given)
-            _tell(where, event, given, errand)
+            start = (told["source"] or "startup") if event == "SessionStart" else ""
+            errand |= {name: told[name] for name in ("session_id", "transcript_path")}
+            errand |= {"source": start, "end": event == "SessionEnd"}
+            args = {name: one for name, one in told.items() if one}
+            _tell(where, "hook", args | {"event": event, "at": time.time()}, errand)
     except (Exception, KeyboardInterrupt) as error:  # the host must never see a memory fail
-        _unlimit()
+        _limit(0)
         if not isinstance(error, TooLate):  # what is late is left as an errand
             _note(where, event, error)
-        _leave(where, errand)
-    finally:
-        _unlimit()
+    _limit(0)
+    errand.pop("query", None)  # somebody's words: no file holds them
+    if where and errand and (os.path.isdir(where.state_dir) or os.path.isdir(where.vault)):
+        try:
+            spool.leave(where.state_dir, {"agent": where.agent, **errand})
+        except OSError as error:
+            _note(where, "an errand", error)
     return 0
 
 
-def _errand(where: Where, event: str, given: dict[str, Any]) -> dict[str, Any]:
-    start = str(given.get("source") or "startup") if event == "SessionStart" else ""
-    return {
-        "agent": where.agent,
-        "session_id": str(given.get("session_id") or ""),
-        "transcript_path": str(given.get("transcript_path") or ""),
-        "source": start,
-        "end": event == "SessionEnd",
-    }
+def _use(event: str, given: dict[str, Any], told: dict[str, str]) -> dict[str, Any]:
+    """Return what a tool was used on; nothing where that is of no interest."""
+    from vaultmind.session import uses
+
+    use = None if _off(EPISODES_VARIABLE) else uses.reduced(given, event)
+    ids = {"session_id": told["session_id"][:MAX_ID], "transcript_path": told["transcript_path"]}
+    return {**use, **ids} if use else {}
 
 
-def _tell(where: Where, event: str, given: dict[str, Any], errand: dict[str, Any]) -> None:
-    """Tell the daemon, and the host what it answers; where none runs, leave an errand."""
+def _tell(where: Where, op: str, args: dict[str, Any], errand: dict[str, Any]) -> None:
+    """Tell the daemon, and the host what it answers; what it has seen to is no errand."""
     _limit(LIMIT_SECONDS)
-    reached = _reached(where, errand)
+    reached = _reached(where)
     if reached is None:
         return
-    if event not in TELL_ONLY:
+    event = args.get("event", "")
+    if op == "hook" and event not in TELL_ONLY:
         _limit(ANSWER_SECONDS)
-    args: dict[str, Any] = {name: str(given[name]) for name in _FIELDS if given.get(name)}
-    args |= {"event": event, "at": time.time()}
-    prompt = str(given.get("prompt") or "")[:MAX_PROMPT_CHARS]
     try:
-        answer = _asked(reached, "hook", {**args, "prompt": prompt})
-        _unlimit()
+        answer = _asked(reached, op, args)
+        _limit(0)
+        if not answer.get("waits"):
+            errand.clear()
         if context := str(answer.get("context") or ""):
             _print(event, additionalContext=context)
             # The daemon is told that the host has its answer; else it is given again.
             given_now = {**args, "delivered": str(answer.get("given") or "")}
-            reached.send({"id": 2, "op": "hook", "args": given_now})
+            reached.send({"id": 2, "op": op, "args": given_now})
     finally:
         reached.close()
 
 
-def _reached(where: Where, errand: dict[str, Any]) -> Wire | None:
-    """Return a connection to the daemon; where none runs, leave an errand and start one."""
-    greeting = launch.hello("ops", kind="agent", agent=where.agent, client=CLIENT)
-    reached = launch.greet_quickly(where, greeting)
-    if reached is None:
-        _leave(where, errand)
-        launch.begin(where)
-    return reached
-
-
-def _plan(where: Where, given: dict[str, Any]) -> None:
+def _plan(where: Where, given: dict[str, Any], told: dict[str, str]) -> None:
     """Print a sub-agent's input with what it should read first before its prompt, or nothing."""
     task = given.get("tool_input")
     prompt = str(task.get("prompt") or "") if isinstance(task, dict) else ""
-    off = os.environ.get(PLAN_VARIABLE, "").lower() in OFF
-    if off or given.get("tool_name") not in TASK_TOOLS or not prompt.strip():
+    if _off(PLAN_VARIABLE) or given.get("tool_name") not in TASK_TOOLS or not prompt.strip():
         return
-    _limit(PLAN_SECONDS)
-    reached = _reached(where, {})
+    _limit(LIMIT_SECONDS)
+    reached = _reached(where)
     if reached is None:
         return
     try:
-        args = {
-            "prompt": prompt[:MAX_PROMPT_CHARS],
-            "cwd": str(given.get("cwd") or os.getcwd()),
-            "session_id": str(given.get("session_id") or "")[:MAX_ID],
-        }
+        args = {"prompt": prompt[:MAX_PROMPT_CHARS], "cwd": told["cwd"] or os.getcwd(),
+                "session_id": told["session_id"][:MAX_ID]}  # fmt: skip
         text = str(_asked(reached, "before_task", args).get("text") or "")
-        _unlimit()
+        _limit(0)
         if text:
             # Without "allow" Claude Code leaves the input as it was. Starting a sub-agent needs
             # no permission anyway, and rules that deny or ask hold whatever a hook says.
@@ -177,26 +168,17 @@ def _plan(where: Where, given: dict[str, Any]) -> None:
         reached.close()
 
 
-def _used(where: Where, event: str, given: dict[str, Any]) -> None:
-    """Tell the daemon what a tool was used on, or leave it as an errand. Prints nothing."""
-    from vaultmind.session import uses
+def _off(variable: str) -> bool:
+    return os.environ.get(variable, "").lower() in ("0", "false", "no")
 
-    use = uses.reduced(given, event)
-    if use is None or os.environ.get(EPISODES_VARIABLE, "").lower() in OFF:
-        return
-    use["session_id"] = str(given.get("session_id") or "")[:MAX_ID]
-    use["transcript_path"] = str(given.get("transcript_path") or "")
-    waits = True
-    try:
-        _limit(LIMIT_SECONDS)
-        reached = _reached(where, {})
-        if reached is not None:
-            waits = bool(_asked(reached, "after_tool", use).get("waits"))
-            reached.close()
-    finally:  # what the daemon has by now it knows by the use's id
-        _unlimit()
-        if waits and (os.path.isdir(where.state_dir) or os.path.isdir(where.vault)):
-            spool.leave(where.state_dir, {"agent": where.agent, **uses.without_texts(use)})
+
+def _reached(where: Where) -> Wire | None:
+    """Return a connection to the daemon; where none runs, start one."""
+    greeting = launch.hello("ops", kind="agent", agent=where.agent, client=CLIENT)
+    reached = launch.greet_quickly(where, greeting)
+    if reached is None:
+        launch.begin(where)
+    return reached
 
 
 def _asked(reached: Wire, op: str, args: dict[str, Any]) -> dict[str, Any]:
@@ -223,31 +205,16 @@ def _print(event: str, **said: object) -> None:
 
 
 def _limit(seconds: float) -> None:
-    """Raise TooLate in this thread when the time is up; the environment may set another."""
+    """Raise TooLate in this thread when the time is up, 0: never; the environment may set it."""
     try:
-        seconds = float(os.environ.get(LIMIT_VARIABLE) or seconds)
+        seconds = seconds and max(float(os.environ.get(LIMIT_VARIABLE) or seconds), 0.001)
     except ValueError:
         pass  # what is no number sets no other limit
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
-
-
-def _unlimit() -> None:
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _stop(number: int, frame: object) -> None:
     raise TooLate(f"it took too long, or the host ended it (signal {number})")
-
-
-def _leave(where: Where | None, errand: dict[str, Any]) -> None:
-    """Leave an errand; for a vault that never was there is nobody who would run it."""
-    if where is None or not errand:
-        return
-    if os.path.isdir(where.state_dir) or os.path.isdir(where.vault):
-        try:
-            spool.leave(where.state_dir, errand)
-        except OSError as error:
-            _note(where, "an errand", error)
 
 
 def _note(where: Where | None, event: str, error: BaseException) -> None:

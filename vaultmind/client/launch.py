@@ -32,17 +32,10 @@ _started: list[subprocess.Popen[bytes]] = []
 """Daemons this process started: kept, so that they are reaped and not warned about."""
 
 
-def hello(mode: str, *, kind: str, agent: str = "", named: bool = False, client: str = "") -> Any:  # noqa: ANN401
+def hello(mode: str, **said: Any) -> dict[str, Any]:  # noqa: ANN401
     """Return the client's first line; `mode` is `mcp` or `ops`, `kind` agent or person."""
-    return {
-        "vaultmind": wire.PROTOCOL,
-        "version": __version__,
-        "mode": mode,
-        "kind": kind,
-        "agent": agent,
-        "named": named,
-        "client": client,
-    }
+    usual = {"agent": "", "named": False, "client": ""}
+    return {"vaultmind": wire.PROTOCOL, "version": __version__, "mode": mode, **usual, **said}
 
 
 def connect(where: Config | Where, greeting: dict[str, Any], *, start: bool = True) -> Wire:
@@ -111,16 +104,15 @@ def greet_quickly(where: Config | Where, greeting: dict[str, Any]) -> Wire | Non
 
 def status(where: Config | Where) -> dict[str, Any]:
     """Return what the daemon says of itself, or {"running": False}; never starts one."""
-    reached = greet(where, hello("ops", kind="person", client="status"))
-    if reached is None:
-        return {"running": False}
-    try:
-        reached.send({"id": 1, "op": "daemon_status", "args": {}})
-        return dict(reached.receive().get("ok") or {"running": False})
-    except OSError:
-        return {"running": False}
-    finally:
+    found: dict[str, Any] = {}
+    reached = _asked(where, "daemon_status")
+    if reached:
+        try:
+            found = reached.receive().get("ok") or {}
+        except OSError:
+            pass  # it left meanwhile
         reached.close()
+    return found or {"running": False}
 
 
 def stop(where: Config | Where, wait_seconds: float = 20.0) -> bool:
@@ -128,12 +120,11 @@ def stop(where: Config | Where, wait_seconds: float = 20.0) -> bool:
 
     Returns once it is gone. Raises DaemonUnavailable when it does not go in time.
     """
-    reached = greet(where, hello("ops", kind="person", client="stop"))
+    reached = _asked(where, "daemon_stop")
     if reached is None:
         return False
     try:
         reached.sock.settimeout(wait_seconds)
-        reached.send({"id": 1, "op": "daemon_stop", "args": {}})
         while reached.receive():
             pass  # the acknowledgement, then the end: the daemon hangs up as it leaves
     except TimeoutError:
@@ -146,6 +137,17 @@ def stop(where: Config | Where, wait_seconds: float = 20.0) -> bool:
     finally:
         reached.close()
     return True
+
+
+def _asked(where: Config | Where, op: str) -> Wire | None:
+    """Return a connection to the daemon on which it was asked something; None where none runs."""
+    reached = greet(where, hello("ops", kind="person", client="status"))
+    try:
+        if reached:
+            reached.send({"id": 1, "op": op, "args": {}})
+    except OSError:
+        pass  # it left by itself
+    return reached
 
 
 def begin(where: Config | Where) -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from vaultmind import fence
-from vaultmind.errors import BadArgument, NotFound, VaultMindError
+from vaultmind.errors import BadArgument, NotAllowed, NotFound, VaultMindError
 from vaultmind.ports import Report, silent
 from vaultmind.types import Caller
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from vaultmind.app import App
 
 DEFAULT_AGENT = "main"
+CLOCKS_DIFFER = timedelta(minutes=1)
 REPLACEMENT = "\ufffd"
 _SUSPECT = re.compile(rb"\\u[dD][89a-fA-F]")
 _ESCAPE = re.compile(
@@ -53,6 +55,26 @@ def known_agent(app: App, caller: Caller, agent: str) -> str:
     known = f"there are {', '.join(names)}" if names else "there is none yet"
     hint = f"To make one: vaultmind agents new {target}" if caller.kind == "person" else ""
     raise NotFound(f"There is no agent {target!r}; {known}.", hint=hint)
+
+
+def own_agent(app: App, caller: Caller, agent: str, what: str) -> str:
+    """Return whose records are written; raise NotAllowed for an agent that means another's."""
+    target = known_agent(app, caller, agent)
+    if caller.kind == "agent" and target != caller.agent:
+        raise NotAllowed(f"{caller.agent} may {what}, not those of {target}.")
+    return target
+
+
+def told_time(given: str, name: str, now: datetime) -> str:
+    """Return a time that was told; nothing for none, or for one in the future, which cannot be."""
+    from vaultmind.session.files import parse_time
+
+    try:
+        return given if given and parse_time(given) <= now + CLOCKS_DIFFER else ""
+    except (ValueError, OverflowError) as error:
+        raise BadArgument(
+            f"{name}.time", given, "ISO 8601, e.g. 2026-02-20T10:00:03+01:00"
+        ) from error
 
 
 def own_session(app: App, caller: Caller, agent: str) -> str:

@@ -27,7 +27,6 @@ from datetime import UTC, datetime
 from importlib import import_module
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
@@ -86,7 +85,7 @@ class Daemon:
         self._clients = 0
         self._alone_since = time.monotonic()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._witnesses: list[socket.socket] = []
+        self._witnesses: list[Lines] = []
         self._stopping = asyncio.Event()
         self._opened: Future[App] = Future()
         self._mcp: asyncio.Task[None] | None = None
@@ -139,14 +138,13 @@ class Daemon:
                 await (self._operate if hello["mode"] == "ops" else self._talk)(
                     caller, lines, hello
                 )
-        except (StopAsyncIteration, TimeoutError):
-            pass
+        except (StopAsyncIteration, TimeoutError, asyncio.CancelledError):
+            pass  # it is gone, or hung up on
         except VaultMindError as error:
             await lines.send({"error": problem(error, "hello")})
         except LineTooLong as error:
-            await lines.send({"id": None, "error": problem(_too_long(error), "line")})
-        except asyncio.CancelledError:
-            log.debug("hung up on a client")
+            bad = BadArgument("line", "", "less at once", said=str(error))
+            await lines.send({"id": None, "error": problem(bad, "line")})
         except Exception:  # a surface: one client's fault must not end the others
             log.exception("a connection failed")
         finally:
@@ -154,7 +152,8 @@ class Daemon:
                 self._clients -= 1
                 self._alone_since = time.monotonic()
             self._tasks.discard(task)
-            await lines.close()
+            if lines not in self._witnesses:
+                await lines.close()
 
     async def _talk(self, caller: Caller, lines: Lines, hello: dict[str, Any]) -> None:
         """Serve one MCP session; the app may still be opening, and the index loading.
@@ -187,7 +186,7 @@ class Daemon:
                 if op in ("daemon_status", "daemon_stop"):
                     result = self._status()
                     if op == "daemon_stop":  # hung up on by the process's very end
-                        self._witnesses.append(lines.duplicate())
+                        self._witnesses.append(lines)
                         self.stop()
                 else:
                     app = await asyncio.shield(asyncio.wrap_future(self._opened))
@@ -317,11 +316,7 @@ class _Late:
 class FramesOnly(logging.Formatter):
     """Shows where an exception arose, not what it says: that may quote a message."""
 
-    def formatException(
-        self,
-        ei: tuple[type[BaseException], BaseException, TracebackType | None]
-        | tuple[None, None, None],
-    ) -> str:
+    def formatException(self, ei: Any) -> str:  # noqa: ANN401
         """Return the type of an exception and the lines it came through."""
         kind, _, trace = ei
         frames = "".join(traceback.format_tb(trace)).rstrip()
@@ -362,10 +357,6 @@ def _pipe(hello: dict[str, Any]) -> Pipe | None:
     return Pipe(said["pipe"], said["host_id"])
 
 
-def _too_long(error: LineTooLong) -> BadArgument:
-    return BadArgument("line", "", "less at once", said=str(error))
-
-
 def run(config: Config, first: str = "ops") -> None:
     """Be the vault's daemon until it is time to stop.
 
@@ -382,7 +373,7 @@ def run(config: Config, first: str = "ops") -> None:
     try:
         with wire.listen(os.fspath(config.state_dir)) as listener:
             log.info("daemon %s for %s, pid %d", __version__, config.vault, os.getpid())
-            asyncio.run(_serve(config, listener, first))
+            asyncio.run(Daemon(config, listener, first).run())
     finally:
         lock.release()
 
@@ -402,10 +393,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{error}\n")
         return EXIT_FAILED
     return 0
-
-
-async def _serve(config: Config, listener: socket.socket, first: str) -> None:
-    await Daemon(config, listener, first).run()
 
 
 def _own(config: Config, lock: VaultLock) -> None:

@@ -12,7 +12,6 @@ import os
 import re
 import secrets
 from pathlib import Path
-from typing import Any
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -33,9 +32,14 @@ SHORTEST = 20
 """A shorter token, typed by hand, is refused."""
 _OTHERS = 0o077
 _LOOPBACK = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?", re.IGNORECASE)
-_ORIGIN = re.compile(r"https?://(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?", re.IGNORECASE)
-Refusal = tuple[int, str, str]
-TOO_LARGE: Refusal = 413, "TooLarge", f"The body has more than {MAX_BODY_BYTES} bytes."
+_ORIGIN = re.compile(rf"https?://{_LOOPBACK.pattern}", re.IGNORECASE)
+
+
+class Refused(Exception):
+    """A request that is not answered: status, type and message."""
+
+
+TOO_LARGE = Refused(413, "TooLarge", f"The body has more than {MAX_BODY_BYTES} bytes.")
 
 
 def token_of(state_dir: Path, agent: str) -> str:
@@ -97,23 +101,23 @@ class Guard:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
-        headers = Headers(scope=scope)
-        refusal = _refusal(headers) or self._admit(scope, headers)
-        body = None if refusal else await _read_body(receive)
-        if body is None:
-            await _refuse(send, refusal or TOO_LARGE)
+        try:
+            headers = Headers(scope=scope)
+            _check(headers)
+            scope[CALLER] = self._caller(headers)
+            body = whole_json(await _read_body(receive))
+        except Refused as refusal:
+            await _refuse(send, *refusal.args)
             return
-        whole: list[Message] = [
-            {"type": "http.request", "body": whole_json(body), "more_body": False}
-        ]
+        whole: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def again() -> Message:
             return whole.pop() if whole else await receive()
 
         await self.app(scope, again, send)
 
-    def _admit(self, scope: Scope, headers: Headers) -> Refusal | None:
-        """Put the caller into the scope, or return why not.
+    def _caller(self, headers: Headers) -> Caller:
+        """Return who calls, by the bearer token.
 
         A conversation is told apart by a digest of the MCP session that the client names: who knows
         a session's id may be taken for its client.
@@ -123,19 +127,17 @@ class Guard:
         try:
             agent = agent_of(self.state_dir, token.strip()) if is_bearer else ""
         except (ConfigError, OSError) as error:
-            return 503, type(error).__name__, str(error)
+            raise Refused(503, type(error).__name__, str(error)) from error
         if not agent:
-            return 401, "Unauthorized", "A known bearer token is needed; see http-tokens.json."
+            said = "A known bearer token is needed; see http-tokens.json."
+            raise Refused(401, "Unauthorized", said)
         session = headers.get(SESSION_HEADER, "").strip()
         digest = hashlib.sha256(session.encode("utf-8", "replace")).hexdigest()[:16]
-        conversation = f"{PIPE}{digest}" if session else ""
-        scope[CALLER] = Caller("agent", agent, "http", conversation=conversation)
-        return None
+        return Caller("agent", agent, "http", conversation=f"{PIPE}{digest}" if session else "")
 
 
-async def _refuse(send: Send, refusal: Refusal) -> None:
+async def _refuse(send: Send, status: int, kind: str, message: str) -> None:
     """Answer with an error as JSON."""
-    status, kind, message = refusal
     body = json.dumps({"error": {"type": kind, "message": message, "hint": ""}}).encode()
     headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
     headers += [(b"www-authenticate", b"Bearer")] if kind == "Unauthorized" else []
@@ -143,28 +145,29 @@ async def _refuse(send: Send, refusal: Refusal) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def _refusal(headers: Headers) -> Refusal | None:
+def _check(headers: Headers) -> None:
+    """Raise Refused for a request that comes from elsewhere, or for a body that is too large."""
     hosts, origins = headers.getlist("host"), headers.getlist("origin")
     if len(hosts) != 1 or not _LOOPBACK.fullmatch(hosts[0]):
-        return 421, "BadHost", "Only requests to this machine's loopback name are answered."
+        said = "Only requests to this machine's loopback name are answered."
+        raise Refused(421, "BadHost", said)
     from_a_page = headers.getlist("sec-fetch-site") not in ([], ["same-origin"], ["none"])
     if from_a_page or any(not _ORIGIN.fullmatch(origin) for origin in origins):
-        return 403, "BadOrigin", "Requests from web pages of other hosts are refused."
+        raise Refused(403, "BadOrigin", "Requests from web pages of other hosts are refused.")
     length = headers.get("content-length", "0")
     if not length.isascii() or not length.isdigit():
-        return 400, "BadLength", "Content-Length is no number."
+        raise Refused(400, "BadLength", "Content-Length is no number.")
     if int(length) > MAX_BODY_BYTES:
-        return TOO_LARGE
-    return None
+        raise TOO_LARGE
 
 
-async def _read_body(receive: Receive) -> bytes | None:
-    """Return the whole body; None once it is over the limit."""
+async def _read_body(receive: Receive) -> bytes:
+    """Return the whole body; raise Refused once it is over the limit."""
     body, more = bytearray(), True
     while more:
-        message: dict[str, Any] = dict(await receive())
+        message = await receive()
         body += message.get("body", b"")
         more = message["type"] == "http.request" and message.get("more_body", False)
         if len(body) > MAX_BODY_BYTES:
-            return None
+            raise TOO_LARGE
     return bytes(body)

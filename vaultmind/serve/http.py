@@ -7,7 +7,7 @@ import contextlib
 import json
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
 import uvicorn
@@ -17,17 +17,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from vaultmind.errors import (
-    BadArgument,
-    DaemonUnavailable,
-    IndexUnavailable,
-    NotFound,
-    PathRefused,
-    VaultLocked,
-    VaultMindError,
-    WriteConflict,
-)
-from vaultmind.ports import Report
+from vaultmind import errors
+from vaultmind.errors import BadArgument, NotFound
 from vaultmind.serve import metrics, operations
 from vaultmind.serve.call import Call, problem
 from vaultmind.serve.guard import CALLER, Guard, token_of
@@ -41,16 +32,16 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 GRACE_SECONDS = 2
 """How long requests under way may take once the server is told to stop."""
-STATUS: tuple[tuple[type[Exception], int], ...] = (
-    (BadArgument, 400),
-    (PathRefused, 403),
-    (NotFound, 404),
-    (WriteConflict, 409),
-    (IndexUnavailable, 503),
-    (VaultLocked, 503),
-    (DaemonUnavailable, 503),
-    (VaultMindError, 422),
-)
+STATUS = {
+    "BadArgument": 400,
+    "PathRefused": 403,
+    "NotFound": 404,
+    "WriteConflict": 409,
+    "IndexUnavailable": 503,
+    "VaultLocked": 503,
+    "DaemonUnavailable": 503,
+}
+"""Of our errors; of any other of ours it is 422."""
 
 
 def http_app(app: App) -> ASGIApp:
@@ -68,13 +59,15 @@ def http_app(app: App) -> ASGIApp:
         for one in operations.of("http")
         for name in filter(None, (one.name, one.also))
     ]
-    routes.append(Route(metrics.ROUTE, _metrics(app, limiter), methods=["GET"]))
+
+    def measured(request: Request, args: object) -> Response:
+        text = metrics.exposition(app, request.scope[CALLER])
+        return Response(text, headers={"content-type": metrics.CONTENT_TYPE})
+
+    routes.append(Route(metrics.ROUTE, _endpoint(measured, "metrics", limiter), methods=["GET"]))
     routes.append(Route("/mcp", endpoint=_Mcp(manager.handle_request)))
-    site = Starlette(
-        routes=routes,
-        lifespan=lifespan,
-        exception_handlers={404: _no_route, 405: _no_method},
-    )
+    refusals = {404: _no_route, 405: _no_method}
+    site = Starlette(routes=routes, lifespan=lifespan, exception_handlers=refusals)
     token_of(app.config.state_dir, app.config.agent)
     return Guard(site, app.config.state_dir)
 
@@ -135,31 +128,26 @@ class _Mcp:
 
 
 def _route(app: App, operation: Operation, name: str, limiter: anyio.CapacityLimiter) -> Route:
-    async def endpoint(request: Request) -> JSONResponse:
+    def work(request: Request, args: object) -> Response:
         call = Call(request.scope[CALLER])
-
-        def work(report: Report) -> dict[str, Any]:
-            return operations.run_operation(app, call, operation.name, args, "http")
-
-        try:
-            args = await _arguments(request)
-            return JSONResponse(await run_in_thread(work, limiter))
-        except Exception as error:  # a surface: every failure is said in words
-            return _failure(error, operation.name)
+        return JSONResponse(operations.run_operation(app, call, operation.name, args, "http"))
 
     needs = any(default is ... for _, default in operation.parameters.values())
     methods = ["POST"] if operation.writes or needs else ["POST", "GET"]
-    return Route(f"/v1/{name}", endpoint, methods=methods)
+    return Route(f"/v1/{name}", _endpoint(work, operation.name, limiter), methods=methods)
 
 
-def _metrics(app: App, limiter: anyio.CapacityLimiter) -> Callable[..., Awaitable[Response]]:
+def _endpoint(
+    work: Callable[[Request, object], Response], name: str, limiter: anyio.CapacityLimiter
+) -> Callable[[Request], Awaitable[Response]]:
+    """Return what runs work in a thread; every failure is said in words."""
+
     async def endpoint(request: Request) -> Response:
-        caller = request.scope[CALLER]
         try:
-            text = await run_in_thread(lambda _: metrics.exposition(app, caller), limiter)
+            args = await _arguments(request)
+            return await run_in_thread(lambda report: work(request, args), limiter)
         except Exception as error:  # a surface: every failure is said in words
-            return _failure(error, "metrics")
-        return Response(text, headers={"content-type": metrics.CONTENT_TYPE})
+            return _failure(error, name)
 
     return endpoint
 
@@ -178,7 +166,8 @@ async def _arguments(request: Request) -> object:
 
 
 def _failure(error: Exception, name: str) -> JSONResponse:
-    status = next((code for kind, code in STATUS if isinstance(error, kind)), 500)
+    usual = 422 if isinstance(error, errors.VaultMindError) else 500
+    status = STATUS.get(type(error).__name__, usual)
     return JSONResponse({"error": problem(error, name)}, status_code=status)
 
 

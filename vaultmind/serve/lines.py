@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import socket
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -70,11 +69,6 @@ class Lines:
         with suppress(ConnectionError):
             self._writer.write(wire.encode(message))
             await self._writer.drain()
-
-    def duplicate(self) -> socket.socket:
-        """Return another handle of the connection, which outlives `close`."""
-        handle: socket.socket = self._writer.get_extra_info("socket").dup()
-        return handle
 
     async def close(self) -> None:
         """Hang up."""

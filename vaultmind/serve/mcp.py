@@ -12,7 +12,7 @@ import anyio
 from vaultmind import __version__
 from vaultmind.errors import VaultMindError
 from vaultmind.ports import Report
-from vaultmind.serve import operations, prompts, resources
+from vaultmind.serve import offers, operations
 from vaultmind.serve.call import Call, problem, problem_words, whole_text
 from vaultmind.serve.guard import CALLER
 from vaultmind.serve.lean import lean_import
@@ -66,26 +66,19 @@ async def serve_connection(
     `called` tells who calls by the client's own name, which its first request says; the `pipe`,
     in which conversation.
     """
-    settled = _Settled(called)
-    server = build_server(app, settled, pipe=pipe)
+    first: list[Caller] = []
+
+    def caller_of(context: Context) -> Caller:
+        """Return who calls: settled by the first request, whatever later ones say."""
+        if not first:
+            client = context.session.client_params
+            first.append(called(client.client_info.name if client is not None else ""))
+        return first[0]
+
+    server = build_server(app, caller_of, pipe=pipe)
     stream = cast("Any", lines)
     async with stdio_server(stdin=stream, stdout=stream) as (read, write):
         await server.run(read, write, server.create_initialization_options())
-
-
-class _Settled:
-    """Who calls on one connection: settled by its first request, whatever later ones say."""
-
-    def __init__(self, called: Callable[[str], Caller]) -> None:
-        self._called = called
-        self.caller: Caller | None = None
-
-    def __call__(self, context: Context) -> Caller:
-        """Return the one caller of this connection."""
-        if self.caller is None:
-            client = context.session.client_params
-            self.caller = self._called(client.client_info.name if client is not None else "")
-        return self.caller
 
 
 def http_manager(app: App) -> StreamableHTTPSessionManager:
@@ -125,7 +118,7 @@ def tools() -> list[types.Tool]:
             name=one.name,
             title=one.title,
             description=one.help,
-            input_schema=one.schema(bounds=False),
+            input_schema=one.schema(),
             annotations=types.ToolAnnotations(
                 read_only_hint=None if one.writes else True,  # false is what is taken without it
                 open_world_hint=False,
@@ -174,55 +167,46 @@ class _Handlers:
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         caller = self.caller_of(context)
-        offered = await self._or_refuse(lambda report: resources.offered(self.app, caller), {})
-        told = [types.Resource(uri=one.uri, **_told(one)) for one in offered]
+        found = await self._or_refuse(lambda report: offers.resources(self.app, caller))
+        told = [types.Resource(uri=one.uri, **_told(one)) for one in found]
         return types.ListResourcesResult(resources=told)
 
     async def list_templates(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        told = [
-            types.ResourceTemplate(uri_template=one.uri, **_told(one))
-            for one in resources.TEMPLATES
-        ]
+        told = [types.ResourceTemplate(uri_template=one.uri, **_told(one))
+                for one in offers.TEMPLATES]  # fmt: skip
         return types.ListResourceTemplatesResult(resource_templates=told)
 
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         caller, uri = self.caller_of(context), str(params.uri)
-        text = await self._or_refuse(
-            lambda report: resources.read(self.app, caller, uri), {"uri": uri}
-        )
+        text = await self._or_refuse(lambda report: offers.read(self.app, caller, uri), uri=uri)
         contents = types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=whole_text(text))
         return types.ReadResourceResult(contents=[contents])
 
     async def list_prompts(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
-        language, told = await self._language(context), []
-        for one in prompts.PROMPTS:
+        told = []
+        for one in offers.PROMPTS:
             takes = [types.PromptArgument(name=one.argument, required=True)] if one.argument else []
-            named: dict[str, Any] = {"name": one.name, "title": one.title(language)}
+            named: dict[str, Any] = {"name": one.name, "title": one.title}
             told.append(types.Prompt(**named, description=one.description, arguments=takes))
         return types.ListPromptsResult(prompts=told)
 
     async def get_prompt(
         self, context: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        language = await self._language(context)
         text = await self._or_refuse(
-            lambda report: prompts.find(params.name).text(language, params.arguments or {}),
-            {"prompt": params.name},
+            lambda report: offers.prompt_text(params.name, params.arguments or {}),
+            prompt=params.name,
         )
         content = types.TextContent(type="text", text=text)
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
-    async def _language(self, context: Context) -> str:
-        agent = self.caller_of(context).agent
-        return await self._or_refuse(lambda report: prompts.language(self.app, agent), {})
-
-    async def _or_refuse(self, work: Callable[[Report], Result], data: dict[str, str]) -> Result:
+    async def _or_refuse(self, work: Callable[[Report], Result], **data: str) -> Result:
         """Run work that is no tool; its failure is a protocol error, in words."""
         try:
             return await run_in_thread(work, self.limiter)
@@ -233,7 +217,7 @@ class _Handlers:
             raise MCPError(code=code, message=words, data=data) from error
 
 
-def _told(one: resources.Offered) -> dict[str, Any]:
+def _told(one: offers.Resource) -> dict[str, Any]:
     named = {"name": one.name, "title": one.title, "description": one.description}
     return named | {"mime_type": MARKDOWN}
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from vaultmind import __version__
-from vaultmind.serve.ops.past_work import recent_gain
+from vaultmind.serve.ops.episodes import recent_gain
 from vaultmind.tally import DONE
 
 if TYPE_CHECKING:

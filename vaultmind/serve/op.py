@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, partial
 from inspect import Parameter, cleandoc, signature
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, did_you_mean
 
@@ -39,7 +39,6 @@ MAX_WORDS = 200_000
 MAX_TASK, MAX_PATH = 50_000, 4096
 MAX_ID = 200
 """Longest id of a message, in characters."""
-MAX_QUERIES = 1000
 
 _WORDS = {"string": "text", "integer": "a whole number", "number": "a number",
           "boolean": "true or false"}  # fmt: skip
@@ -116,6 +115,10 @@ class Arg:
         return value
 
 
+Whose = Annotated[str, Arg("Default: yours.")]
+Anybodys = Annotated[str, Arg("Whose; default: everybody's.")]
+
+
 def _types(hint: Any) -> Iterator[Any]:  # noqa: ANN401
     """Yield the plain types that a hint is made of."""
     yield get_origin(hint) or hint
@@ -166,13 +169,12 @@ class Operation:
         whole = self._model.model_json_schema()
         return _lean(whole, whole.get("$defs", {}))
 
-    def schema(self, *, bounds: bool = True) -> Schema:
+    def schema(self) -> Schema:
         """Return the JSON schema of the arguments, as short as it can be.
 
-        Without `bounds` it leaves to the errors how large a number may be, and that there are no
-        other arguments.
+        It leaves to the errors how large a value may be, and that there are no other arguments.
         """
-        return _published(self._schema, bounds=bounds)
+        return _published(self._schema)
 
     def check(self, values: object) -> dict[str, Any]:
         """Return the arguments from decoded JSON; null counts as not given.
@@ -194,26 +196,17 @@ OPERATIONS: dict[str, Operation] = {}
 """Every operation of the modules that were imported, in their order."""
 
 
-def operation(  # each says one thing of an operation
-    title: str,
-    *,
-    surfaces: Sequence[Surface] = ALL,
-    writes: bool = False,
-    persons: bool = False,
-    also: str = "",
-    prose: bool = False,
-) -> Callable[[Function], Function]:
+def operation(title: str, **how: Any) -> Callable[[Function], Function]:  # noqa: ANN401
     """Declare a function `(app, call, …)` an operation of its name; its docstring is the help.
 
-    The help ends with the docstring's first paragraph: what follows is for those who read the code.
+    The help ends with the docstring's first paragraph: what follows is for those who read the
+    code. `how` is the rest of an Operation.
     """
 
     def declare(function: Function) -> Function:
-        name = function.__name__
         help_ = " ".join(cleandoc(function.__doc__ or "").partition("\n\n")[0].split())
-        OPERATIONS[name] = Operation(
-            name, title, help_, function, tuple(surfaces), writes, persons, also, prose
-        )
+        name = function.__name__
+        OPERATIONS[name] = Operation(name, title, help_, function, **how)
         return function
 
     return declare
@@ -273,17 +266,15 @@ def _lean(node: Schema, defs: Schema) -> Schema:
     return kept
 
 
-def _published(node: Schema, *, bounds: bool) -> Schema:
-    """Return a schema as clients see it: only numbers are bounded in it."""
-    hidden = {"format", *_BOUNDS["string"], *_BOUNDS["array"]}
-    hidden |= set() if bounds else set(_BOUNDS["number"])
+def _published(node: Schema) -> Schema:
+    """Return a schema as clients see it, without bounds."""
+    hidden = {"format", *(name for names in _BOUNDS.values() for name in names)}
     shown = {key: one for key, one in node.items() if key not in hidden}
     if "items" in shown:
-        shown["items"] = _published(shown["items"], bounds=bounds)
+        shown["items"] = _published(shown["items"])
     if "properties" in shown:
         each = shown["properties"].items()
-        shown["properties"] = {name: _published(one, bounds=bounds) for name, one in each}
-        shown |= {"additionalProperties": False} if bounds else {}
+        shown["properties"] = {name: _published(one) for name, one in each}
     return shown
 
 

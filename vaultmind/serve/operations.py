@@ -11,8 +11,7 @@ from vaultmind.serve.show import Reader, dump, show
 
 # isort: off
 from vaultmind.serve.ops import search, memory, context, plans, sessions, status, episodes  # noqa: F401
-from vaultmind.serve.ops import indexing, sources, models, changes, suggestions, erasing  # noqa: F401
-from vaultmind.serve.ops import agents, consolidation, hooks, past_work, settling  # noqa: F401
+from vaultmind.serve.ops import sources, models, changes, agents, consolidation, hooks  # noqa: F401
 # isort: on
 
 if TYPE_CHECKING:
@@ -61,4 +60,4 @@ def answer(app: App, call: Call, name: str, args: object, surface: Surface) -> A
     operation = allowed(find(name, surface), call.caller)
     with app.operated.of(operation.name):
         response = operation.function(app, call, **operation.check(args))
-    return Answer(response, Reader(mark_for(call.caller), lean=surface == "mcp"))
+    return Answer(response, Reader(mark_for(call.caller)))

@@ -58,7 +58,6 @@ class Reader:
     """Who reads an answer: with a mark an agent."""
 
     mark: str = ""
-    lean: bool = False
 
     def text(self, text: str) -> str:
         """Return a text as this reader is given it.
@@ -73,8 +72,17 @@ class Reader:
         return str(text) if text.isascii() else _HALF.sub("\ufffd", text)
 
 
-Name = str
 PERSON = Reader()
+FOR_PERSON = {"for": "the person"}
+"""Metadata of a field that no agent is told."""
+AS_DATA = {"in": "data"}
+"""Metadata of a field that words leave out."""
+Told = Callable[[Any, Reader], dict[str, Any]]
+Lines = Callable[[Any, Reader], Iterable[str]]
+_JSON: dict[str, Told] = {}
+_WORDS: dict[str, Lines] = {}
+_DATA_NAMES: dict[str, list[str]] = {}
+_WORD_NAMES: dict[str, list[str]] = {}
 
 
 def plain(value: Any) -> dict[str, Any]:  # noqa: ANN401
@@ -82,25 +90,17 @@ def plain(value: Any) -> dict[str, Any]:  # noqa: ANN401
     return {one.name: getattr(value, one.name) for one in fields(value)}
 
 
-FOR_PERSON = {"for": "the person"}
-"""Metadata of a field that no agent is told."""
-AS_DATA = {"in": "data"}
-"""Metadata of a field that words leave out."""
-Told = Callable[[Any, Reader], Any]
-Lines = Callable[[Any, Reader], Iterable[str]]
-_JSON: dict[str, Told] = {}
-_WORDS: dict[str, Lines] = {}
-_FIELDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
-
-
-def dumps(kind: type[Any] | str) -> Callable[[Told], Told]:
-    """Declare how a type is told as data, where its fields are not what is told.
+def tells(kind: type[Any] | str, data: str = "", words: str = "") -> Callable[[Told], Told]:
+    """Declare which fields of a type are told as data (all, where none is named), and which of
+    them in words; or, as a decorator, what its data is.
 
     A type of another room goes by its name in the package, so that nobody imports it for that.
     """
+    name = kind if isinstance(kind, str) else _name(kind)
+    _DATA_NAMES[name], _WORD_NAMES[name] = data.split(), (words or data).split()
 
     def declare(told: Told) -> Told:
-        _JSON[kind if isinstance(kind, str) else _name(kind)] = told
+        _JSON[name] = told
         return told
 
     return declare
@@ -116,30 +116,24 @@ def words(kind: type[Any] | str) -> Callable[[Lines], Lines]:
     return declare
 
 
-def tells(kind: str, data: str, words: str = "") -> None:
-    """Declare which fields of another room's type are told as data, and which of them in words."""
-    _FIELDS[kind] = tuple(data.split()), tuple((words or data).split())
-
-
 def _name(kind: type[Any]) -> str:
     return f"{kind.__module__.removeprefix('vaultmind.')}.{kind.__qualname__}"
 
 
-def _data_fields(value: Any, reader: Reader) -> Iterator[str]:  # noqa: ANN401
-    if declared := _FIELDS.get(_name(type(value))):
-        yield from declared[0]
-    else:
-        told = (one for one in fields(value) if not (reader.mark and one.metadata.get("for")))
-        yield from (one.name for one in told)
+def _data(value: Any, reader: Reader) -> dict[str, Any]:  # noqa: ANN401
+    """Return what is told of a dataclass, by name."""
+    name = _name(type(value))
+    if name in _JSON:
+        return _JSON[name](value, reader)
+    told = (one.name for one in fields(value) if not (reader.mark and one.metadata.get("for")))
+    return {one: getattr(value, one) for one in _DATA_NAMES.get(name) or told}
 
 
 def _shown(value: Any) -> list[tuple[str, Any]]:  # noqa: ANN401
-    """Return what words tell of a dataclass: name and value of each field that says something."""
-    if declared := _FIELDS.get(_name(type(value))):
-        names = declared[1]
-    else:
-        names = tuple(one.name for one in fields(value) if one.metadata.get("in") != "data")
-    return [(name, getattr(value, name)) for name in names]
+    """Return what words tell of a dataclass, by name; what is in it stands in its place."""
+    data, named = _data(value, PERSON), _WORD_NAMES.get(_name(type(value)))
+    hidden = {one.name for one in fields(value) if one.metadata.get("in") == "data"}
+    return [(one, data[one]) for one in named or data if named or one not in hidden]
 
 
 def show(answer: object, reader: Reader = PERSON) -> str:
@@ -174,7 +168,7 @@ def in_words(value: Any) -> Iterator[str]:  # noqa: ANN401
 
 def rows(values: Sequence[Any]) -> Iterator[str]:
     """Yield many of one kind: as a table, or one below the other where each holds others."""
-    each = [_shown(one) for one in values]
+    each = [_flat(one) for one in values]
     holds = {
         name
         for one in each
@@ -192,6 +186,12 @@ def rows(values: Sequence[Any]) -> Iterator[str]:
                 yield from (f"  ! {note}" for note in cell)
             elif name in holds and cell:
                 yield from (f"  {line}" for line in rows(cell))
+
+
+def _flat(value: Any) -> list[tuple[str, Any]]:  # noqa: ANN401
+    """Return what words tell in a row: the fields of what is in it stand in its place."""
+    each = _shown(value)
+    return [two for one in each for two in (_flat(one[1]) if is_dataclass(one[1]) else [one])]
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[Any]], most: int = SHOWN) -> Iterator[str]:
@@ -223,14 +223,12 @@ def cell_of(value: Any) -> str:  # noqa: ANN401
 
 def dump(value: Any, reader: Reader = PERSON) -> Any:  # noqa: ANN401
     """Return an answer as what `json.dumps` takes; field names stay."""
-    told = _JSON.get(_name(type(value)))
-    value = told(value, reader) if told is not None else value
+    if is_dataclass(value) and not isinstance(value, type):
+        value = _data(value, reader)
     if isinstance(value, str):
         return reader.text(value)
     if isinstance(value, float):
         return round(value, 4)
-    if is_dataclass(value) and not isinstance(value, type):
-        return {name: dump(getattr(value, name), reader) for name in _data_fields(value, reader)}
     if isinstance(value, Mapping):
         return {reader.text(str(key)): dump(one, reader) for key, one in value.items()}
     if isinstance(value, list | tuple | set | frozenset):

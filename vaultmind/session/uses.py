@@ -28,14 +28,12 @@ MAX_FOUND = 5
 """Files of what a search found."""
 MAX_TOOK_MS = 86_400_000
 """What is said to have taken longer, or for ever, says nothing."""
-TEXTS = ("query",)
-"""What is somebody's words: it is left out of what lies in a file for a while."""
 
 
 def reduced(given: dict[str, Any], event: str) -> dict[str, Any] | None:
     """Return what an episode keeps of a tool's use; None where there is nothing to keep.
 
-    {id, at, took, tool, cwd, reads, edits, made, found, query, runs, commits, chars}: paths are
+    {id, at, took, cwd, reads, edits, made, found, query, runs, commits, chars}: paths are
     absolute, `made` says that the edited file is new, `chars` how long what was read is; `took`
     is in seconds, and missing where the host does not say.
     """
@@ -60,13 +58,8 @@ def reduced(given: dict[str, Any], event: str) -> dict[str, Any] | None:
         return None
     whole = {"id": str(given.get("tool_use_id") or "")[:MAX_WORDS], "at": time.time()}
     whole["took"] = _seconds(given.get("duration_ms"))
-    whole |= {"tool": tool, "cwd": cwd[:MAX_PATH], **done}
+    whole |= {"cwd": cwd[:MAX_PATH], **done}
     return {name: value for name, value in whole.items() if value}
-
-
-def without_texts(use: dict[str, Any]) -> dict[str, Any]:
-    """Return the same without anybody's words, as a file may hold it."""
-    return {name: value for name, value in use.items() if name not in TEXTS}
 
 
 def _file(tool: str, asked: dict[str, Any], answered: dict[str, Any], cwd: str) -> dict[str, Any]:

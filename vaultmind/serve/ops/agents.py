@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from vaultmind.app import App
 
 AgentName = Annotated[str, Arg("The agent's name.", min=1, max=80)]
+Mark = Annotated[str, Arg("The `mark` that agent_show gave; empty: allow nothing.", max=80)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,15 +72,18 @@ class Allowed:
 @operation("The agents", surfaces=LOCAL, persons=True)
 def agents(app: App, call: Call) -> Agents:
     """List the agents: level asked and in force, what each has, who may write or read it."""
-    waiting, fault = _suggestions(app)
-    found = tuple(_about(app, name, waiting) for name in app.paths.agent_names())
-    notes = [f"{one}." for one in (app.authority.fault, fault) if one]
+    notes = [f"{app.authority.fault}."] if app.authority.fault else []
+    waiting: Counter[str] = Counter()
+    try:
+        waiting = _suggestions(app)
+    except VaultMindError as error:
+        notes.append(str(error))
+    found = tuple(_about(app, name, waiting[name]) for name in app.paths.agent_names())
     notes += [] if found else ["There is no agent yet. To make one: vaultmind agents new NAME"]
-    notes += [
-        f"{one.name} asks for more: {', '.join(one.waiting)} → vaultmind agents allow {one.name}"
-        for one in found
-        if one.waiting and not one.faults
-    ]
+    for one in found:
+        if one.waiting and not one.faults:
+            asks, how = ", ".join(one.waiting), f"vaultmind agents allow {one.name}"
+            notes.append(f"{one.name} asks for more: {asks} → {how}")
     return Agents(found, tuple(notes))
 
 
@@ -93,7 +97,7 @@ def agent_show(app: App, call: Call, name: AgentName) -> About:
         known = f"there are {', '.join(names)}" if names else "there is none yet"
         hint = f"To make one: vaultmind agents new {found}"
         raise NotFound(f"There is no agent {found!r}; {known}.", hint=hint)
-    return _about(app, found, _suggestions(app)[0])
+    return _about(app, found, _suggestions(app)[found])
 
 
 @operation("Make an agent", writes=True, surfaces=LOCAL, persons=True)
@@ -110,14 +114,7 @@ def agent_new(app: App, call: Call, name: AgentName, language: Language = "en") 
 
 
 @operation("Let an agent do more", writes=True, surfaces=LOCAL, persons=True)
-def agent_allow(
-    app: App,
-    call: Call,
-    name: AgentName,
-    seen: Annotated[
-        str, Arg("The `mark` that agent_show gave; empty: allow nothing.", max=80)
-    ] = "",
-) -> Allowed:
+def agent_allow(app: App, call: Call, name: AgentName, seen: Mark = "") -> Allowed:
     """Let an agent have what its identity asks for; for the person alone.
 
     Without a mark it only tells what that is. Raises BadArgument where the identity is broken, or
@@ -136,13 +133,12 @@ def agent_allow(
     return Allowed(allowed, agent_show(app, call, name), said)
 
 
-def _about(app: App, name: str, suggestions: Counter[str]) -> About:
+def _about(app: App, name: str, suggestions: int) -> About:
     from vaultmind.memory.brain import parse_brain
     from vaultmind.memory.rights import mark_of, scopes_of
     from vaultmind.session.files import read_text, session_ids
 
     claim, rights = app.authority.claim(name), app.authority.rights(name)
-    writers = sorted({who for who, _ in rights.write})
     return About(
         name=name,
         level=rights.level,
@@ -150,8 +146,8 @@ def _about(app: App, name: str, suggestions: Counter[str]) -> About:
         language=app.authority.identity(name).language or "en",
         facts=len(parse_brain(read_text(app.reader, app.paths.brain(name))[0]).facts),
         sessions=len(session_ids(app.paths, name)),
-        suggestions=suggestions[name],
-        writers={who: scopes_of(rights, who) for who in writers},
+        suggestions=suggestions,
+        writers={who: scopes_of(rights, who) for who in sorted({who for who, _ in rights.write})},
         hidden_from=tuple(sorted(rights.hidden_from)),
         waiting=app.authority.waiting(name),
         faults=claim.faults,
@@ -160,10 +156,7 @@ def _about(app: App, name: str, suggestions: Counter[str]) -> About:
     )
 
 
-def _suggestions(app: App) -> tuple[Counter[str], str]:
-    """Return how many suggestions wait for each agent, and why that is not known."""
-    try:
-        waiting = [one for one in app.gate.queue.listed() if one.state == "waiting"]
-    except VaultMindError as error:
-        return Counter(), str(error).removesuffix(".")
-    return Counter(one.suggestion.agent for one in waiting), ""
+def _suggestions(app: App) -> Counter[str]:
+    """Return how many suggestions wait for each agent."""
+    waiting = (one for one in app.gate.queue.listed() if one.state == "waiting")
+    return Counter(one.suggestion.agent for one in waiting)

@@ -6,16 +6,14 @@ All of it is the person's.
 from __future__ import annotations
 
 import re
-import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from vaultmind.errors import BadArgument, NotFound
-from vaultmind.memory.writing import UNTOLD
+from vaultmind.errors import BadArgument
 from vaultmind.plural import counted
 from vaultmind.serve.call import Call, known_agent
-from vaultmind.serve.op import LOCAL, MAX_ID, MAX_TEXT, Arg, operation
-from vaultmind.serve.show import AS_DATA, Reader, dumps, tells
+from vaultmind.serve.op import LOCAL, MAX_ID, Anybodys, Arg, operation
+from vaultmind.serve.show import AS_DATA, Reader, tells
 
 if TYPE_CHECKING:
     from vaultmind.app import App
@@ -24,6 +22,10 @@ if TYPE_CHECKING:
 
 SUMMARY_ID = re.compile(r"L[12]_\d{3,}")
 IDS = "the id of a session such as 2026-02-20_001"
+
+Only = Annotated[str, Arg("Only this one, by its id.", max=MAX_ID)]
+Again = Annotated[str, Arg("A session or summary that is done anew, by its id.", max=MAX_ID)]
+Action = Annotated[Literal["look", "pause", "resume"], Arg("Of the work in the background.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +36,6 @@ class Consolidation:
     sessions: tuple[SessionDone, ...] = ()
     summaries: tuple[SummaryDone, ...] = ()
     notes: tuple[str, ...] = ()
-    took_ms: float = field(default=0.0, metadata=AS_DATA)
-    """Of a trial."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,6 @@ tells(
     "category fact evidence replaces outcome reason",
     "category fact replaces outcome reason",
 )
-tells("consolidate.types.Dropped", "text reason evidence", "reason")
 tells(
     "consolidate.types.SummaryDone",
     "level id agent path sources tokens text by outcome notes",
@@ -70,15 +69,21 @@ tells(
 )
 
 
+@tells("consolidate.types.Dropped", words="reason")
+def _dropped_json(one: Dropped, to: Reader) -> dict[str, Any]:
+    from vaultmind.memory.writing import UNTOLD
+
+    text = "" if one.reason in UNTOLD else one.text
+    return {"fact": text, "reason": one.reason, "evidence": one.evidence}
+
+
 @operation("Take facts and summaries from what was said", writes=True, surfaces=LOCAL, persons=True)
 def consolidate(
     app: App,
     call: Call,
-    agent: Annotated[str, Arg("Whose sessions; default: everybody's.")] = "",
-    session: Annotated[str, Arg("Only this one, by its id.", max=MAX_ID)] = "",
-    again: Annotated[
-        str, Arg("A session or summary that is done anew, by its id.", max=MAX_ID)
-    ] = "",
+    agent: Anybodys = "",
+    session: Only = "",
+    again: Again = "",
     dry_run: Annotated[bool, Arg("Write nothing, tell what would be.")] = False,
 ) -> Consolidation:
     """Take facts and summaries from the conversations that wait, or from one anew.
@@ -89,7 +94,6 @@ def consolidate(
     from vaultmind.consolidate.types import Request
     from vaultmind.vault.paths import SESSION_ID
 
-    whose = known_agent(app, call.caller, agent) if agent else ""
     session, again = session.strip(), again.strip()
     if session and again:
         raise BadArgument("again", again, "an id without `session`: it names what is done anew")
@@ -97,8 +101,8 @@ def consolidate(
         raise BadArgument("session", session, IDS)
     if again and not (SESSION_ID.fullmatch(again) or SUMMARY_ID.fullmatch(again)):
         raise BadArgument("again", again, f"{IDS}, or of a summary such as L1_001")
-    if session or again:  # every agent has a session of this name
-        whose = whose or known_agent(app, call.caller, "")
+    named = bool(agent or session or again)  # every agent has a session of one name
+    whose = known_agent(app, call.caller, agent) if named else ""
     request = Request(whose, session, again, dry_run)
     with app.minion.unbound():  # who asks may have models work longer than they may by themselves
         done = app.consolidation.run(request, call.caller, call.report)
@@ -121,9 +125,7 @@ def consolidate(
 def _next_words(app: App, agent: str) -> str:
     """Return what an agent's next summaries wait for; empty where it never said a word."""
     heads = app.sessions.heads(agent)
-    if not heads:
-        return ""
-    missing, above = app.levels.left(agent, imported_too=True)
+    missing, above = app.levels.left(agent, imported_too=True) if heads else (0, 0)
     said = [f"{counted(missing, 'more session')} until the next L1"] if missing > 0 else []
     said += [f"{above:,} more L1 until the next L2"] if above > 0 else []
     running = sum(one.is_open for one in heads)
@@ -132,55 +134,13 @@ def _next_words(app: App, agent: str) -> str:
 
 
 @operation("How the work in the background stands", writes=True, surfaces=LOCAL, persons=True)
-def consolidation(
-    app: App,
-    call: Call,
-    action: Annotated[
-        Literal["look", "pause", "resume"],
-        Arg("Pause or resume the work in the background, or only look at it."),
-    ] = "look",
-) -> Background:
+def consolidation(app: App, call: Call, action: Action = "look") -> Background:
     """Show what waits to be consolidated and what was done last; pause it or go on."""
     if action == "pause":
         app.consolidation.pause()
     elif action == "resume":
         app.consolidation.resume()
     return background(app, call.caller)
-
-
-@operation("What a model would take from a session", surfaces=LOCAL, persons=True)
-def minion_try(
-    app: App,
-    call: Call,
-    session: Annotated[str, Arg("Its id; default: the latest.", max=MAX_ID)] = "",
-    model: Annotated[str, Arg("A model; default: the configured one.", max=MAX_TEXT)] = "",
-    agent: Annotated[str, Arg("Whose session; default: the configured agent's.")] = "",
-) -> Consolidation:
-    """Show what a model would take from a session; nothing is written.
-
-    Who asks may have it work longer than models may by themselves; it is counted all the same.
-    """
-    from vaultmind.vault.paths import SESSION_ID
-
-    whose = known_agent(app, call.caller, agent)
-    wanted = session.strip() or app.sessions.latest(whose)
-    if not wanted:
-        raise NotFound(f"{whose} has no session yet.", hint="vaultmind import, vaultmind chat")
-    if not SESSION_ID.fullmatch(wanted):
-        raise BadArgument("session", wanted, IDS)
-    config = app.config.minion
-    if model:
-        config = replace(config, model=model, extraction="", summary="")
-    minion = app.minion.beside(config)
-    try:
-        began = time.perf_counter()
-        with minion.unbound():
-            done = app.consolidation.tried(whose, wanted, app.thinker_with(minion))
-        took = time.perf_counter() - began
-        said = f"{done.by}, {took:.1f} s; nothing was written."
-        return Consolidation(said, (done,), took_ms=took * 1000)
-    finally:
-        minion.close()
 
 
 def background(app: App, caller: Caller) -> Background:
@@ -204,9 +164,3 @@ def background(app: App, caller: Caller) -> Background:
         found.asked_for,
         tuple(f"{session} ({agent})" for agent, session in found.queue),
     )
-
-
-@dumps("consolidate.types.Dropped")
-def _dropped_json(one: Dropped, to: Reader) -> dict[str, Any]:
-    text = "" if one.reason in UNTOLD else one.text
-    return {"fact": text, "reason": one.reason, "evidence": one.evidence}

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from vaultmind.errors import BadArgument
 from vaultmind.serve.call import Call, known_agent, own_session
-from vaultmind.serve.op import MAX_TEXT, MAX_WORDS, Arg, operation
-from vaultmind.serve.ops.suggestions import WAITING_TOKENS, Waiting, waiting_for, waiting_words
-from vaultmind.serve.show import PLAIN_ID, Reader, Recalled, Verbatim, dumps, plain, words
+from vaultmind.serve.op import MAX_TEXT, MAX_WORDS, Arg, Whose, operation
+from vaultmind.serve.ops.changes import WAITING_TOKENS, Waiting, waiting_for, waiting_words
+from vaultmind.serve.show import PLAIN_ID, Reader, Recalled, Verbatim, plain, tells, words
 
 if TYPE_CHECKING:
     from vaultmind.app import App
@@ -25,8 +25,6 @@ OWN_IDENTITY = "Your identity, written by the person:"
 NAMED = 5
 """Omissions that are told to a model; all are told to a program."""
 NOTHING = "Nothing is remembered yet, and no conversation is kept."
-
-Whose = Annotated[str, Arg("Default: yours.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +72,7 @@ def start_of(app: App, call: Call, agent: str = "", session: str = "") -> Start:
 def context_build(
     app: App,
     call: Call,
-    messages: Annotated[
-        tuple[str, ...],
-        Arg("Theirs, to be answered, word for word.", max=100),
-    ] = (),
+    messages: Annotated[tuple[str, ...], Arg("Theirs, to be answered, verbatim.", max=100)] = (),
     session: Annotated[str, Arg("Default: this one.", max=MAX_TEXT)] = "",
     budget: Annotated[int | None, Arg("Tokens at most.", min=50, max=200_000)] = None,
     task: Annotated[str, Arg("Of a scheduled sub-agent.", max=MAX_TEXT)] = "",
@@ -128,7 +123,7 @@ def _is_others(app: App, call: Call, agent: str) -> bool:
 # --- how it is told -----------------------------------------------------------------------
 
 
-@dumps(Start)
+@tells(Start)
 def _start_json(start: Start, to: Reader) -> dict[str, Any]:
     parts = [plain(one) | {"text": _start_text(start, one)} for one in start.context.parts]
     more = {"parts": parts, "waiting": start.waiting.count, "message": _start_message(start)}
@@ -180,7 +175,7 @@ def part_text(built: Built, part: Part) -> str:
     return Verbatim(part.text) if part.name == "tools" else Recalled(part.text, part.name)
 
 
-@dumps(Built)
+@tells(Built)
 def _built_json(built: Built, to: Reader) -> dict[str, Any]:
     """Return the parts, what each cost, what was left out and why."""
     context = built.context

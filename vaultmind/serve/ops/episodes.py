@@ -3,41 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from vaultmind.episodes.types import TASK, Change, Episode, Event, Result
-from vaultmind.errors import BadArgument, NotAllowed, NotFound, VaultMindError
+from vaultmind.episodes.types import TASK, Change, Episode, Event, Result, TaskMark
+from vaultmind.errors import BadArgument, NotFound, VaultMindError
 from vaultmind.planner.types import TaskKind
 from vaultmind.plural import counted
-from vaultmind.serve.call import Call, known_agent
-from vaultmind.serve.op import (
-    MAX_ID,
-    MAX_PATH,
-    MAX_TASK,
-    MAX_TEXT,
-    NOT_MCP,
-    OPERATIONS,
-    Arg,
-    operation,
-)
-from vaultmind.serve.show import AS_DATA, Reader, Recalled, dumps, plain
+from vaultmind.serve import op
+from vaultmind.serve.call import Call, known_agent, own_agent, told_time
+from vaultmind.serve.op import Arg, operation
+from vaultmind.serve.show import AS_DATA, Reader, Recalled, plain, tells
 from vaultmind.types import Caller
 
 if TYPE_CHECKING:
     from vaultmind.app import App
+    from vaultmind.episodes.gains import Figures, Gain
+    from vaultmind.episodes.opening import Shrinks
     from vaultmind.planner.sources import Source
 
-MAX_EVENTS = 500
-"""Events of one call."""
-CLOCKS_DIFFER = timedelta(minutes=1)
-LOOKED_BACK = 500
-"""Maximum number of notes that are read to find one that a caller began."""
 NAMED = 8
-"""Maximum number of episodes or files that a message names."""
+"""Maximum number of episodes that a message names."""
+HOW = 'To begin one: action `start`, or: vaultmind episode start --task "…"'
+GAIN_DAYS = 30
+"""Days of which a status tells the gain."""
 TAKES: dict[str, tuple[str, ...]] = {
     "start": ("task", "project_root", "session_id"),
     "event": ("episode", "session_id", "events"),
@@ -48,10 +40,13 @@ TAKES: dict[str, tuple[str, ...]] = {
 LINES = "`read PATH`, `edit PATH`, `decision WHAT, WHY`, `run COMMAND ok`, `commit ID`"
 _RESULT = re.compile(r"[\s:,(–-]{1,20}(ok|passed|failed)\)?\.?$", re.IGNORECASE)
 
-EpisodeName = Annotated[str, Arg("Its name; default: the running one.", max=MAX_ID)]
-HostSession = Annotated[str, Arg("The host's conversation.", max=MAX_ID, option="--session")]
+EpisodeName = Annotated[str, Arg("Its name; default: the running one.", max=op.MAX_ID)]
+HostSession = Annotated[str, Arg("The host's conversation.", max=op.MAX_ID, option="--session")]
 Agent = Annotated[str, Arg()]
 Note = Annotated[str, Arg("Why.", max=4000)]
+Outcome = Annotated[Result, Arg("What came of it.")]
+Root = Annotated[str, Arg("The vault (default), or a linked folder.", max=op.MAX_PATH)]
+Lines = Annotated[tuple[str, ...], Arg(LINES.replace("ok`", "ok` or `failed`") + ".", max=500)]
 HappenedKind = Literal["read", "edit", "hit", "delta", "decision", "commit", "run"]
 """What a caller may tell of; `plan` and `feedback` are written by who makes them."""
 
@@ -61,11 +56,11 @@ class Happened:
     """One thing that was done, as it is told."""
 
     kind: Annotated[HappenedKind, Arg()]
-    path: Annotated[str, Arg("Of a file, relative to the source.", max=MAX_PATH)] = ""
-    text: Annotated[str, Arg("A decision and why; a command; a query.", max=MAX_TEXT)] = ""
-    symbol: Annotated[str, Arg("A definition or a heading.", max=MAX_TEXT)] = ""
+    path: Annotated[str, Arg("Of a file, relative to the source.", max=op.MAX_PATH)] = ""
+    text: Annotated[str, Arg("A decision and why; a command; a query.", max=op.MAX_TEXT)] = ""
+    symbol: Annotated[str, Arg("A definition or a heading.", max=op.MAX_TEXT)] = ""
     change: Annotated[Change | None, Arg("What became of the file.")] = None
-    commit: Annotated[str, Arg("Its id.", max=MAX_ID)] = ""
+    commit: Annotated[str, Arg("Its id.", max=op.MAX_ID)] = ""
     ok: Annotated[bool | None, Arg("Of a run: whether it went well.")] = None
     tokens: Annotated[int, Arg("Of what was read.", min=0, max=10_000_000)] = 0
     time: Annotated[str, Arg("ISO 8601; default: now.", day=True)] = ""
@@ -75,37 +70,112 @@ class Happened:
 class EpisodeShown:
     """One episode, whole but for what was forgotten."""
 
-    episode: str
-    agent: str = field(metadata=AS_DATA)
-    source: str
-    path: str = field(metadata=AS_DATA)
-    session_id: str = field(metadata=AS_DATA)
-    state: str
-    task: str
-    intent: str = field(metadata=AS_DATA)
-    task_fingerprint: str = field(metadata=AS_DATA)
-    started: str
-    ended: str = field(metadata=AS_DATA)
-    outcome: str
-    note: str
-    event_count: int
+    episode: str = ""
+    agent: str = field(default="", metadata=AS_DATA)
+    source: str = ""
+    path: str = field(default="", metadata=AS_DATA)
+    session_id: str = field(default="", metadata=AS_DATA)
+    state: str = ""
+    task: str = ""
+    intent: str = field(default="", metadata=AS_DATA)
+    task_fingerprint: str = field(default="", metadata=AS_DATA)
+    started: str = ""
+    ended: str = field(default="", metadata=AS_DATA)
+    outcome: str = ""
+    note: str = ""
+    event_count: int = 0
     hidden: int = 0
     """Parts of it that say what was forgotten."""
     fault: str = ""
     """Why it cannot be read, or what its front matter lacks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept(EpisodeShown):
     """An episode after a call, and what the call added to it."""
 
     message: str
-    episode: EpisodeShown | None = field(default=None, metadata=AS_DATA)
-    """None where the call was only about hits of a search."""
     new: int = 0
     """Events that the call told."""
     judged: int = 0
     """Hits of a search that were judged."""
+
+
+@tells(Kept)
+def _kept_json(kept: Kept, to: Reader) -> dict[str, Any]:
+    """Return an episode and what was added; of hits alone that were judged, no episode."""
+    told = plain(kept)
+    more = {name: told[name] for name in ("message", "new", "judged")}
+    return told if kept.episode else more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeWhole(EpisodeShown):
+    """An episode and what was done in it, in order."""
+
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Episodes:
+    """What agents did, oldest first."""
+
+    episodes: tuple[EpisodeShown, ...]
+    total: int = field(metadata=AS_DATA)
+    """How many notes there are: of the agent and over the source that were named."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Purge:
+    """What a purge shrank, or would."""
+
+    message: str
+    done: bool
+    count: int
+    events: int
+    bytes: int
+    episodes: tuple[Shrinks, ...]
+    left: tuple[str, ...]
+    """Episodes that cannot be shrunk, each with the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class GainShown:
+    """The gain of a time, and what is to be said of it."""
+
+    gain: Gain
+    kept_days: int = field(metadata=AS_DATA)
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptWork:
+    """How much was kept of what agents did: an agent is told of its own alone."""
+
+    running: tuple[str, ...]
+    kept: int
+    last: str
+    """The one that began last."""
+    words: str
+
+
+tells(
+    "episodes.types.Event",
+    "kind time path symbol text change commit tokens ok how outcome block",
+    "time kind path symbol change commit outcome text how",
+)
+tells(
+    "episodes.gains.Figures",
+    words="episodes running outcomes plans offered_tokens whole_tokens saved_share hit_share "
+    "first_pass_success_rate causal_trace_completeness",
+)
+tells("episodes.gains.Part", words="source figures")
+
+
+@tells(GainShown, words="since until total sources notes")
+def _gain_json(shown: GainShown, to: Reader) -> dict[str, Any]:
+    return plain(shown.gain) | {"kept_days": shown.kept_days, "notes": shown.notes}
 
 
 @operation("What you do for a task", writes=True, prose=True)
@@ -113,18 +183,11 @@ def episode(
     app: App,
     call: Call,
     action: Annotated[Literal["start", "event", "end", "feedback"], Arg()],
-    task: Annotated[str, Arg(max=MAX_TASK, loose=True)] = "",
-    project_root: Annotated[str, Arg(max=MAX_PATH)] = "",
-    session_id: Annotated[str, Arg(max=MAX_ID)] = "",
-    episode: Annotated[str, Arg("Default: the running one.", max=MAX_ID)] = "",
-    events: Annotated[
-        tuple[str, ...],
-        Arg(
-            "`read PATH`, `edit PATH`, `decision WHAT, WHY`, `run COMMAND ok` or `failed`, "
-            "`commit ID`.",
-            max=MAX_EVENTS,
-        ),
-    ] = (),
+    task: Annotated[str, Arg(max=op.MAX_TASK, loose=True)] = "",
+    project_root: Annotated[str, Arg(max=op.MAX_PATH)] = "",
+    session_id: Annotated[str, Arg(max=op.MAX_ID)] = "",
+    episode: Annotated[str, Arg("Default: the running one.", max=op.MAX_ID)] = "",
+    events: Lines = (),
     outcome: Annotated[Result | None, Arg()] = None,
     note: Note = "",
     hits: Annotated[tuple[str, ...], Arg("`useful ID`, `wrong ID`.", max=100)] = (),
@@ -140,13 +203,13 @@ def episode(
             goes = [one for one, takes in TAKES.items() if name in takes]
             raise BadArgument(name, value, f"only with {' or '.join(goes)}")
     if action == "start":
-        begun = {"task": task, "project_root": project_root, "session_id": session_id}
-        begun = begun if task else {"session_id": session_id}
-        return episode_start(app, call, **OPERATIONS["episode_start"].check(begun))
+        begun = {"task": task, "project_root": project_root} if task else {}
+        checked = op.OPERATIONS["episode_start"].check(begun | {"session_id": session_id})
+        return episode_start(app, call, **checked)
     which = {"episode": episode, "session_id": session_id}
     if events or action == "event":
         lines = [_read_line(line, at) for at, line in enumerate(events)]
-        checked = OPERATIONS["episode_event"].check(which | {"events": lines})
+        checked = op.OPERATIONS["episode_event"].check(which | {"events": lines})
         told = episode_event(app, call, **checked)
         if action == "event":
             return told
@@ -157,19 +220,17 @@ def episode(
         raise BadArgument("outcome", "", allowed, missing=True)
     judged = _judge(app, call, hits)
     if outcome is None:
-        return Kept(judged, judged=len(hits))
+        return Kept(message=judged, judged=len(hits))
     kept = feedback(app, call, outcome, **which, note=note)
     return replace(kept, message=f"{kept.message} {judged}".strip(), judged=len(hits))
 
 
-@operation("A task begins", writes=True, surfaces=NOT_MCP, also="episode/start")
+@operation("A task begins", writes=True, surfaces=op.NOT_MCP, also="episode/start")
 def episode_start(
     app: App,
     call: Call,
-    task: Annotated[str, Arg("What is to be done, in full.", min=1, max=MAX_TASK, loose=True)],
-    project_root: Annotated[
-        str, Arg("The vault (default), or a linked folder.", max=MAX_PATH)
-    ] = "",
+    task: Annotated[str, Arg("What is to be done, in full.", min=1, max=op.MAX_TASK, loose=True)],
+    project_root: Root = "",
     query_type: Annotated[TaskKind | None, Arg()] = None,
     token_budget: Annotated[int, Arg(min=0, max=100_000)] = 0,
     session_id: HostSession = "",
@@ -178,26 +239,22 @@ def episode_start(
     """Begin to keep what is done for a task; the same task goes on with its episode."""
     from vaultmind.planner.task import task_mark  # its patterns cost a start 20 ms
 
-    source = app.sources.find(project_root)
-    caller = _writer(app, call.caller, agent)
+    source, caller = app.sources.find(project_root), _writer(app, call.caller, agent)
     known = {one.name for one in app.episodes.recorder.running(caller.agent)}
+    mark = task_mark(task, source.name, query_type or "")
     begun = app.episodes.recorder.start(
-        task_mark(task, source.name, query_type or ""),
-        source.name,
-        caller,
-        session=session_id.strip(),
-        client=caller.client,
+        mark, source.name, caller, session=session_id.strip(), client=caller.client,
         token_budget=token_budget,
-    )
+    )  # fmt: skip
     how = "goes on" if begun.name in known else "has begun"
     return _kept(app, begun, f"Episode {begun.name} over {source.name} {how}.")
 
 
-@operation("Something was done", writes=True, surfaces=NOT_MCP, also="episode/event")
+@operation("Something was done", writes=True, surfaces=op.NOT_MCP, also="episode/event")
 def episode_event(
     app: App,
     call: Call,
-    events: Annotated[tuple[Happened, ...], Arg("In order.", max=MAX_EVENTS)],
+    events: Annotated[tuple[Happened, ...], Arg("In order.", max=500)],
     episode: EpisodeName = "",
     session_id: HostSession = "",
     agent: Agent = "",
@@ -209,24 +266,24 @@ def episode_event(
     running = app.episodes.recorder.running(caller.agent)
     before = next((one for one in running if one.name == name), None)
     if before is None:
-        raise NotFound(f"Episode {name} does not run (any more).", hint=_how_to_begin(call.caller))
+        raise NotFound(f"Episode {name} does not run (any more).", hint=HOW)
     source = app.sources.find(before.source)
-    made = tuple(_events(app, call.caller, events, source))
-    added = app.episodes.recorder.add(name, made, caller)
+    made = [_event(app, call.caller, one, at, source) for at, one in enumerate(events)]
+    added = app.episodes.recorder.add(name, tuple(made), caller)
     new = max(0, len(added.events) - len(before.events))
     said = f"{counted(new, 'event')} of {name} written down"
     said += f", {len(made) - new:,} known or of no news." if new < len(made) else "."
-    return replace(_kept(app, added, said + _absent_files(source, made, call.caller)), new=new)
+    return _kept(app, added, said, new)
 
 
-@operation("A task has ended", writes=True, surfaces=NOT_MCP, also="episode/end")
+@operation("A task has ended", writes=True, surfaces=op.NOT_MCP, also="episode/end")
 def episode_end(
     app: App,
     call: Call,
     episode: EpisodeName = "",
     session_id: HostSession = "",
     agent: Agent = "",
-    outcome: Annotated[Result, Arg("What came of it.")] = "unknown",
+    outcome: Outcome = "unknown",
     note: Note = "",
 ) -> Kept:
     """End an episode with what came of it."""
@@ -236,11 +293,11 @@ def episode_end(
     return _kept(app, ended, f"Episode {name} has ended: {ended.outcome}.")
 
 
-@operation("What came of it", writes=True, surfaces=NOT_MCP)
+@operation("What came of it", writes=True, surfaces=op.NOT_MCP)
 def feedback(
     app: App,
     call: Call,
-    outcome: Annotated[Result, Arg("What came of it.")],
+    outcome: Outcome,
     episode: EpisodeName = "",
     session_id: HostSession = "",
     agent: Agent = "",
@@ -257,15 +314,8 @@ def feedback(
     return _kept(app, one, said)
 
 
-# --- which episode ------------------------------------------------------------------------
-
-
 def _writer(app: App, caller: Caller, agent: str) -> Caller:
-    """Return who writes whose episodes. Raises NotAllowed for an agent that means another's."""
-    target = known_agent(app, caller, agent)
-    if caller.kind == "agent" and target != caller.agent:
-        raise NotAllowed(f"{caller.agent} may keep its own episodes, not those of {target}.")
-    return replace(caller, agent=target)
+    return replace(caller, agent=own_agent(app, caller, agent, "keep its own episodes"))
 
 
 def _find_episode(
@@ -273,9 +323,8 @@ def _find_episode(
 ) -> tuple[Caller, str]:
     """Return who writes, and which episode is meant: named, of the session, or the caller's own.
 
-    Its own is what the same client began: what a hook began in a conversation beside it is not
-    meant by a command that names nothing. With `ended` its latest counts where none runs. Raises
-    NotFound, NotAllowed; BadArgument naming those there are, where nothing tells which.
+    Its own is what the same client began, or what runs at all. With `ended` the agent's latest
+    counts where none runs. Raises NotFound, NotAllowed; BadArgument where several are meant.
     """
     from vaultmind.serve.ops.hooks import catch_up_uses
     from vaultmind.vault.paths import agent_name
@@ -285,61 +334,26 @@ def _find_episode(
     agent = agent_name(owner, "episode") if owner else agent
     catch_up_uses(app)
     person = call.caller.kind == "person"
-    if session and not name and not agent and person:
-        agent = _whose(app, session)
+    if session and not name and not agent and person:  # who may judge what came of anybody's
+        talked = app.episodes.followed().names(session=session)
+        agent = talked[0].partition("/")[0] if talked else ""
     caller = _writer(app, call.caller, agent)
     if name:
         return caller, f"{caller.agent}/{id}"
     running = app.episodes.recorder.running(caller.agent, session=session)
-    names = [one.name for one in running]
-    if session:
-        own = names or ([session] if ended else [])  # the recorder knows what is over by its name
-    else:
-        own = [one.name for one in running if one.client == caller.client]
-        own = own[:1] if person else own
-        kept = app.episodes.files.names(caller.agent)
-        if ended and not own:
-            own = [one for one in reversed(kept[-LOOKED_BACK:]) if _is_of(app, one, caller)][:1]
-        names = names or (list(kept[-1:]) if ended else [])
-    if len(own) == 1 or (not own and len(names) == 1 and not person):
-        return caller, (own or names)[0]
-    if own or names:
-        raise _unclear(own or names, person=person)
-    of = f" in session {session!r}" if session else ""
-    hint = _how_to_begin(call.caller)
-    raise NotFound(f"{caller.agent} has no episode that runs{of}.", hint=hint)
-
-
-def _is_of(app: App, name: str, caller: Caller) -> bool:
-    try:
-        return app.episodes.files.read(name).client == caller.client
-    except VaultMindError:
-        return False  # one that cannot be read is not meant
-
-
-def _unclear(names: Sequence[str], *, person: bool) -> BadArgument:
-    """Return the question which episode is meant, in the words of who is asked."""
-    by = "--episode NAME or --session ID" if person else "'episode' or 'session_id'"
-    shown = ", ".join(names[:NAMED]) + (" …" if len(names) > NAMED else "")
-    said = f"Which episode? Say {by}. There is: {shown}."
-    return BadArgument("episode", "", f"one of {shown}", missing=True, said=said)
-
-
-def _whose(app: App, session: str) -> str:
-    """Return the agent that had a conversation: the person may judge what came of any."""
-    for agent in app.paths.agent_names():
-        if app.episodes.recorder.running(agent, session=session):
-            return agent
-    talked = app.episodes.followed().names(session=session)
-    return talked[0].partition("/")[0] if talked else ""
-
-
-def _how_to_begin(caller: Caller) -> str:
-    command = 'vaultmind episode start --task "…"'
-    return f"To begin one: {command if caller.kind == 'person' else 'action `start`.'}"
-
-
-# --- events -------------------------------------------------------------------------------
+    names = [one.name for one in running if session or one.client == caller.client]
+    names = names or [one.name for one in running]
+    if not names and ended:  # the recorder knows what is over by its session's name, too
+        names = [session] if session else list(app.episodes.files.names(caller.agent)[-1:])
+    if len(names) > 1:
+        by = "--episode NAME or --session ID" if person else "'episode' or 'session_id'"
+        shown = ", ".join(names[:NAMED]) + (" …" if len(names) > NAMED else "")
+        said = f"Which episode? Say {by}. There is: {shown}."
+        raise BadArgument("episode", "", f"one of {shown}", missing=True, said=said)
+    if not names:
+        of = f" in session {session!r}" if session else ""
+        raise NotFound(f"{caller.agent} has no episode that runs{of}.", hint=HOW)
+    return caller, names[0]
 
 
 def _read_line(line: str, at: int) -> dict[str, Any]:
@@ -358,38 +372,27 @@ def _read_line(line: str, at: int) -> dict[str, Any]:
     return {"kind": kind, "text" if kind == "decision" else "path": rest}
 
 
-def _events(app: App, caller: Caller, told: Sequence[Happened], source: Source) -> Iterator[Event]:
-    """Yield events as they are kept. Raises BadArgument naming the one that says too little."""
+def _event(app: App, caller: Caller, one: Happened, at: int, source: Source) -> Event:
+    """Return an event as it is kept. Raises BadArgument for one that says too little."""
+    from vaultmind.session.files import iso
     from vaultmind.vault.oneline import one_line
 
+    if not f"{one.path}{one.text}{one.commit}".strip():
+        needs = "path" if one.kind in ("read", "edit", "hit", "delta") else "text"
+        raise BadArgument(f"events[{at}].{needs}", "", f"what a {one.kind!r} is of", missing=True)
     now = app.clock()
-    for at, one in enumerate(told):
-        if not f"{one.path}{one.text}{one.commit}".strip():
-            needs = "path" if one.kind in ("read", "edit", "hit", "delta") else "text"
-            raise BadArgument(
-                f"events[{at}].{needs}", "", f"what a {one.kind!r} is of", missing=True
-            )
-        yield Event(
-            kind=one.kind,
-            time=_time(one.time, at, now),
-            path=_inside(source, one.path.strip(), at),
-            symbol=one_line(one.symbol),
-            text=one.text.strip(),
-            change=one.change or "",
-            commit=one.commit.strip(),
-            tokens=one.tokens,
-            ok=one.ok,
-            how="person" if caller.kind == "person" else "reported",
-        )
-
-
-def _absent_files(source: Source, events: Sequence[Event], caller: Caller) -> str:
-    """Return which files of some events are not there, of those that a caller may know of."""
-    told = (one.path for one in events if one.path and one.change != "removed")
-    shows = source.index.outlet.shows
-    gone = [path for path in dict.fromkeys(told) if shows(path, caller) and not source.has(path)]
-    some = ", ".join(gone[:NAMED]) + (" …" if len(gone) > NAMED else "")
-    return f" No {some} is in {source.name} now: no plan offers it." if gone else ""
+    return Event(
+        kind=one.kind,
+        time=told_time(one.time, f"events[{at}]", now) or iso(now),
+        path=_inside(source, one.path.strip(), at),
+        symbol=one_line(one.symbol),
+        text=one.text.strip(),
+        change=one.change or "",
+        commit=one.commit.strip(),
+        tokens=one.tokens,
+        ok=one.ok,
+        how="person" if caller.kind == "person" else "reported",
+    )
 
 
 def _inside(source: Source, path: str, at: int) -> str:
@@ -405,18 +408,6 @@ def _inside(source: Source, path: str, at: int) -> str:
     except (ValueError, OSError, RuntimeError) as error:
         allowed = f"a path in {source.name}, relative to its root"
         raise BadArgument(f"events[{at}].path", path, allowed) from error
-
-
-def _time(given: str, at: int, now: datetime) -> str:
-    """Return when it happened: now, where nobody says or it would be in the future."""
-    from vaultmind.session.files import iso, parse_time
-
-    try:
-        moment = parse_time(given) if given else now
-        return iso(moment if moment <= now + CLOCKS_DIFFER else now)
-    except (ValueError, OverflowError) as error:
-        allowed = "ISO 8601, e.g. 2026-02-20T10:00:03+01:00"
-        raise BadArgument(f"events[{at}].time", given, allowed) from error
 
 
 def _judge(app: App, call: Call, hits: Sequence[str]) -> str:
@@ -443,45 +434,165 @@ def visible(app: App, episode: Episode) -> tuple[Episode, int]:
     record = app.paths.episode(episode.agent, episode.id).removesuffix(".md")
     events = tuple(one for one in episode.events if not hides(record, one.block))
     task, why = hides(record, TASK), hides(record, episode.why_block)
-    shown = replace(
-        episode,
-        events=events,
-        task=replace(episode.task, text="" if task else clean(episode.task.text)),
-        rationale="" if why else clean(episode.rationale),
-    )
+    mark = replace(episode.task, text="" if task else clean(episode.task.text))
+    reason = "" if why else clean(episode.rationale)
+    shown = replace(episode, events=events, task=mark, rationale=reason)
     return shown, len(episode.events) - len(events) + task
 
 
-def _kept(app: App, episode: Episode, message: str) -> Kept:
-    return Kept(message, shown_of(app, episode)[0])
-
-
-@dumps(Kept)
-def _kept_json(kept: Kept, to: Reader) -> dict[str, Any]:
-    told = {"new": kept.new, "judged": kept.judged, "message": kept.message}
-    return told | (plain(kept.episode) if kept.episode else {})
-
-
-def shown_of(app: App, one: Episode) -> tuple[EpisodeShown, tuple[Event, ...]]:
-    """Return what may be shown of an episode, and its events."""
+def _fields(app: App, one: Episode) -> dict[str, Any]:
+    """Return what may be shown of an episode."""
     told, hidden = visible(app, one)
     path = app.episodes.files.path(one.name)
-    shown = EpisodeShown(
-        episode=one.name,
-        agent=one.agent,
-        source=one.source,
-        path=path,
-        session_id=one.session,
-        state=one.state,
-        task=Recalled(told.task.text, path),
-        intent=one.task.kind,
-        task_fingerprint=one.task.fingerprint,
-        started=one.started,
-        ended=one.ended,
-        outcome=one.outcome,
-        note=Recalled(told.rationale, path),
-        event_count=len(told.events),
-        hidden=hidden,
-        fault=one.flaw,
-    )
-    return shown, told.events
+    same = {name: getattr(one, name) for name in ("agent", "source", "state", "started", "ended")}
+    return same | {
+        "episode": one.name,
+        "path": path,
+        "session_id": one.session,
+        "task": Recalled(told.task.text, path),
+        "intent": one.task.kind,
+        "task_fingerprint": one.task.fingerprint,
+        "outcome": one.outcome,
+        "note": Recalled(told.rationale, path),
+        "event_count": len(told.events),
+        "hidden": hidden,
+        "fault": one.flaw,
+    }
+
+
+def _kept(app: App, episode: Episode, message: str, new: int = 0) -> Kept:
+    return Kept(message=message, new=new, **_fields(app, episode))
+
+
+@operation("What agents did", surfaces=op.LOCAL, persons=True)
+def episodes(
+    app: App,
+    call: Call,
+    limit: Annotated[int, Arg("At most, the newest.", min=1, max=1000)] = 20,
+    project_root: Annotated[
+        str, Arg("Only over the vault, or this folder.", max=op.MAX_PATH, option="--source")
+    ] = "",
+    agent: op.Anybodys = "",
+) -> Episodes:
+    """List episodes: when, for what, over which source, what came of it."""
+    agent = known_agent(app, call.caller, agent) if agent else ""
+    names = app.episodes.files.names(agent)
+    if project_root:
+        source = app.sources.find(project_root).name
+        app.episodes.settle()  # the tables follow in a moment; opening every note takes longer
+        known = set(app.episodes.tables.names(source=source, agent=agent))
+        names = tuple(one for one in names if one in known)
+    shown = tuple(EpisodeShown(**_fields(app, _read(app, one))) for one in names[-limit:])
+    begin = 'No episode is kept yet. To begin one: vaultmind episode start --task "…"'
+    notes = () if shown else (begin,)
+    if len(names) > len(shown):
+        notes = (f"of {counted(len(names), 'episode')}: --limit {len(names)}",)
+    return Episodes(shown, len(names), notes)
+
+
+@operation("One episode", surfaces=op.LOCAL, persons=True)
+def episode_show(
+    app: App,
+    call: Call,
+    episode: Annotated[str, Arg("Its name; default: the latest.", max=op.MAX_ID)] = "",
+    agent: op.Anybodys = "",
+) -> EpisodeWhole:
+    """Show what was done for a task, in order, and what came of it."""
+    owner, _, id = episode.strip().removesuffix(".md").rpartition("/")
+    agent = known_agent(app, call.caller, owner or agent) if owner or agent else ""
+    if id:
+        name = f"{agent or app.target(call.caller, '')}/{id}"
+    elif not (name := "".join(app.episodes.files.names(agent)[-1:])):
+        raise NotFound("No episode is kept yet.")
+    one = app.episodes.files.read(name)
+    return EpisodeWhole(events=visible(app, one)[0].events, **_fields(app, one))
+
+
+def _read(app: App, name: str) -> Episode:
+    """Return an episode; of one that cannot be read its name, and why."""
+    try:
+        return app.episodes.files.read(name)
+    except VaultMindError as error:
+        agent, _, id = name.partition("/")
+        return Episode(id, agent, "", TaskMark(""), "", flaw=str(error))
+
+
+@operation("Shrink what is old", writes=True, surfaces=op.LOCAL, persons=True)
+def purge(
+    app: App,
+    call: Call,
+    days: Annotated[
+        int | None, Arg("Days after their end; default: retention.days.", min=0, max=36_500)
+    ] = None,
+    yes: Annotated[bool, Arg("Do it; without, it is only shown.")] = False,
+) -> Purge:
+    """Shrink episodes past their retention to outcome and links, for good."""
+    due = app.episodes.due(days, call.report)
+    done = app.episodes.purge(call.caller, days, call.report) if yes else None
+    events, size = (sum(getattr(one, name) for one in due.episodes) for name in ("events", "bytes"))
+    count, left = len(due.episodes), due.left
+    if done:
+        count, events, size, left = done.episodes, done.events, done.bytes, done.left
+    lost = f"{counted(events, 'event')} of {counted(count, 'episode')} ({size / 1000:,.1f} KB)"
+    said = f"{lost} went." if count else "Nothing had to be shrunk."
+    if not done:
+        said = f"Nothing to shrink: no episode kept in full ended {counted(due.days, 'day')} ago."
+    if not done and count:
+        said = (
+            f"{lost} would go. Outcome, changed files, commits, "
+            "issues and decisions stay. What plans offered goes: `vaultmind model train` has no "
+            "lessons from these episodes then, and `vaultmind gain` no figures of their plans. "
+            "Nothing was changed yet. To do it: the same with --yes."
+        )
+    shrinks = () if yes else due.episodes
+    told = tuple(f"{name}: {why}" for name, why in left)
+    return Purge(said, yes, count, events, size, shrinks, told)
+
+
+@operation("What the memory saved", surfaces=op.LOCAL, persons=True)
+def gain(
+    app: App,
+    call: Call,
+    since: Annotated[str, Arg("From then on: a day, `yesterday`, `30d` or `12w`.", max=40)] = "30d",
+) -> GainShown:
+    """Show what plans saved and how episodes went, by source and week."""
+    from vaultmind.episodes.gains import gain_of, works
+    from vaultmind.serve.ops.changes import since_of
+
+    app.episodes.settle()
+    begin, agents = since_of(since, app.clock()), app.index.outlet.readable_agents(call.caller)
+    found = works(app.episodes.tables, agents, begin)
+    made, note = gain_of(found, begin, app.clock()), ""
+    if not made.total.episodes:
+        note = "No episode began in this time: they are kept once an agent works with a plan or "
+        note += "hook."
+    elif any(one.state == "shrunk" for one in found):
+        note = "Episodes that are past their retention are not in the figures of plans."
+    elif not made.total.plans:
+        note = "No plan of an episode of this time is kept: there is nothing to compare. A plan on "
+        note += "the command line counts only with --session-id."
+    return GainShown(made, app.config.retention.days, (note,) if note else ())
+
+
+def recent_gain(app: App, caller: Caller) -> Figures:
+    """Return the figures of the last month; of nothing where they cannot be counted now."""
+    from vaultmind.episodes.gains import Figures, figures_of, works
+
+    agents = app.index.outlet.readable_agents(caller)
+    try:
+        since = app.clock() - timedelta(days=GAIN_DAYS)
+        return figures_of(works(app.episodes.tables, agents, since))
+    except VaultMindError:  # a status says more than this
+        return Figures()
+
+
+def kept_work(app: App, caller: Caller) -> KeptWork:
+    """Return what was kept, for whoever asks for the status."""
+    own = caller.agent if caller.kind == "agent" else ""
+    notes = app.episodes.files.names(own)
+    agents = (own,) if own else app.paths.agent_names()
+    running = [one for agent in agents for one in app.episodes.recorder.running(agent)]
+    said = [counted(len(notes), "note")] if notes else ["none kept yet"]
+    said += [f"running: {one.name} “{visible(app, one)[0].task.text[:60]}”" for one in running]
+    names = tuple(one.name for one in running)
+    return KeptWork(names, len(notes), "".join(notes[-1:]), " · ".join(said))

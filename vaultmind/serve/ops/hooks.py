@@ -23,18 +23,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from vaultmind.errors import BadArgument, VaultMindError
+from vaultmind.errors import VaultMindError
+from vaultmind.serve import op
 from vaultmind.serve.call import Call, mark_for
-from vaultmind.serve.op import (
-    LOCAL,
-    MAX_ID,
-    MAX_PATH,
-    MAX_TASK,
-    MAX_WORDS,
-    OPERATIONS,
-    Arg,
-    operation,
-)
+from vaultmind.serve.op import Arg, operation
 from vaultmind.serve.show import DATA, Reader, Verbatim, show, words
 from vaultmind.types import Caller
 from vaultmind.vault.paths import agent_name
@@ -69,13 +61,14 @@ WRITING_SECONDS = 0.03
 CATCH_UP_SECONDS = 10.0
 """Seconds that a daemon that has just started may need to open a linked folder."""
 OPENING = "Read this first: what VaultMind found worth reading for the task below."
-TASK = "The task:"
 _SPOOL = threading.Lock()
 """Held by whoever takes up what hooks left: a start that is owed is owed once."""
 
-HostSession = Annotated[str, Arg("What the host calls the conversation.", min=1, max=MAX_ID)]
+HostSession = Annotated[str, Arg("What the host calls the conversation.", min=1, max=op.MAX_ID)]
+Transcript = Annotated[str, Arg("Where the host writes it down.", max=op.MAX_PATH)]
 Moment = Annotated[float, Arg("When, in seconds since 1970; 0: now.", min=0, max=LATEST)]
-Files = tuple[str, ...]
+Folder = Annotated[str, Arg("The folder that the work happens in.", max=2 * op.MAX_PATH)]
+Files = Annotated[tuple[str, ...], Arg(max=20)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +79,9 @@ class HookAnswer:
     agent: str
     session: str
     """The conversation's session; empty while nothing of it is written down."""
-    new: int
+    new: int = 0
     """Messages that were written down now."""
-    more: bool
+    more: bool = False
     """Whether the transcript holds more, which follows in the background."""
     context: str = ""
     given: str = ""
@@ -115,44 +108,42 @@ class TaskOpening:
     """Empty where there is nothing to say."""
 
 
-@operation("What a host's hook tells", writes=True, surfaces=LOCAL)
+@words(HookAnswer)
+@words(ToolUse)
+@words(TaskOpening)
+def _no_words(answer: object, to: Reader) -> Iterator[str]:
+    """Yield nothing: the hook reads the data."""
+    yield ""
+
+
+@operation("What a host's hook tells", writes=True, surfaces=op.LOCAL)
 def hook(
     app: App,
     call: Call,
     event: Annotated[
-        Literal["SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd"],
-        Arg("What happened."),
+        Literal["SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd"], Arg()
     ],
     session_id: HostSession,
-    transcript_path: Annotated[str, Arg("Where the host writes it down.", min=1, max=MAX_PATH)],
-    source: Annotated[
-        str, Arg("Of SessionStart: startup, resume, clear, compact.", max=MAX_ID)
-    ] = "",
-    reason: Annotated[str, Arg("Of SessionEnd.", max=MAX_ID)] = "",
-    prompt: Annotated[str, Arg("Of UserPromptSubmit: what the person typed.", max=MAX_WORDS)] = "",
-    cwd: Annotated[str, Arg("The folder that the conversation is held in.", max=MAX_PATH)] = "",
+    transcript_path: Transcript,
+    source: Annotated[str, Arg("startup, resume, clear, compact.", max=op.MAX_ID)] = "",
+    prompt: Annotated[str, Arg("What the person typed.", max=op.MAX_WORDS)] = "",
+    cwd: Folder = "",
     at: Moment = 0.0,
-    delivered: Annotated[
-        str, Arg("Nothing happened, but the host has this answer.", max=MAX_ID)
-    ] = "",
-    agent: Annotated[str, Arg("Whose memory; default: the caller's.")] = "",
+    delivered: Annotated[str, Arg("Only: the host has this answer.", max=op.MAX_ID)] = "",
 ) -> HookAnswer:
     """Take down what a host's conversation has grown by, from the transcript it writes; answer
     with what the host should know.
 
-    Raises BadArgument for a transcript that is no regular file of this user, or for an agent that
-    names another.
+    Raises BadArgument for a transcript that is no regular file of this user.
     """
     from vaultmind.session.capture import project_of
 
-    target = app.target(call.caller, agent)
-    if call.caller.kind == "agent" and target != call.caller.agent:
-        raise BadArgument("agent", target, "your own")
+    target = app.target(call.caller, "")
     caller = Caller("agent", target, CLIENT)
     talk = app.capture.talk(target, session_id, transcript_path)
     if delivered:
         talk.delivered(delivered)
-        return HookAnswer(event, target, talk.session, new=0, more=False)
+        return HookAnswer(event, target, talk.session)
     if not talk.caller.project:
         talk.caller = replace(talk.caller, project=project_of(cwd))
     catch_up_hooks(app)
@@ -167,19 +158,20 @@ def hook(
     answer = HookAnswer(event, target, talk.session, taken.new, taken.more)
     if event not in ANSWERED:
         return answer
-    begins = (source or "startup") if event == "SessionStart" else ""
-    context, given = _context(app, replace(call, caller=caller), talk, begins, prompt)
-    return replace(answer, session=talk.session, context=Verbatim(context), given=talk.offer(given))
-
-
-@words(HookAnswer)
-def _hook_words(answer: HookAnswer, to: Reader) -> Iterator[str]:
-    yield answer.context
+    if event == "SessionStart":
+        app.capture.begins(talk, source or "startup")
+        prompt = ""
+    call, start = replace(call, caller=caller), talk.owed
+    text = _start(app, call, talk, start) if start else ""
+    recalled, given = _recalled(app, call, talk, prompt)
+    context = "\n\n".join(filter(None, (text, recalled)))
+    offer = talk.offer(replace(given, start=start))
+    return replace(answer, session=talk.session, context=Verbatim(context), given=offer)
 
 
 def _moment(app: App, at: float) -> datetime:
     """Return a time of a hook's clock; now where there is none, or it would be in the future."""
-    now = app.clock()
+    now: datetime = app.clock()
     return min(now, datetime.fromtimestamp(at, now.tzinfo)) if at else now
 
 
@@ -200,28 +192,15 @@ def _taken(app: App, talk: HostTalk, event: str) -> Taken:
     return taken
 
 
-def _context(app: App, call: Call, talk: HostTalk, begins: str, prompt: str) -> tuple[str, Given]:
-    """Return what the host is told at an event that asks, and what it has then."""
-    from vaultmind.session.capture import Given
-
-    if begins:
-        app.capture.begins(talk, begins)
-    start = talk.owed
-    text = _start(app, call, talk, start) if start else ""
-    recalled, given = ("", Given()) if begins else _recalled(app, call, talk, prompt)
-    return "\n\n".join(filter(None, (text, recalled))), replace(given, start=start)
-
-
 def _start(app: App, call: Call, talk: HostTalk, source: str) -> str:
     """Return the context at the start of a conversation, or after the host let go of it."""
+    from vaultmind.serve.ops.changes import waiting_words
     from vaultmind.serve.ops.context import start_of
-    from vaultmind.serve.ops.suggestions import waiting_words
 
-    summary: list[str] = []
-    if source == "compact" and talk.session:
-        summary = [text for text, _ in _parts(app, call, talk, ("summary",))]
+    compacted = source == "compact" and talk.session
+    summary = [text for text, _ in _parts(app, call, talk, ("summary",))] if compacted else []
     start = start_of(app, call, session=talk.session)
-    said = [show(start, _reader(call))]
+    said = [show(start, Reader(mark_for(call.caller)))]
     if summary and not start.context.parts:
         said = [waiting_words(start.waiting), DATA]
     ending = [BEGUN]
@@ -241,19 +220,10 @@ def _recalled(app: App, call: Call, talk: HostTalk, prompt: str) -> tuple[str, G
     """
     from vaultmind.session.capture import Given
 
-    if not prompt.strip() or COMMAND.fullmatch(prompt.strip()):
-        return "", Given()
+    asks = bool(prompt.strip()) and not COMMAND.fullmatch(prompt.strip())
     wanted = ("memory", "associations", *(["earlier"] if talk.compacted else []))
-    parts = _parts(
-        app,
-        call,
-        talk,
-        wanted,
-        pending=(prompt,),
-        known=frozenset(talk.held),
-        shown=tuple(talk.shown),
-        fresh=not talk.session,
-    )
+    known = {"known": frozenset(talk.held), "shown": tuple(talk.shown), "fresh": not talk.session}
+    parts = _parts(app, call, talk, wanted, pending=(prompt,), **known) if asks else []
     if not parts:
         return "", Given()
     messages = frozenset(id_ for _, part in parts for id_ in part.messages)
@@ -261,42 +231,26 @@ def _recalled(app: App, call: Call, talk: HostTalk, prompt: str) -> tuple[str, G
     return told, Given("", messages, tuple(part.text for _, part in parts))
 
 
-def _parts(
-    app: App,
-    call: Call,
-    talk: HostTalk,
-    wanted: tuple[str, ...],
-    **asked: Any,  # noqa: ANN401
-) -> list[tuple[str, Part]]:
+def _parts(app: App, call: Call, talk: HostTalk, wanted: tuple[str, ...], **asked: Any) -> list[tuple[str, Part]]:  # noqa: ANN401, E501  # fmt: skip
     """Return some parts of a context, each with its text as the host is given it."""
     from vaultmind.serve.ops.context import FRAME_TOKENS, Built, part_text
     from vaultmind.session.parts import PART_NAMES, BuildRequest
 
+    without = frozenset(PART_NAMES) - {*wanted}
     request = BuildRequest(
-        talk.agent,
-        talk.session,
-        frame_tokens=FRAME_TOKENS,
-        without=frozenset(one for one in PART_NAMES if one not in wanted),
-        **asked,
+        talk.agent, talk.session, frame_tokens=FRAME_TOKENS, without=without, **asked
     )
-    built, to = (
-        Built(app.builder.build(request, call.caller), own=True),
-        _reader(call),
-    )
-    return [(to.text(part_text(built, part)), part) for part in built.context.parts]
+    built, to = Built(app.builder.build(request, call.caller), own=True), mark_for(call.caller)
+    return [(Reader(to).text(part_text(built, part)), part) for part in built.context.parts]
 
 
-def _reader(call: Call) -> Reader:
-    return Reader(mark_for(call.caller))
-
-
-@operation("What a sub-agent should read first", surfaces=LOCAL)
+@operation("What a sub-agent should read first", surfaces=op.LOCAL)
 def before_task(
     app: App,
     call: Call,
-    prompt: Annotated[str, Arg("What the sub-agent is asked.", min=1, max=MAX_TASK, loose=True)],
-    cwd: Annotated[str, Arg("The folder that the work happens in.", min=1, max=MAX_PATH)],
-    session_id: Annotated[str, Arg("What the host calls the conversation.", max=MAX_ID)] = "",
+    prompt: Annotated[str, Arg("What the sub-agent is asked.", min=1, max=op.MAX_TASK, loose=True)],
+    cwd: Folder,
+    session_id: Annotated[str, Arg("What the host calls the conversation.", max=op.MAX_ID)] = "",
 ) -> TaskOpening:
     """Plan what a host's sub-agent should read first, over the source that it works in.
 
@@ -311,43 +265,29 @@ def before_task(
     source = app.sources.holding(folder) if is_asked else None
     if source is None or OPENING in prompt or names_nothing(prompt):
         return TaskOpening(source.name if source else "")
-    planned = context_plan(
-        app,
-        call,
-        prompt,
-        source.name,
-        token_budget=PLAN_TOKENS,
-        latency_budget_ms=PLAN_MS,
-        session_id=session_id,
-    )
-    if not (files := planned.plan.context.files):
-        return TaskOpening(source.name)
-    text = show(planned, _reader(call))
-    return TaskOpening(source.name, files, Verbatim(f"{OPENING}\n\n{text}\n\n{TASK}\n\n"))
+    bounds: dict[str, Any] = {"token_budget": PLAN_TOKENS, "latency_budget_ms": PLAN_MS}
+    planned = context_plan(app, call, prompt, source.name, session_id=session_id, **bounds)
+    files = planned.plan.context.files
+    text = f"{OPENING}\n\n{show(planned, Reader(mark_for(call.caller)))}\n\nThe task:\n\n"
+    return TaskOpening(source.name, files, Verbatim(text if files else ""))
 
 
-@words(TaskOpening)
-def _opening_words(opening: TaskOpening, to: Reader) -> Iterator[str]:
-    yield opening.text
-
-
-@operation("What a tool was used on", writes=True, surfaces=LOCAL)
+@operation("What a tool was used on", writes=True, surfaces=op.LOCAL)
 def after_tool(
     app: App,
     call: Call,
     session_id: HostSession,
-    transcript_path: Annotated[str, Arg("Where the host writes it down.", max=MAX_PATH)] = "",
-    id: Annotated[str, Arg("What the host calls the use.", max=MAX_ID)] = "",
+    transcript_path: Transcript = "",
     at: Moment = 0.0,
+    id: Annotated[str, Arg("What the host calls the use.", max=op.MAX_ID)] = "",
     took: Annotated[float, Arg("How many seconds it took; 0: nobody knows.", min=0)] = 0.0,
-    tool: Annotated[str, Arg("The tool's name.", max=MAX_ID)] = "",
-    cwd: Annotated[str, Arg("The folder that the work happens in.", max=8192)] = "",
-    reads: Annotated[Files, Arg("Files that were read.", max=20)] = (),
-    edits: Annotated[Files, Arg("Files that were changed.", max=20)] = (),
+    cwd: Folder = "",
+    reads: Files = (),
+    edits: Files = (),
     made: Annotated[bool, Arg("Whether what was changed is new.")] = False,
-    found: Annotated[Files, Arg("Files that a search found.", max=20)] = (),
-    query: Annotated[str, Arg("What was searched for.", max=MAX_ID, loose=True)] = "",
-    runs: Annotated[Files, Arg("Checks: `yes pytest`, `no npm test`.", max=20)] = (),
+    found: Files = (),
+    query: Annotated[str, Arg("What was searched for.", max=op.MAX_ID, loose=True)] = "",
+    runs: Annotated[tuple[str, ...], Arg("Checks: `yes pytest`, `no npm test`.", max=20)] = (),
     commits: Annotated[bool, Arg("Whether it may have committed something.")] = False,
     chars: Annotated[int, Arg("How long what was read is.", min=0)] = 0,
 ) -> ToolUse:
@@ -355,34 +295,18 @@ def after_tool(
 
     Returns at once, written down or not.
     """
-    if not app.config.episodes.hook:
-        return ToolUse(waits=False)
-    caller = Caller("agent", app.target(call.caller, ""), CLIENT)
     catch_up_hooks(app)
     noted = _noted(
-        app, caller, session_id, transcript_path, at, id=id, took=took, cwd=cwd, reads=reads,
-        edits=edits, made=made, found=found, query=query, runs=runs, commits=commits, chars=chars,
+        app, app.target(call.caller, ""), session_id, transcript_path, at, id=id, took=took,
+        cwd=cwd, reads=reads, edits=edits, made=made, found=found, query=query, runs=runs,
+        commits=commits, chars=chars,
     )  # fmt: skip
     with suppress(TimeoutError):
         noted.result(WRITING_SECONDS)
     return ToolUse(waits=not noted.done())
 
 
-@words(ToolUse)
-def _no_words(use: ToolUse, to: Reader) -> Iterator[str]:
-    """Yield nothing: nobody is told."""
-    yield ""
-
-
-def _noted(
-    app: App,
-    caller: Caller,
-    session_id: str,
-    transcript_path: str = "",
-    at: float = 0.0,
-    tool: str = "",
-    **use: Any,  # noqa: ANN401
-) -> Future[None]:
+def _noted(app: App, agent: str, session_id: str, transcript_path: str = "", at: float = 0.0, **use: Any) -> Future[None]:  # noqa: ANN401, E501  # fmt: skip
     from vaultmind.episodes.watch import Use
     from vaultmind.memory.audit import moment, newest_first
     from vaultmind.session.transcripts import last_prompt
@@ -397,8 +321,12 @@ def _noted(
         gone = next((line.moment for line in lines), -1.0)
         return message.text if message and moment(message.time) > gone else ""
 
+    if not app.config.episodes.hook:
+        done: Future[None] = Future()
+        done.set_result(None)
+        return done
     seen = Use(time=_moment(app, at).isoformat(timespec="seconds"), **use)
-    return app.watching.used(caller, session_id, seen, asked)
+    return app.watching.used(Caller("agent", agent, CLIENT), session_id, seen, asked)
 
 
 # --- what hooks left ----------------------------------------------------------------------
@@ -437,16 +365,12 @@ def _finish(app: App, path: str, talks: list[HostTalk]) -> None:
 
 def _taken_up(app: App, event: dict[str, Any]) -> list[HostTalk]:
     """Take up a tool's use, or a conversation that began, grew or ended: it is to be read."""
-    told = {name: str(event.get(name) or "") for name in ("agent", "session_id", "source")}
+    agent = agent_name(str(event.pop("agent", "") or ""))
     if "source" not in event:
-        use = OPERATIONS["after_tool"].check(
-            {name: event[name] for name in event if name != "agent"}
-        )
-        if app.config.episodes.hook:
-            _noted(app, Caller("agent", agent_name(told["agent"]), CLIENT), **use)
+        _noted(app, agent, **op.OPERATIONS["after_tool"].check(event))
         return []
-    path = str(event.get("transcript_path") or "")
-    talk = app.capture.talk(told["agent"], told["session_id"], path)
+    told = {name: str(event.get(name) or "") for name in ("session_id", "source")}
+    talk = app.capture.talk(agent, told["session_id"], str(event.get("transcript_path") or ""))
     if event.get("end"):
         talk.ends = True
         if app.config.episodes.hook:

@@ -1,50 +1,24 @@
-"""Facts: remembered, replaced, forgotten and shown; memory made, and filled by imports."""
+"""Facts: remembered, replaced, forgotten, erased and shown; and the memory folder made."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from vaultmind.errors import BadArgument, NotFound
+from vaultmind.errors import BadArgument
 from vaultmind.plural import counted
 from vaultmind.serve.call import Call, known_agent
-from vaultmind.serve.op import (
-    LOCAL,
-    MAX_ID,
-    MAX_PATH,
-    MAX_QUERIES,
-    MAX_TEXT,
-    MAX_WORDS,
-    Arg,
-    operation,
-)
-from vaultmind.serve.show import (
-    AS_DATA,
-    DATA,
-    Reader,
-    Recalled,
-    Verbatim,
-    dumps,
-    plain,
-    tells,
-    words,
-)
+from vaultmind.serve.op import LOCAL, MAX_ID, MAX_TEXT, MAX_WORDS, Arg, Whose, operation
+from vaultmind.serve.show import AS_DATA, DATA, Reader, Recalled, Verbatim, plain, tells, words
 from vaultmind.types import Outcome, OutcomeName, Section
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.session.imports import Imported
+    from vaultmind.memory.forget.erasure import Erased, Erasure, Preview
     from vaultmind.session.voice.show import Shown
     from vaultmind.session.voice.spoken import Heard
 
-tells("session.imports.Imported",
-      "sessions messages skipped faults left_out redacted session_ids",
-      "messages sessions skipped left_out redacted faults")  # fmt: skip
-
-Whose = Annotated[str, Arg("Default: yours.")]
-Language = Annotated[Literal["en", "pl", "ru"], Arg("Language of headings and identity.")]
 HEADLINES: dict[OutcomeName, str] = {
     "written": "Done.",
     "suggested": "Not done yet.",
@@ -54,6 +28,26 @@ HEADLINES: dict[OutcomeName, str] = {
 }
 NOT_HEARD = "Nothing was done. If they did ask for it, call again with op and text."
 TELL_THEM = "Tell the person this outcome."
+EITHER = "either utterance (the person's words), or op (remember, forget, replace) with text"
+
+Language = Annotated[Literal["en", "pl", "ru"], Arg("Language of headings and identity.")]
+Op = Annotated[Literal["remember", "forget", "replace"] | None, Arg("What to do with text.")]
+Text = Annotated[
+    str,
+    Arg("The fact, a sentence in the person's language; to forget: its words or id.", max=MAX_TEXT),
+]
+Old = Annotated[str, Arg("Of replace: words or id.", max=MAX_TEXT, option="--instead-of")]
+ErasedText = Annotated[str, Arg("The words, or a fact's id (^k3f9).", min=1, max=MAX_TEXT)]
+Only = Annotated[str, Arg("Only this agent's memory; default: everybody's.")]
+Seal = Annotated[str, Arg("Of the preview that was confirmed.", max=64)]
+
+tells("memory.forget.erasure.Preview", "message text meant counts found yours state_files seal",
+      "message meant counts found yours state_files")  # fmt: skip
+tells(
+    "memory.forget.erasure.Erased",
+    "message outcome counts paths left yours near searched faults",
+    "message left near faults",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,21 +76,9 @@ def memory_update(
     call: Call,
     utterance: Annotated[str, Arg("Their words, word for word. Or:", max=MAX_WORDS)] = "",
     message_id: Annotated[str, Arg("Their message's id: it acts once.", max=MAX_ID)] = "",
-    op: Annotated[
-        Literal["remember", "forget", "replace"] | None, Arg("What to do with text.")
-    ] = None,
-    text: Annotated[
-        str,
-        Arg(
-            "The fact, as one sentence in the person's language; to forget: its words or id "
-            "(^k3f9).",
-            max=MAX_TEXT,
-        ),
-    ] = "",
-    old: Annotated[
-        str,
-        Arg("Of replace: words or id.", max=MAX_TEXT, option="--instead-of"),
-    ] = "",
+    op: Op = None,
+    text: Text = "",
+    old: Old = "",
     section: Annotated[Section | None, Arg("Default: guessed.")] = None,
     words: Annotated[str, Arg("With op: what they said.", max=MAX_WORDS)] = "",
     agent: Whose = "",
@@ -114,41 +96,36 @@ def memory_update(
         from vaultmind.serve.ops.hooks import catch_up
 
         catch_up(app)
-    target = known_agent(app, call.caller, agent)
+    target, requests = known_agent(app, call.caller, agent), app.requests
     if op is None:
         return app.voice.hear(call.caller, target, utterance, message_id.strip())
-    asked: dict[str, Any] = {"words": words}
     if op == "forget":
-        outcome = app.requests.forget(call.caller, target, text, **asked)
+        outcome = requests.forget(call.caller, target, text, words=words)
     elif op == "replace":
-        outcome = app.requests.replace(call.caller, target, text, old, section=section, **asked)
+        outcome = requests.replace(call.caller, target, text, old, section=section, words=words)
     else:
-        outcome = app.requests.remember(call.caller, target, text, section=section, **asked)
+        outcome = requests.remember(call.caller, target, text, section=section, words=words)
     app.voice.note(call.caller, op, outcome)
     return outcome
 
 
 def _check_update(op: str | None, utterance: str, message_id: str, given: dict[str, Any]) -> None:
     """Raise BadArgument unless the person's words or an operation are given, one of them."""
-    allowed = "either utterance (the person's words), or op (remember, forget, replace) with text"
-    spoken = bool(utterance.strip())
-    if spoken == (op is not None):
-        name, value = ("utterance", utterance) if spoken else ("op", op)
-        raise BadArgument(name, value, allowed, missing=not spoken)
+    text, old = given["text"], given["old"]
+    if bool(utterance.strip()) == (op is not None):
+        name, value = ("op", op) if op is None else ("utterance", utterance)
+        raise BadArgument(name, value, EITHER, missing=op is None)
     if op is None:
-        for name, value in given.items():
-            if value:
-                raise BadArgument(name, value, f"only with op; {allowed}")
+        if name := next((name for name, value in given.items() if value), ""):
+            raise BadArgument(name, given[name], f"only with op; {EITHER}")
         return
     if message_id:
         raise BadArgument("message_id", message_id, "only with utterance")
-    text, old = given["text"], given["old"]
     if not text.strip():
         raise BadArgument("text", text, "the fact, in words", missing=not text)
-    if op == "replace" and not old.strip():
-        raise BadArgument("old", old, "the words or id of the fact to replace")
-    if op != "replace" and old:
-        raise BadArgument("old", old, "only with op 'replace'")
+    if (op == "replace") != bool(old.strip()):
+        wanted = "the words or id of the fact to replace" if not old else "only with op 'replace'"
+        raise BadArgument("old", old, wanted)
 
 
 @operation("What do you know about me", prose=True)
@@ -167,7 +144,7 @@ def memory_show(app: App, call: Call, agent: Whose = "") -> Shown:
 def say(
     app: App,
     call: Call,
-    utterances: Annotated[tuple[str, ...], Arg("What the person said.", max=MAX_QUERIES)],
+    utterances: Annotated[tuple[str, ...], Arg("What the person said.", max=1000)],
     dry_run: Annotated[bool, Arg("Only tell what was understood.")] = False,
     agent: Whose = "",
 ) -> HeardMany:
@@ -176,26 +153,6 @@ def say(
     if dry_run:
         return HeardMany(tuple(app.voice.heed(one, target) for one in utterances))
     return HeardMany(tuple(app.voice.hear(call.caller, target, one) for one in utterances))
-
-
-@operation("Import conversations", writes=True, surfaces=LOCAL, persons=True)
-def import_file(
-    app: App,
-    call: Call,
-    path: Annotated[str, Arg("Absolute path of the export file.", min=1, max=MAX_PATH)],
-    one_session: Annotated[bool, Arg("Make one session of all that the file holds.")] = False,
-    agent: Whose = "",
-) -> Imported:
-    """Take the conversations of an export file into an agent's sessions."""
-    if not Path(path).is_absolute():
-        raise BadArgument("path", path, "an absolute path: the daemon has its own folder")
-    if not Path(path).is_file():
-        raise NotFound(f"There is no file {path!r}.")
-    target = app.target(call.caller, agent)
-    imported = app.importer.import_file(Path(path), target, call.report, one_session=one_session)
-    if imported.messages:  # the talk that is likely asked about is summarised meanwhile
-        app.talks.heard(target, app.sessions.latest(target))
-    return imported
 
 
 @operation("Make the memory folder", writes=True, surfaces=LOCAL, persons=True)
@@ -213,10 +170,37 @@ def make(app: App, call: Call, agent: str, language: str) -> Made:
     return Made(str(app.config.vault), str(app.config.state_dir), created, existing)
 
 
+@operation("What an erasure would remove", surfaces=LOCAL, persons=True)
+def erase_preview(
+    app: App, call: Call, text: ErasedText, agent: Only = "", seal: Seal = ""
+) -> Preview:
+    """Show what an erasure would remove, of conversations up to their last words."""
+    from vaultmind.serve.ops.hooks import catch_up
+
+    catch_up(app)
+    return app.gate.preview_erasure(_erasure(app, call, text, agent, seal))
+
+
+@operation("Erase every trace", writes=True, surfaces=LOCAL, persons=True)
+def erase(app: App, call: Call, text: ErasedText, agent: Only = "", seal: Seal = "") -> Erased:
+    """Remove it from every file and index, for good; tell what a search still finds."""
+    try:
+        return app.gate.erase(_erasure(app, call, text, agent, seal), app.erasing, call.report)
+    finally:
+        app.search_feedback.clear()  # what was asked lately may say it, too
+
+
+def _erasure(app: App, call: Call, text: str, agent: str, seal: str) -> Erasure:
+    from vaultmind.memory.forget.erasure import Erasure
+
+    whose = known_agent(app, call.caller, agent) if agent else ""
+    return Erasure(text, call.caller, whose, seal)
+
+
 # --- how it is told -----------------------------------------------------------------------
 
 
-@dumps(Outcome)
+@tells(Outcome)
 def outcome_json(outcome: Outcome, to: Reader) -> dict[str, Any]:
     """Return what a write came to; a model reads the facts it quotes in the fenced message."""
     told = plain(outcome)
@@ -238,7 +222,7 @@ def _outcome_words(outcome: Outcome, to: Reader) -> Iterator[str]:
     yield _outcome_message(outcome)
 
 
-@dumps("session.voice.spoken.Heard")
+@tells("session.voice.spoken.Heard")
 def _heard_json(one: Heard, to: Reader) -> dict[str, Any]:
     """Return one sentence's intent and outcome; a model reads the facts in the fenced message."""
     intent, outcome = one.intent, one.outcome
@@ -278,7 +262,7 @@ def _heard_many_words(many: HeardMany, to: Reader) -> Iterator[str]:
     return (line for one in many.heard for line in _heard_words(one, to))
 
 
-@dumps("session.voice.show.Shown")
+@tells("session.voice.show.Shown")
 def _shown_json(shown: Shown, to: Reader) -> dict[str, Any]:
     told = plain(shown)
     if to.mark:

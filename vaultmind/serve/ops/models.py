@@ -24,6 +24,30 @@ SLICE_SECONDS = 0.2
 AUTO = 2
 """The level of autonomy from which an agent may switch models: the way back is one command."""
 
+Kinds = Annotated[Literal["planner", "ranker", "all"], Arg("Plans' weights, searches' ranker.")]
+Days = Annotated[int, Arg("Learn from the last so many days; 0: all.", min=0, max=36500)]
+Lessons = Annotated[
+    int | None, Arg("Fewer lessons make no model.", min=1, max=1_000_000, option="--min-samples")
+]
+Force = Annotated[bool, Arg("Use it whatever its trial says; the person's.", option="--activate")]
+Wait = Annotated[float, Arg("Wait so long for its end.", min=0, max=3600)]
+
+tells(
+    "learn.learning.Job",
+    "id kind state started ended doing done total results error begun",
+    "id state doing error results",
+)
+tells(
+    "learn.trial.Trained",
+    "kind of why id lessons rows activated verdict",
+    "kind of id activated why",
+)
+tells(
+    "learn.models.ModelRow",
+    "id kind of active created learnt_on scores path",
+    "active id kind of",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class ModelsChanged:
@@ -49,31 +73,26 @@ class ModelsStatus:
 def model_train(
     app: App,
     call: Call,
-    kind: Annotated[
-        Literal["planner", "ranker", "all"],
-        Arg("The planner's weights, the search's ranker, or both."),
-    ] = "all",
-    since_days: Annotated[
-        int, Arg("Learn from the last so many days; 0: all.", min=0, max=36500)
-    ] = 0,
-    min_lessons: Annotated[
-        int | None,
-        Arg("Fewer lessons make no model.", min=1, max=1_000_000, option="--min-samples"),
-    ] = None,
-    force: Annotated[
-        bool,
-        Arg("Use what is learnt whatever its trial says; the person's.", option="--activate"),
-    ] = False,
-    wait_seconds: Annotated[float, Arg("Wait so long for its end.", min=0, max=3600)] = 0.0,
+    kind: Kinds = "all",
+    since_days: Days = 0,
+    min_lessons: Lessons = None,
+    force: Force = False,
+    wait_seconds: Wait = 0.0,
 ) -> Job:
     """Learn from episodes and from feedback on searches, in the background; what is better in its
     trial comes into use.
 
     One runs at a time: who asks for another is told of that one. Raises NotAllowed for an agent
-    below level 2, and for one that would make the trial easier or do without it.
+    below level 2, and for one that would choose the lessons or do without the trial.
     """
-    if call.caller.kind == "agent":
-        _check_agent(app, call.caller, since_days, min_lessons, force=force)
+    _writer(app, call.caller)
+    easier = min_lessons is not None and min_lessons < app.config.learning.min_lessons
+    if call.caller.kind == "agent" and (force or easier or since_days):
+        asked = "force" if force else "since_days" if since_days else "fewer lessons (min_lessons)"
+        raise NotAllowed(
+            f"{call.caller.name} may train, not with {asked}: that is for the person, at the "
+            "command line."
+        )
     job: Job = app.learning.train(
         kind, since_days, min_lessons, force_activate=force, asked=call.caller
     )
@@ -82,25 +101,6 @@ def model_train(
         job = replace(app.learning.wait(min(left, SLICE_SECONDS)) or job, begun=job.begun)
         call.report(Progress(job.done, job.total, job.doing))
     return job
-
-
-def _check_agent(
-    app: App, caller: Caller, since_days: int, min_lessons: int | None, *, force: bool
-) -> None:
-    """Raise NotAllowed for what an agent may not ask of a training."""
-    _writer(app, caller)
-    least = app.config.learning.min_lessons
-    if force:
-        asked = "have a model used that its trial speaks against"
-    elif min_lessons is not None and min_lessons < least:
-        asked = f"have one made of fewer than {least} lessons (min_lessons)"
-    elif since_days:
-        asked = "choose the lessons (since_days)"
-    else:
-        return
-    raise NotAllowed(
-        f"{caller.agent} may train, not {asked}: that is for the person, at the command line."
-    )
 
 
 @operation("The models", surfaces=NOT_MCP, also="model/status")
@@ -113,32 +113,26 @@ def model_status(app: App, call: Call) -> ModelsStatus:
 
 @operation("Put a model into use", surfaces=NOT_MCP, writes=True, also="model/activate")
 def model_activate(
-    app: App,
-    call: Call,
-    model: Annotated[str, Arg("A model's id, as model_status has it.", min=1, max=100)],
+    app: App, call: Call, model: Annotated[str, Arg("A model's id.", min=1, max=100)]
 ) -> ModelsChanged:
     """Put a model into use, by its id."""
     writer = _writer(app, call.caller)
     row = app.learning.models.activate(model.strip(), writer, asked=call.caller)
-    rows = (row,) if row else ()
-    return ModelsChanged(rows, f"In use now: {_names(rows)}.")
+    return _changed("In use now", (row,) if row else ())
 
 
 @operation("Take back a change of models", surfaces=NOT_MCP, writes=True, also="model/rollback")
 def model_rollback(
-    app: App,
-    call: Call,
-    kind: Annotated[
-        Literal["planner", "ranker"], Arg("Which kind goes back to what it was before.")
-    ],
+    app: App, call: Call, kind: Annotated[Literal["planner", "ranker"], Arg("Which goes back.")]
 ) -> ModelsChanged:
     """Take back the last change of what ranks plans, or searches."""
     rows = app.learning.models.rollback(kind, _writer(app, call.caller), call.caller)
-    return ModelsChanged(rows, f"Back to what it was: {_names(rows)}.")
+    return _changed("Back to what it was", rows)
 
 
-def _names(rows: tuple[ModelRow, ...]) -> str:
-    return ", ".join(f"{one.id} ({one.kind} for {one.of})" for one in rows) or "what is shipped"
+def _changed(what: str, rows: tuple[ModelRow, ...]) -> ModelsChanged:
+    names = ", ".join(f"{one.id} ({one.kind} for {one.of})" for one in rows) or "what is shipped"
+    return ModelsChanged(rows, f"{what}: {names}.")
 
 
 def _writer(app: App, caller: Caller) -> Caller:
@@ -154,20 +148,3 @@ def _writer(app: App, caller: Caller) -> Caller:
             f"{caller.agent} may not change what ranks: that takes autonomy {AUTO}, or the person."
         )
     return replace(PERSON, client=f"asked by {caller.agent}")
-
-
-tells(
-    "learn.learning.Job",
-    "id kind state started ended doing done total results error begun",
-    "id state doing error results",
-)
-tells(
-    "learn.trial.Trained",
-    "kind of why id lessons rows activated verdict",
-    "kind of id activated why",
-)
-tells(
-    "learn.models.ModelRow",
-    "id kind of active created learnt_on scores path",
-    "active id kind of",
-)

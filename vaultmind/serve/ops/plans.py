@@ -7,34 +7,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from vaultmind.errors import NotAllowed
+from vaultmind.planner.types import Detail, Mode, TaskKind
 from vaultmind.plural import counted
 from vaultmind.serve.call import Call
-from vaultmind.serve.op import (
-    LOCAL,
-    MAX_ID,
-    MAX_PATH,
-    MAX_TASK,
-    Arg,
-    operation,
-)
-from vaultmind.serve.show import (
-    Reader,
-    Recalled,
-    cell_of,
-    dumps,
-    named,
-    plain,
-    table,
-    tells,
-    words,
-)
+from vaultmind.serve.op import MAX_ID, MAX_PATH, MAX_TASK, Arg, operation
+from vaultmind.serve.show import Reader, Recalled, cell_of, named, plain, table, tells, words
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.planner.saving import SavedPlans
     from vaultmind.planner.types import EarlierWork, Piece, Plan
-
-from vaultmind.planner.types import Detail, Mode, TaskKind
 
 NAMED = 5
 """Omissions that are told to a model; all are told to a program."""
@@ -50,6 +31,9 @@ FRAME_SLACK = 6
 NO_PLAN = "Nothing was found that belongs to this task."
 
 
+Root = Annotated[str, Arg("The vault (default), or a linked folder.", max=MAX_PATH)]
+
+
 @dataclass(frozen=True, slots=True)
 class Planned:
     """A plan, and of which source."""
@@ -63,9 +47,7 @@ def context_plan(
     app: App,
     call: Call,
     task: Annotated[str, Arg("In full.", min=1, max=MAX_TASK, loose=True)],
-    project_root: Annotated[
-        str, Arg("The vault (default), or a linked folder.", max=MAX_PATH)
-    ] = "",
+    project_root: Root = "",
     query_type: Annotated[TaskKind | None, Arg()] = None,
     token_budget: Annotated[int, Arg(min=100, max=100_000)] = 3000,
     latency_budget_ms: Annotated[int, Arg(min=10, max=60_000, option="--latency-budget")] = 500,
@@ -82,53 +64,30 @@ def context_plan(
     same, with a note that says why.
     """
     from vaultmind.planner.episodes import leave
-    from vaultmind.planner.saving import Kept
+    from vaultmind.planner.saving import Kept, Saver
     from vaultmind.planner.types import PlanRequest
 
     source = app.sources.find(project_root)
     asked = PlanRequest(
-        project_root=source.name,
-        task=task,
-        query_type=query_type or "",
-        token_budget=token_budget,
-        latency_budget_ms=latency_budget_ms,
-        ml_mode=ml_mode,
-        detail=detail,
-        strict=strict,
-        session_id=session_id,
+        source.name, task, query_type or "", token_budget=token_budget, ml_mode=ml_mode,
+        latency_budget_ms=latency_budget_ms, detail=detail, strict=strict, session_id=session_id,
         save=save,
-    )
+    )  # fmt: skip
     frame = _frame_tokens(source.name) if call.caller.kind == "agent" else 0
-    plan = app.planner.plan(
-        replace(asked, token_budget=token_budget - frame, save=False), call.caller
-    )
+    within = replace(asked, token_budget=token_budget - frame, save=False)
+    plan = app.planner.plan(within, call.caller)
     leave(app.episodes.recorder, asked, plan, app.target(call.caller, ""), call.caller)
     if save:
-        plan = _saved(app, call, Kept(asked, plan, source.name, source.kind == "vault"))
+        whole = Kept(asked, plan, source.name, source.kind == "vault")
+        saver = Saver(app.gate, app.paths, app.clock, lambda caller: app.target(caller, ""))
+        try:
+            plan = replace(plan, saved=saver.save(whole, call.caller))
+        except NotAllowed as error:
+            plan = replace(plan, notes=(*plan.notes, error.message))
     return Planned(plan, source.name)
 
 
-def _saved(app: App, call: Call, kept: Any) -> Plan:  # noqa: ANN401
-    """Return a plan after it was saved, or with a note on why it was not."""
-    from vaultmind.planner.saving import Saver
-
-    saver = Saver(app.gate, app.paths, app.clock, lambda caller: app.target(caller, ""))
-    plan: Plan = kept.plan
-    try:
-        return replace(plan, saved=saver.save(kept, call.caller))
-    except NotAllowed as error:
-        return replace(plan, notes=(*plan.notes, error.message))
-
-
-@operation("The saved plans", surfaces=LOCAL, persons=True)
-def plans(app: App, call: Call) -> SavedPlans:
-    """List the saved plans: when, over which source, for what, how large."""
-    from vaultmind.planner.saving import saved_plans
-
-    return saved_plans(app.reader, app.paths, app.index.outlet.readable_agents(call.caller))
-
-
-@dumps(Planned)
+@tells(Planned)
 def _planned_json(planned: Planned, to: Reader) -> dict[str, Any]:
     """Return the answer of the seed's contract, and what is known besides."""
     plan, told = planned.plan, plain(planned.plan)
@@ -144,7 +103,7 @@ def _planned_json(planned: Planned, to: Reader) -> dict[str, Any]:
     return told
 
 
-@dumps("planner.types.Piece")
+@tells("planner.types.Piece")
 def _piece_json(piece: Piece, to: Reader) -> dict[str, Any]:
     """Return where a part of the context comes from; its text stands in the context."""
     names = ("part", "first_line", "last_line", "tokens", "layer", "relevance", "freshness")
@@ -156,7 +115,7 @@ def _why(piece: Piece, most: int = SHOWN_REASONS) -> str:
     return ", ".join(one.words for one in piece.reasons[:most])
 
 
-@dumps("planner.types.EarlierWork")
+@tells("planner.types.EarlierWork")
 def _earlier_json(work: EarlierWork, to: Reader) -> dict[str, Any]:
     names = ("episode", "when", "outcome", "likeness", "changed")
     told = {name: getattr(work, name) for name in names}
@@ -237,6 +196,3 @@ def _plan_rows(plan: Plan) -> Iterator[str]:
 
 
 tells("planner.types.Understood", "predicted confidence task_fingerprint risk reasons")
-tells("planner.saving.SavedPlans", "plans bytes max_tokens", "plans")
-tells("planner.saving.SavedPlan", "path agent made source task intent bytes",
-      "made source intent task bytes path")  # fmt: skip

@@ -1,36 +1,43 @@
-"""Finding: notes, memory and linked folders searched and read, and what a hit was worth."""
+"""Finding: notes, memory and linked folders searched and read, what a hit was worth, and how far
+the index is.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from vaultmind.errors import BadArgument, NotFound
+from vaultmind.errors import BadArgument
 from vaultmind.plural import counted
 from vaultmind.serve.call import Call, known_agent
 from vaultmind.serve.op import MAX_PATH, MAX_TEXT, MAX_WORDS, NOT_MCP, Arg, operation
-from vaultmind.serve.ops.indexing import explain_answer, why_empty
-from vaultmind.serve.show import DATA, FOR_PERSON, PLAIN_ID, Reader, Recalled, dumps, plain, words
-from vaultmind.types import Caller, Hit, Kind, SearchRequest, SearchResponse
+from vaultmind.serve.show import DATA, PLAIN_ID, Reader, Recalled, plain, tells, words
+from vaultmind.types import Caller, Hit, IndexState, Kind, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.learn.feedback import Verdict
+    from vaultmind.index.fetch import Fetched
 
 MAX_TOKENS = 20_000
 """Largest budget an answer can be given."""
-ANY_TOKENS = 10**9
-"""A budget that leaves no hit out, where hits are only counted."""
 SHOWN_REASONS = 2
 """Why a hit is there, where nobody asked for all of it."""
-UNEVEN = "Sorted by relevance; the match says how much of the question a hit holds (--explain)."
+SHOWN_FAULTS = 10
+"""Faulty files that are named; the rest is a number."""
+WAIT_SECONDS = 2.0
+"""How long to wait at a time before looking whether the index has failed."""
+AGAIN = "This is not a no: ask again in a moment."
 MATCHES = ("strong match", "fair match", "weak match")
 
 Whose = Annotated[str, Arg("Whose; `*`: all you may read.")]
 Size = Annotated[int | None, Arg("Of the answer.", min=50, max=MAX_TOKENS)]
 HitId = Annotated[str, Arg("A hit's id or `Folder/Note.md#Heading`.", min=1, max=MAX_TEXT)]
 Source = Annotated[str, Arg("A linked folder.", max=MAX_PATH)]
+Part = Annotated[str, Arg(max=MAX_TEXT)]
+Asked = Annotated[str, Arg("Default: the last search that showed it.", max=MAX_TEXT, loose=True)]
+Verdict = Annotated[Literal["useful", "wrong"], Arg("What it was to the question.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +46,6 @@ class Page:
 
     found: SearchResponse
     first: int = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
-    """The text of a hit or a note, from some place on."""
-
-    path: str
-    anchor: str
-    kind: str
-    agent: str
-    title: str = field(metadata=FOR_PERSON)
-    text: Recalled
-    time: str
-    tokens: int
-    next_offset: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +107,7 @@ def memory_search(
     )
     found = index.search(asked, call.caller)
     if offset and not found.hits and found.answer == "nothing_found":
-        all_ = replace(asked, offset=0, limit=offset, max_tokens=ANY_TOKENS)
-        number = len(index.search(all_, call.caller).hits)
-        there = f"this search has {counted(number, 'hit')} in all" if number else "it finds nothing"
-        raise _no_more(offset, f"There are no more hits from 'offset' {offset} on: {there}.")
+        raise _no_more(offset, f"There are no more hits from 'offset' {offset} on.")
     if where and where.kind == "linked":
         found = replace(found, hits=tuple(map(_of_folder, found.hits)))
     elif not (kinds or folder or tag or after or before or agent):
@@ -134,38 +123,38 @@ def memory_fetch(
     max_tokens: Annotated[int, Arg("Of the answer.", min=50, max=MAX_TOKENS)] = 4000,
     offset: Annotated[int, Arg("The last next_offset.", min=0)] = 0,
     source: Source = "",
-) -> Passage:
+) -> Fetched:
     """The whole text of a hit or note.
 
-    A search that showed it found something. A person is told of a file that is withheld; to an
-    agent it is not there. Raises BadArgument for an offset behind the end.
+    A search that showed it found something. Raises BadArgument for an offset behind the end.
     """
     where = app.sources.find(source) if source else None
     index = where.index if where else app.index
-    try:
-        found = index.fetch(id, call.caller, max_tokens=max_tokens, offset=offset)
-    except NotFound as error:
-        if call.caller.kind == "person" and where is None:
-            _tell_withheld(app, call.caller, id, error)
-        raise
+    found = index.fetch(id, call.caller, max_tokens=max_tokens, offset=offset)
     if offset and not found.text:
         raise _no_more(offset, f"The text ends before 'offset' {offset}.")
-    kind: str = found.kind
+    kind = found.kind
     if where and where.kind == "linked":
         kind = _kind_of(found.path)
     else:
         app.search_feedback.fetched(call.caller, id, found.path, found.anchor)
-    return Passage(
-        path=found.path,
-        anchor=found.anchor,
-        kind=kind,
-        agent=found.agent,
-        title=found.title,
-        text=Recalled(found.text, _origin(found, kind)),
-        time=found.time,
-        tokens=found.tokens,
-        next_offset=found.next_offset,
-    )
+    return replace(found, kind=kind)
+
+
+@tells("index.fetch.Fetched")
+def _fetched_json(found: Fetched, to: Reader) -> dict[str, Any]:
+    told = plain(found) | {"text": Recalled(found.text, _origin(found, found.kind))}
+    return {name: one for name, one in told.items() if name != "title" or not to.mark}
+
+
+@words("index.fetch.Fetched")
+def _fetched_words(found: Fetched, to: Reader) -> Iterator[str]:
+    yield DATA if to.mark and found.text else ""
+    empty = f"{found.path}{found.anchor} is there and empty: it holds no text."
+    yield Recalled(found.text, _origin(found, found.kind)) if found.text else empty
+    if found.next_offset is not None:
+        how = "call memory_fetch again with offset" if to.mark else "--offset"
+        yield f"There is more: {how} {found.next_offset}."
 
 
 @operation("Say what a hit was worth", surfaces=NOT_MCP, writes=True)
@@ -173,11 +162,8 @@ def search_feedback(
     app: App,
     call: Call,
     hit: HitId,
-    verdict: Annotated[Literal["useful", "wrong"], Arg("What it was to the question.")],
-    query: Annotated[
-        str,
-        Arg("What was asked; default: the last search that showed it.", max=MAX_TEXT, loose=True),
-    ] = "",
+    verdict: Verdict,
+    query: Asked = "",
     agent: Annotated[str, Arg("In whose memory it is kept; default: yours.")] = "",
 ) -> Judged:
     """Say whether a search's hit was useful or wrong; the ranker learns from it.
@@ -189,9 +175,7 @@ def search_feedback(
     return judge(app, call, query, hit, verdict, agent=whose)
 
 
-def judge(
-    app: App, call: Call, query: str, hit: str, verdict: Verdict, *, agent: str = ""
-) -> Judged:
+def judge(app: App, call: Call, query: str, hit: str, verdict: Any, *, agent: str = "") -> Judged:  # noqa: ANN401
     """Take a verdict on a hit down; `query` empty: that of the last search that showed it."""
     from vaultmind.learn.feedback import Shown
 
@@ -212,29 +196,10 @@ def judge(
     return Judged(whose, kept.query, kept.path, kept.anchor, verdict, new, f"{how}: {told}")
 
 
-@words(Judged)
-def _judged_words(answer: Judged, to: Reader) -> Iterator[str]:
-    yield answer.message
-
-
 def _no_more(offset: int, said: str) -> BadArgument:
     """Return what to say of an offset behind the end."""
     again = "To begin again, leave the offset out."
     return BadArgument("offset", offset, "the last next_offset", said=f"{said} {again}")
-
-
-def _tell_withheld(app: App, caller: Caller, asked: str, error: NotFound) -> None:
-    """Say in the error's place that a file is there and never shown, where that is so."""
-    path = asked.strip()
-    path = path if app.reader.exists(path) else path.partition("#")[0]
-    if not path or not app.reader.exists(path) or app.index.outlet.shows(path, caller):
-        return
-    raise NotFound(
-        f"{path!r} is in the vault and withheld: it is never indexed nor shown.",
-        hint="Withheld by default are all but notes and canvases, dot folders and secrets "
-        "(.env, *.pem, *.key, id_rsa*, secrets/); besides Obsidian's excluded files and "
-        "index.exclude.",
-    ) from error
 
 
 def _of_folder(hit: Hit) -> Hit:
@@ -273,7 +238,7 @@ def _text_of(hit: Hit) -> Recalled:
     return Recalled("\n".join(told), _origin(hit, hit.kind, hit.speaker))
 
 
-@dumps(Hit)
+@tells(Hit)
 def _hit_json(hit: Hit, to: Reader) -> dict[str, Any]:
     """Return a hit: for an agent its text with all that belongs to it, and why it is there."""
     if not to.mark:
@@ -285,7 +250,7 @@ def _hit_json(hit: Hit, to: Reader) -> dict[str, Any]:
     return told | {"score": hit.score, "parts": hit.parts, "why": why, "text": _text_of(hit)}
 
 
-@dumps(Page)
+@tells(Page)
 def _page_json(page: Page, to: Reader) -> dict[str, Any]:
     found = page.found
     state = replace(found.state, faults=()) if to.mark else found.state
@@ -308,9 +273,6 @@ def _page_words(page: Page, to: Reader) -> Iterator[str]:
             yield _text_of(hit)
         else:
             yield from _hit_words(number, hit, explained=found.explained)
-    matches = [match_words(hit.score) for hit in found.hits]
-    if not to.mark and matches != sorted(matches, key=MATCHES.index) and not found.explained:
-        yield UNEVEN
     yield explain_answer(found)
     if found.next_offset is not None:
         how = "the same search with offset" if to.mark else "--offset"
@@ -340,10 +302,108 @@ def match_words(score: float) -> str:
     return MATCHES[0 if score >= 0.75 else 1 if score >= STRONG else 2]  # noqa: PLR2004
 
 
-@words(Passage)
-def _passage_words(passage: Passage, to: Reader) -> Iterator[str]:
-    yield DATA if to.mark and passage.text else ""
-    yield passage.text or f"{passage.path}{passage.anchor} is there and empty: it holds no text."
-    if passage.next_offset is not None:
-        how = "call memory_fetch again with offset" if to.mark else "--offset"
-        yield f"There is more: {how} {passage.next_offset}."
+# --- how far the index is -----------------------------------------------------------------
+
+
+@operation("Wait for the index", surfaces=NOT_MCP)
+def index(
+    app: App,
+    call: Call,
+    vectors: Annotated[bool, Arg("Wait for the vectors too.")] = True,
+    timeout_seconds: Annotated[float, Arg("Give up after this long.", min=0, max=86400)] = 3600.0,
+) -> IndexState:
+    """Wait until all text (and all vectors) are searchable; tells how far it is."""
+    deadline = time.monotonic() + timeout_seconds
+    while (left := deadline - time.monotonic()) > 0:
+        began, slice_seconds = time.monotonic(), min(left, WAIT_SECONDS)
+        if app.index.wait_ready(slice_seconds, vectors=vectors, report=call.report):
+            break
+        cut_short = time.monotonic() - began < slice_seconds / 2  # the app is closing
+        if cut_short or app.index.state().phase == "failed":
+            break
+    return seen_state(app, call.caller)
+
+
+@operation("Build the index anew", surfaces=NOT_MCP)
+def reindex(app: App, call: Call) -> IndexState:
+    """Build the index anew from the vault; cached vectors are used again."""
+    app.index.reindex(call.report)
+    return seen_state(app, call.caller)
+
+
+def seen_state(app: App, caller: Caller) -> IndexState:
+    """Return how far the index is, without the faults of files that a caller may not see."""
+    state, shown = app.index.state(), app.index.outlet.names
+    return replace(state, faults=tuple(one for one in state.faults if shown(one.path, caller)))
+
+
+def why_empty(found: SearchResponse) -> str:
+    """Return which of the empty answers this is; empty where there are hits."""
+    if found.answer == "nothing_found" and not found.hits and not found.state.embedder:
+        return "indexing" if found.state.loading else "no_embedder"
+    return "" if found.hits else found.answer
+
+
+def explain_answer(found: SearchResponse) -> str:
+    """Return in words how complete an answer is."""
+    state, empty, said = found.state, why_empty(found), found.message
+    lacks = " ".join(filter(None, (said, *(one for one in state.notes if one not in said))))
+    if empty == "no_query":
+        return "The query holds nothing to search for. Give a question or keywords."
+    if empty == "indexing" and state.phase == "ready":
+        return (
+            "Nothing holds these words, and meaning cannot be searched yet: vectors are still "
+            f"being loaded. {AGAIN}"
+        )
+    if empty == "indexing":
+        return f"Still indexing: {_indexed(state)}, and none of these matches yet. {AGAIN}"
+    if empty == "no_embedder":
+        told = "Nothing holds these words, and with no embedder at work meaning could not be "
+        told += "searched. Try other words."
+    elif empty:
+        meaning = "" if state.vectors < state.embeddable else ", by words and by meaning"
+        told = f"Nothing found: {_indexed(state)}{meaning}."
+    else:
+        told = f"{found.omitted} more left out by max_tokens." if found.omitted else ""
+        if state.phase in ("starting", "indexing"):
+            told += f" Still indexing: {_indexed(state)}; there may be more."
+    return f"{told} {lacks}".strip()
+
+
+def _indexed(state: IndexState) -> str:
+    """Return how much of the vault is searchable."""
+    if state.phase in ("starting", "indexing") and not state.files:
+        return "the vault's files are being listed"
+    unread = sum(fault.severity == "skipped" for fault in state.faults)
+    rest = f"; {unread:,} could not be read (vaultmind status lists it)" if unread else ""
+    return f"{state.indexed} of {state.files} files are searchable{rest}"
+
+
+@tells(IndexState)
+def _state_json(state: IndexState, to: Reader) -> dict[str, Any]:
+    """Return how far the index is; of thousands of faults an agent is told the first."""
+    faults = state.faults[:SHOWN_FAULTS] if to.mark else state.faults
+    return plain(state) | {"faults": faults, "fault_count": len(state.faults)}
+
+
+@words(IndexState)
+def index_words(state: IndexState, to: Reader) -> Iterator[str]:
+    """Yield how far the index is."""
+    vectors = "vectors are being loaded" if state.loading else "by words only"
+    if state.embedder:
+        of = counted(state.embeddable, "embeddable one")
+        vectors = f"vectors of {state.vectors:,} of {of} ({state.embedder})"
+    chunks = counted(state.chunks, "chunk")
+    yield f"Index {state.phase}: {_indexed(state)}, {chunks}, {vectors}."
+    yield from state.notes
+    yield sends_words(state.sends_to)
+    faults = state.faults[:SHOWN_FAULTS]
+    yield from (f"{one.severity}: {one.path}: {one.reason}" for one in faults)
+    if more := len(state.faults) - len(faults):
+        yield f"… and {counted(more, 'more file')}."
+
+
+def sends_words(host: str) -> str:
+    """Return that texts leave the machine, and where to; empty where they stay."""
+    what = "Texts of notes and questions leave this machine: they are sent to"
+    return f"{what} {host} to be embedded." if host else ""

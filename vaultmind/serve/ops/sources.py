@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +13,7 @@ from vaultmind.planner.types import CacheStatus, Detail, Layer, TaskKind
 from vaultmind.plural import counted
 from vaultmind.serve.call import Call
 from vaultmind.serve.op import LOCAL, MAX_PATH, MAX_TEXT, NOT_MCP, Arg, operation
-from vaultmind.serve.show import AS_DATA, DATA, FOR_PERSON, Reader, Recalled, dumps, plain, words
+from vaultmind.serve.show import DATA, Reader, Recalled, plain, tells, words
 
 if TYPE_CHECKING:
     from vaultmind.app import App
@@ -25,12 +25,9 @@ SLICE_SECONDS = 0.5
 SHOWN_FAULTS = 10
 """Files that could not be taken whole, named; the rest is a number."""
 
-Where = Annotated[
-    str, Arg("The vault (default) or a linked folder, by name or root.", max=MAX_PATH)
-]
-Since = Annotated[
-    str, Arg("A time ('2026-02-20', 'yesterday') or a revision (HEAD~3, main).", max=200)
-]
+Where = Annotated[str, Arg("The vault (default) or a linked folder.", max=MAX_PATH)]
+Since = Annotated[str, Arg("A time (2026-02-20, yesterday) or a revision (main).", max=200)]
+Layers = Annotated[tuple[Layer, ...], Arg("These and no others.", max=7, option="--layer")]
 Wait = Annotated[float, Arg("Wait so long for files that are not read yet.", min=0, max=600)]
 
 
@@ -48,27 +45,11 @@ class Refreshed:
     took_ms: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceStatus:
-    """How a source is, in numbers and in words; an agent is told no folder outside the vault."""
-
-    name: str
-    root: str = field(metadata=FOR_PERSON)
-    kind: str
-    there: bool = field(metadata=AS_DATA)
-    phase: str = field(metadata=AS_DATA)
-    """Of its index; `waiting` before that is opened."""
-    files: int = field(metadata=AS_DATA)
-    words: str
-    notes: tuple[str, ...] = field(default=(), metadata=FOR_PERSON)
-    """What is amiss, and which files could not be taken whole: the first of them."""
-
-
 @dataclass(frozen=True, slots=True)
 class SourceList:
     """The vault and what is linked to it."""
 
-    sources: tuple[SourceStatus, ...]
+    sources: tuple[SourceState, ...]
     notes: tuple[str, ...] = ()
 
 
@@ -87,9 +68,7 @@ def explore(
     call: Call,
     source: Where = "",
     query_type: Annotated[TaskKind, Arg("What kind of task it is for.")] = "unknown",
-    layers: Annotated[
-        tuple[Layer, ...], Arg("These layers and no others.", max=7, option="--layer")
-    ] = (),
+    layers: Layers = (),
     detail: Annotated[Detail, Arg("How much of each layer.")] = "compact",
     since: Since = "",
     wait_seconds: Wait = 0.0,
@@ -114,11 +93,9 @@ def delta(
     wait_seconds: Wait = 0.0,
 ) -> Explored:
     """What changed in the vault or in a linked folder since a time or a revision."""
-    from vaultmind.planner.layers import explore as look
-
-    where = app.sources.find(source)
-    _wait(where, call, wait_seconds)
-    return look(where.structure, detail=detail, since=since, which=("L6",))
+    return explore(
+        app, call, source, layers=("L6",), detail=detail, since=since, wait_seconds=wait_seconds
+    )
 
 
 @operation("Look at a source's disk", surfaces=NOT_MCP)
@@ -147,7 +124,7 @@ def refresh(app: App, call: Call, source: Where = "", wait_seconds: Wait = 60.0)
 @operation("What is linked", surfaces=LOCAL, persons=True)
 def links(app: App, call: Call) -> SourceList:
     """List the vault and the folders linked to it, with the state of each index."""
-    found = source_statuses(app)
+    found = tuple(app.sources.states())
     how = "No folder is linked. To link one: vaultmind link ~/code/shop --as shop"
     return SourceList(found, (how,) if len(found) == 1 else ())
 
@@ -180,34 +157,40 @@ def unlink(
     return Linked(said, found.name, str(found.root))
 
 
-def source_statuses(app: App) -> tuple[SourceStatus, ...]:
-    """Return how each source is, the vault first."""
-    return tuple(map(_status, app.sources.states()))
-
-
-def _status(state: SourceState) -> SourceStatus:
+@tells("planner.sources.SourceState", words="name root kind words notes")
+def _state_json(state: SourceState, to: Reader) -> dict[str, Any]:
+    """Return how a source is; an agent is told no folder outside the vault."""
     index = state.index
-    notes: tuple[str, ...] = (state.note,) if state.note else ()
-    said = "waits for the vault's index" if state.there else "gone"
+    told = {"name": state.name, "kind": state.kind, "there": state.there, "phase": phase(state)}
+    told |= {"files": index.files if index else 0, "words": state_words(state)}
+    return told if to.mark else told | {"root": str(state.root), "notes": state_notes(state)}
+
+
+def phase(state: SourceState) -> str:
+    """Return the phase of a source's index; `waiting` before that is opened."""
+    return state.index.phase if state.index else "waiting"
+
+
+def state_words(state: SourceState) -> str:
+    """Return in a line how a source is."""
+    index = state.index
+    if index is None:
+        return "waits for the vault's index" if state.there else "gone"
+    files = f"{index.indexed:,} of {counted(index.files, 'file')}"
+    meaning = f"{counted(index.vectors, 'vector')}" if index.embedder else "by words only"
+    told = f"{index.phase} · {files} · {counted(index.chunks, 'chunk')} · {meaning}"
+    return told if state.there else f"gone · {told}"
+
+
+def state_notes(state: SourceState) -> list[str]:
+    """Return what is amiss, and which files could not be taken whole: the first of them."""
+    notes, index = [state.note] if state.note else [], state.index
     if index is not None:
-        files = f"{index.indexed:,} of {counted(index.files, 'file')}"
-        meaning = f"{counted(index.vectors, 'vector')}" if index.embedder else "by words only"
-        told = f"{index.phase} · {files} · {counted(index.chunks, 'chunk')} · {meaning}"
-        said = told if state.there else f"gone · {told}"
         faults = index.faults if state.kind == "linked" else ()  # `status` tells the vault's
-        notes += (*index.notes, *(f"{one.path}: {one.reason}" for one in faults[:SHOWN_FAULTS]))
+        notes += [*index.notes, *(f"{one.path}: {one.reason}" for one in faults[:SHOWN_FAULTS])]
         more = len(faults) - SHOWN_FAULTS
-        notes += (f"{counted(more, 'more file')} could not be taken whole.",) if more > 0 else ()
-    return SourceStatus(
-        name=state.name,
-        root=str(state.root),
-        kind=state.kind,
-        there=state.there,
-        phase=index.phase if index else "waiting",
-        files=index.files if index else 0,
-        words=said,
-        notes=notes,
-    )
+        notes += [f"{counted(more, 'more file')} could not be taken whole."] if more > 0 else []
+    return notes
 
 
 def _wait(source: Source, call: Call, seconds: float) -> CacheStatus:
@@ -226,7 +209,7 @@ def _wait(source: Source, call: Call, seconds: float) -> CacheStatus:
 # --- how it is told -----------------------------------------------------------------------
 
 
-@dumps("planner.layers.Explored")
+@tells("planner.layers.Explored")
 def _explored_json(found: Explored, to: Reader) -> dict[str, Any]:
     """Return the layers; for an agent as fenced text alone: every name in them is a file's."""
     return plain(found) | {"text": Recalled(found.text, f"{found.source}, structure")}

@@ -5,31 +5,28 @@ from __future__ import annotations
 import os
 import re
 import stat
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
 
 from vaultmind import __version__
 from vaultmind.errors import VaultMindError
-from vaultmind.plural import counted
 from vaultmind.serve.call import Call
 from vaultmind.serve.op import NOT_MCP, operation
+from vaultmind.serve.ops.changes import waiting_for, waiting_words
 from vaultmind.serve.ops.consolidation import Background, background
-from vaultmind.serve.ops.indexing import index_words, seen_state, sends_words
-from vaultmind.serve.ops.past_work import KeptWork, kept_work, recent_gain
-from vaultmind.serve.ops.sources import SourceStatus, source_statuses
-from vaultmind.serve.ops.suggestions import Waiting, waiting_for, waiting_words
-from vaultmind.serve.show import Reader, dumps, in_words, plain, words
-from vaultmind.types import Caller, IndexState, Progress
+from vaultmind.serve.ops.episodes import KeptWork, kept_work, recent_gain
+from vaultmind.serve.ops.search import index_words, seen_state, sends_words
+from vaultmind.serve.ops.sources import phase, state_notes, state_words
+from vaultmind.serve.show import FOR_PERSON, Reader, in_words, words
+from vaultmind.types import Caller, IndexState
 
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.episodes.gains import Figures
     from vaultmind.planner.plan import PlanFigures
+    from vaultmind.planner.sources import SourceState
 
-LOADING_SECONDS, STEP_SECONDS = 30.0, 0.5
-"""How long the doctor waits for an embedder that is still being loaded, which takes ten usually."""
 SHOWN_FAULTS = 10
 """Faulty files named one by one; the rest is a number."""
 _COPY = re.compile(r"(audit|tombstones)-(?![A-Za-z0-9-]+\.jsonl$).+\.jsonl")
@@ -38,13 +35,13 @@ _COPY = re.compile(r"(audit|tombstones)-(?![A-Za-z0-9-]+\.jsonl$).+\.jsonl")
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How VaultMind is, for whoever asks."""
+    """How VaultMind is, for whoever asks; an agent is not told folders outside the vault."""
 
     version: str
-    pid: int
+    pid: int = field(metadata=FOR_PERSON)
     vault: str
     memory_folder: str
-    state_folder: str
+    state_folder: str = field(metadata=FOR_PERSON)
     agent: str
     """Whose memory this caller writes to."""
     agents: tuple[str, ...]
@@ -52,13 +49,14 @@ class Status:
     warnings: tuple[str, ...]
     """Configuration that was found and not taken; rights that are asked for and not in force; what
     is damaged."""
-    waiting: Waiting
+    waiting: int
+    waiting_words: str
     consolidation: Background
     planning: PlanFigures
     """How planning went since the daemon started."""
-    sources: tuple[SourceStatus, ...]
-    gain: Figures | None
-    """Of the last month; for the person."""
+    sources: tuple[SourceState, ...]
+    gain: Figures | None = field(metadata=FOR_PERSON)
+    """Of the last month."""
     episodes: KeptWork
     models: tuple[str, ...]
     """The rankers in use, as `model status` names them."""
@@ -81,37 +79,55 @@ class Examination:
     checks: tuple[Check, ...]
 
 
-@operation("Status of the memory")
+@operation("Status of the memory", prose=True)
 def memory_status(app: App, call: Call) -> Status:
     """How complete the index is and what is missing. For when a search finds too little."""
-    caller = call.caller
+    caller, config = call.caller, app.config
+    waiting, state = waiting_for(app, caller), seen_state(app, caller)
+    rows = (one for one in app.learning.models.rows() if one.active)
+    used = [one for one in rows if one.kind == "planner" or one.of in ("", state.embedder)]
     return Status(
         version=__version__,
         pid=os.getpid(),
-        vault=str(app.config.vault),
-        memory_folder=app.config.memory_dir,
-        state_folder=str(app.config.state_dir),
-        agent=caller.agent or app.config.agent,
+        vault=str(config.vault),
+        memory_folder=config.memory_dir,
+        state_folder=str(config.state_dir),
+        agent=caller.agent or config.agent,
         agents=app.index.outlet.readable_agents(caller),
-        index=seen_state(app, caller),
+        index=state,
         warnings=tuple(_warnings(app, caller)),
-        waiting=waiting_for(app, caller),
+        waiting=waiting.count,
+        waiting_words=waiting_words(waiting),
         consolidation=background(app, caller),
         planning=app.planner.figures,
-        sources=source_statuses(app),
+        sources=tuple(app.sources.states()),
         gain=recent_gain(app, caller) if caller.kind == "person" else None,
         episodes=kept_work(app, caller),
-        models=_models(app),
+        models=tuple(f"{one.id} ({one.of})" for one in used),
     )
 
 
-def _models(app: App) -> tuple[str, ...]:
-    """Return the ids of the planner's rankers in use and of the one that ranks searches."""
-    embedder = app.index.state().embedder
-    rows = (one for one in app.learning.models.rows() if one.active)
-    return tuple(
-        f"{one.id} ({one.of})" for one in rows if one.kind == "planner" or one.of in ("", embedder)
-    )
+@words(Status)
+def _status_words(status: Status, to: Reader) -> Iterator[str]:
+    agents = ", ".join(status.agents) or "none yet"
+    yield f"VaultMind {status.version}, vault {status.vault}, agent {status.agent} (of {agents})."
+    yield from index_words(status.index, to)
+    yield status.waiting_words
+    yield f"Consolidation: {status.consolidation.words}."
+    yield f"Episodes: {status.episodes.words}."
+    if not to.mark:
+        plans, gain = status.planning, status.gain
+        if plans.plans:
+            yield "Plans since the daemon started:"
+            yield from (f"  {line}" for line in in_words(plans))
+        if gain and gain.episodes:
+            yield "Plans and episodes of 30 days:"
+            yield from (f"  {line}" for line in in_words(gain))
+        yield f"State in {status.state_folder} (safe to delete)."
+    yield f"Ranked by {', '.join(status.models)}." if status.models else ""
+    linked = (one for one in status.sources if one.kind == "linked")
+    yield from (f"Linked: {one.name}: {state_words(one)}." for one in linked)
+    yield from (warning if to.mark else f"! {warning}" for warning in status.warnings)
 
 
 def _warnings(app: App, caller: Caller) -> Iterator[str]:
@@ -155,11 +171,7 @@ def doctor(app: App, call: Call) -> Examination:
     A check that breaks is itself a failed check.
     """
     checks: list[Check] = []
-    looks = (_folders, _memory, _audits, _index, _files, _linked, _work)
-    for number, look in enumerate(looks):
-        call.report(Progress(number, len(looks), look.__name__.strip("_")))
-        if look is _index:
-            _await_embedder(app, call)
+    for look in (_folders, _memory, _audits, _index, _files, _linked, _work):
         try:
             checks += look(app, call.caller)
         except (VaultMindError, OSError) as error:
@@ -168,13 +180,22 @@ def doctor(app: App, call: Call) -> Examination:
     return Examination(tuple(checks))
 
 
+@words(Examination)
+def _examination_words(found: Examination, to: Reader) -> Iterator[str]:
+    marks = {"ok": "✓", "warn": "!", "fail": "✗"}
+    for check in found.checks:
+        yield f"{marks[check.result]} {check.name}: {check.what}"
+        yield f"  → {check.mend}" if check.mend else ""
+
+
 def _folders(app: App, caller: Caller) -> Iterator[Check]:
     vault, memory = app.config.vault, app.config.vault / app.config.memory_dir
     state = app.config.state_dir
-    readable, mode = os.access(vault, os.R_OK | os.X_OK), stat.S_IMODE(state.stat().st_mode)
-    mend = "" if readable else "Give your user the right to read it."
-    told = f"{vault} is readable." if readable else f"{vault} cannot be read."
-    yield Check("vault", "ok" if readable else "fail", told, mend)
+    mode = stat.S_IMODE(state.stat().st_mode)
+    if os.access(vault, os.R_OK | os.X_OK):
+        yield Check("vault", "ok", f"{vault} is readable.")
+    else:
+        yield Check("vault", "fail", f"{vault} cannot be read.", "Give your user the right to.")
     if not memory.exists():
         told, mend = f"{memory.name}/ does not exist yet.", "It is made by `vaultmind init`."
         yield Check("memory folder", "warn", told, mend)
@@ -195,49 +216,24 @@ def _folders(app: App, caller: Caller) -> Iterator[Check]:
 
 
 def _memory(app: App, caller: Caller) -> Iterator[Check]:
-    told = tuple(_warnings(app, caller))
-    yield from (Check("memory", "warn", one) for one in told)
-    if not told:
-        agents = ", ".join(app.index.outlet.readable_agents(caller)) or "none yet"
-        what = f"Agents: {agents}; configuration, rights and brains are sound."
-        yield Check("memory", "ok", what)
+    told = [Check("memory", "warn", one) for one in _warnings(app, caller)]
+    agents = ", ".join(app.index.outlet.readable_agents(caller)) or "none yet"
+    what = f"Agents: {agents}; configuration, rights and brains are sound."
+    yield from told or [Check("memory", "ok", what)]
 
 
 def _audits(app: App, caller: Caller) -> Iterator[Check]:
-    """Look for copies of audit files that a sync program made, and for torn lines."""
-    from vaultmind.memory.audit import audit_files, parse_line
-
-    agents, copies = tuple(app.index.outlet.readable_agents(caller)), False
-    for agent in agents:
-        folder = app.paths.root / app.paths.memory(agent)
-        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-            if _COPY.fullmatch(path.name):
-                copies = True
-                told = f"{app.paths.memory(agent)}/{path.name} is a copy that a sync program made."
-                mend = "It is not part of the log. Compare it with the file it was copied from, "
-                mend += "then remove it; a copy of tombstones still hides what it names."
-                yield Check("audit", "warn", told, mend)
-    texts = [path.read_text("utf-8", "replace") for path, _ in audit_files(app.paths, agents)]
-    lines = [one for text in texts for one in text.split("\n") if one.strip()]
-    torn = sum(parse_line(one) is None for one in lines)
+    """Look for copies of audit files that a sync program made."""
+    agents = app.index.outlet.readable_agents(caller)
+    folders = [app.paths.root / app.paths.memory(agent) for agent in agents]
+    copies = [one for folder in folders for one in folder.glob("*") if _COPY.fullmatch(one.name)]
+    mend = "It is not part of the log. Compare it with the file it was copied from, then remove "
+    mend += "it; a copy of tombstones still hides what it names."
+    for path in copies:
+        told = f"{path.relative_to(app.paths.root)} is a copy that a sync program made."
+        yield Check("audit", "warn", told, mend)
     if not copies:
-        more = f", {torn} of them torn by a crash" if torn else ""
-        yield Check(
-            "audit", "ok", f"{counted(len(lines), 'line')} in {counted(len(texts), 'file')}{more}."
-        )
-
-
-def _await_embedder(app: App, call: Call) -> None:
-    """Wait while the embedder loads: right after a start it is not there yet, and not broken."""
-    deadline = time.monotonic() + LOADING_SECONDS
-    while (state := app.index.state()).loading and state.phase != "failed":
-        began = time.monotonic()
-        if app.config.index.embedder == "none" or began > deadline:
-            return
-        call.report(Progress(int(LOADING_SECONDS - (deadline - began)), 0, "loading the embedder"))
-        app.index.wait_ready(STEP_SECONDS, vectors=True)
-        if time.monotonic() - began < STEP_SECONDS / 2 and app.index.state().loading:
-            return  # the app is closing
+        yield Check("audit", "ok", "No copy of an audit file lies in the memory folder.")
 
 
 def _index(app: App, caller: Caller) -> Iterator[Check]:
@@ -257,24 +253,19 @@ def _index(app: App, caller: Caller) -> Iterator[Check]:
         yield Check("embedder", "warn", told, "Ask again in a moment.")
     elif not state.embedder:
         mend = "Reinstall vaultmind, or set index.embedder to `use` or `none`."
-        result: Any = "fail" if ready else "warn"
-        yield Check("embedder", result, f"`{named}` did not load. {notes}".strip(), mend)
+        told = f"`{named}` did not load. {notes}".strip()
+        yield Check("embedder", "fail" if ready else "warn", told, mend)
     else:
         told = f"{state.embedder} is loaded, {state.vectors} vectors. {sends_words(state.sends_to)}"
         mend = "It mends itself in the background; `vaultmind reindex` starts anew."
-        result = "warn" if notes else "ok"
-        yield Check("embedder", result, f"{told.strip()} {notes}".strip(), mend if notes else "")
+        told = f"{told.strip()} {notes}".strip()
+        yield Check("embedder", "warn" if notes else "ok", told, mend if notes else "")
 
 
 def _files(app: App, caller: Caller) -> Iterator[Check]:
-    from vaultmind.vault.exclude import rules_for
-    from vaultmind.vault.scan import scan
-
-    rules = rules_for(app.paths, app.config.index.exclude)
-    found, state = scan(app.paths, rules, app.reader.max_bytes), app.index.state()
-    told = app.index.outlet.names
-    faults = {one.path: one for one in (*found.faults, *state.faults) if told(one.path, caller)}
-    for fault in list(faults.values())[:SHOWN_FAULTS]:
+    state, told = app.index.state(), app.index.outlet.names
+    faults = [one for one in state.faults if told(one.path, caller)]
+    for fault in faults[:SHOWN_FAULTS]:
         mend = "It was left alone; mend or exclude it (index.exclude)."
         if "conflict" in fault.reason:
             mend = "Compare it with its original in Obsidian, then remove one of them."
@@ -284,20 +275,21 @@ def _files(app: App, caller: Caller) -> Iterator[Check]:
     if (more := len(faults) - SHOWN_FAULTS) > 0:
         yield Check("file", "warn", f"{more} more files have faults.", "See `vaultmind status`.")
     if state.phase not in ("ready", "failed"):  # what is not read yet may have any fault
-        what = f"{state.indexed} of {len(found.entries)} files were read: what is said is not all."
+        what = f"{state.indexed} of {state.files} files were read: what is said is not all."
         yield Check("files", "warn", what, "Run `vaultmind index`, then this again.")
     elif not faults:
-        yield Check("files", "ok", f"{len(found.entries)} files, none with a fault.")
+        yield Check("files", "ok", f"{state.files} files, none with a fault.")
 
 
 def _linked(app: App, caller: Caller) -> Iterator[Check]:
     """Look at what is linked, for the person: an agent is not told folders outside the vault."""
-    for one in source_statuses(app) if caller.kind == "person" else ():
-        if one.kind == "linked":
-            well = one.there and one.phase != "failed"
-            what = f"{one.name}: {one.words}." if well else f"{one.name}: {' '.join(one.notes)}"
-            mend = "" if well else f"Bring it back, or: vaultmind unlink {one.name}"
-            yield Check("linked folder", "ok" if well else "warn", what, mend)
+    for one in app.sources.states() if caller.kind == "person" else ():
+        if one.kind == "linked" and one.there and phase(one) != "failed":
+            yield Check("linked folder", "ok", f"{one.name}: {state_words(one)}.")
+        elif one.kind == "linked":
+            mend = f"Bring it back, or: vaultmind unlink {one.name}"
+            told = f"{one.name}: {' '.join(state_notes(one))}"
+            yield Check("linked folder", "warn", told, mend)
 
 
 def _work(app: App, caller: Caller) -> Iterator[Check]:
@@ -305,62 +297,12 @@ def _work(app: App, caller: Caller) -> Iterator[Check]:
     agents = app.index.outlet.readable_agents(caller)
     app.episodes.settle()
     faulty = app.episodes.tables.faulty().items()
-    faults = {app.episodes.files.path(name): why for name, why in faulty
-              if name.partition("/")[0] in agents}  # fmt: skip
-    for path, why in faults.items():
-        mend = "Mend the note, or delete it; until then it is never shrunk."
-        yield Check("episodes", "warn", f"{path}: {why}", mend)
-    for why in (models := app.learning.status()).faults:
-        mend = "Delete the file, or put it back from a backup; until then it ranks nothing."
-        yield Check("models", "warn", why, mend)
-    if not faults and not models.faults:
-        kept = sum(len(app.episodes.files.listed(agent)) for agent in agents)
-        learnt = sum(bool(one.path) for one in models.models)
-        yield Check("episodes", "ok", f"{kept} notes and {learnt} learnt models, all readable.")
-
-
-# --- how it is told -----------------------------------------------------------------------
-
-
-@dumps(Status)
-def _status_json(status: Status, to: Reader) -> dict[str, Any]:
-    """Return how VaultMind is; an agent is not told folders outside the vault."""
-    told = plain(status)
-    told["waiting"] = status.waiting.count
-    told["waiting_words"] = waiting_words(status.waiting)
-    hidden: tuple[str, ...] = ("state_folder", "pid", "gain") if to.mark else ()
-    hidden += ("planning", "models", "version") if to.lean else ()
-    return {name: one for name, one in told.items() if name not in hidden}
-
-
-@words(Status)
-def _status_words(status: Status, to: Reader) -> Iterator[str]:
-    yield (
-        f"VaultMind {status.version}, vault {status.vault}, agent {status.agent} "
-        f"(of {', '.join(status.agents) or 'none yet'})."
-    )
-    yield from index_words(status.index, to)
-    yield waiting_words(status.waiting)
-    yield f"Consolidation: {status.consolidation.words}."
-    yield f"Episodes: {status.episodes.words}."
-    if not to.mark:
-        if status.planning.plans:
-            yield "Plans since the daemon started:"
-            yield from (f"  {line}" for line in in_words(status.planning))
-        if status.gain and status.gain.episodes:
-            yield "Plans and episodes of 30 days:"
-            yield from (f"  {line}" for line in in_words(status.gain))
-        yield f"State in {status.state_folder} (safe to delete)."
-    yield f"Ranked by {', '.join(status.models)}." if status.models else ""
-    yield from (
-        f"Linked: {one.name}: {one.words}." for one in status.sources if one.kind == "linked"
-    )
-    yield from (f"! {warning}" if not to.mark else warning for warning in status.warnings)
-
-
-@words(Examination)
-def _examination_words(found: Examination, to: Reader) -> Iterator[str]:
-    marks = {"ok": "✓", "warn": "!", "fail": "✗"}
-    for check in found.checks:
-        yield f"{marks[check.result]} {check.name}: {check.what}"
-        yield f"  → {check.mend}" if check.mend else ""
+    told = [f"{app.episodes.files.path(name)}: {why}" for name, why in faulty
+            if name.partition("/")[0] in agents]  # fmt: skip
+    faults = app.learning.status().faults
+    mend = "Mend the note, or delete it; until then it is never shrunk."
+    yield from (Check("episodes", "warn", one, mend) for one in told)
+    mend = "Delete the file, or put it back from a backup; until then it ranks nothing."
+    yield from (Check("models", "warn", why, mend) for why in faults)
+    if not told and not faults:
+        yield Check("episodes", "ok", "All notes of episodes and learnt models are readable.")

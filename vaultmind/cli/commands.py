@@ -1,4 +1,4 @@
-"""Commands made from operations on notes, sources and what was done for a task.
+"""The commands that are made from operations.
 
 A function is a command, its docstring the help: `episode_end` is `vaultmind episode end`. One
 without arguments runs its operation and tells the answer; any other is given what was said.
@@ -12,10 +12,13 @@ from typing import Any
 import click
 
 from vaultmind.cli.made import (
+    READABLE,
     SOURCE_SECONDS,
+    confirmed,
     flag,
     made,
     option,
+    outcome_code,
     tell_all,
 )
 from vaultmind.cli.options import Answer, Settings
@@ -23,12 +26,14 @@ from vaultmind.cli.terminal import (
     EXIT_NOT_FOUND,
     EXIT_OTHER,
     EXIT_USAGE,
+    dim,
     say,
 )
 
 Args = dict[str, Any]
 TRAINING_SECONDS, LINK_SECONDS, READ_SECONDS = 1800.0, 600.0, 600.0
 """How long a person waits at most for a training, a linked folder, and a check in this process."""
+ALL = option("--all", "limit", flag_value=0, type=int, help="All of them.")
 
 
 # --- finding and reading ------------------------------------------------------------------
@@ -58,16 +63,8 @@ def fetch() -> None:
     """
 
 
-@made(
-    "plans.context_plan",
-    "[project_root:source]",
-    also=(
-        flag("--text", "Print the context alone, as an agent reads it."),
-        option("--list", "listing", is_flag=True, help="List the saved plans instead."),
-    ),
-    instead={"listing": ("plans", {})},
-    waits=True,
-)
+@made("plans.context_plan", "[project_root:source]", waits=True,
+      also=[flag("--text", "Print the context alone, as an agent reads it.")])  # fmt: skip
 def plan(settings: Settings, args: Args) -> int:
     """Show what to read for a task, within a token budget.
 
@@ -167,7 +164,7 @@ def links(settings: Settings, args: Args) -> int:
 # --- what was done for a task -------------------------------------------------------------
 
 
-@made("past_work.gain")
+@made("episodes.gain")
 def gain() -> None:
     """Show what plans saved.
 
@@ -187,20 +184,15 @@ def episode_start() -> None:
     """
 
 
-@made(
-    "episodes.episode_event",
-    only=("episode", "session_id"),
-    also=(
-        click.Argument(["kind"]),
-        click.Argument(["paths"], nargs=-1, metavar="[PATH]..."),
-        option("--text", metavar="TEXT", help="A decision and why; a command; a query."),
-        option("--symbol", metavar="NAME", help="A definition or a heading in the file."),
-        option("--change", metavar="KIND", help="added, modified or removed."),
-        option("--commit", metavar="ID", help="Of a commit: its id."),
-        option("--ok/--failed", default=None, help="Of a run: whether it went well."),
-        option("--time", metavar="TIME", help="When, in ISO 8601.  [default: now]"),
-    ),
-)
+@made("episodes.episode_event", only=("episode", "session_id"),
+      also=[click.Argument(["kind"]), click.Argument(["paths"], nargs=-1, metavar="[PATH]..."),
+            option("--text", metavar="TEXT", help="A decision and why; a command; a query."),
+            option("--symbol", metavar="NAME", help="A definition or a heading in the file."),
+            option("--change", metavar="KIND", help="added, modified or removed."),
+            option("--commit", metavar="ID", help="Of a commit: its id."),
+            option("--ok/--failed", help="Of a run: whether it went well."),
+            option("--time", metavar="TIME", help="When, in ISO 8601.  [default: now]")],
+)  # fmt: skip
 def episode_event(settings: Settings, args: Args) -> int:
     """Tell of what was done: KIND is read, edit, hit, delta, decision, commit or run.
 
@@ -220,29 +212,25 @@ def episode_end() -> None:
     """End an episode with what came of it. Silence is no success: it is unknown."""
 
 
-@made("past_work.episodes")
+@made("episodes.episodes")
 def episode_list() -> None:
     """List what was done, of all agents or of the one that is named, newest last."""
 
 
-@made("past_work.episode_show", "[episode:name]")
+@made("episodes.episode_show", "[episode:name]")
 def episode_show() -> None:
     """Show one episode, or the latest: its task, what was done in order, what came of it."""
 
 
-@made(
-    "episodes.feedback",
-    also=(
-        option("--query", metavar="TEXT", help="Of a search instead: what was searched."),
-        option("--hit", multiple=True, metavar="ID", help="A hit of it, by its id."),
-        option("--useful/--wrong", default=None, help="Whether the hits helped."),
-    ),
-)
+@made("episodes.feedback",
+      also=[option("--query", metavar="TEXT", help="Of a search instead: what was searched."),
+            option("--hit", multiple=True, metavar="ID", help="A hit of it, by its id."),
+            option("--useful/--wrong", help="Whether the hits helped.")])  # fmt: skip
 def feedback(settings: Settings, args: Args) -> int:
     """Say what came of an episode, or whether a search helped.
 
-    Your word stands over an agent's. Without a name, the newest episode is meant that was begun on
-    the command line; `vaultmind episode list` names the others.
+    Your word stands over an agent's. Without a name, the episode is meant that runs, else the
+    newest; `vaultmind episode list` names the others.
 
     Example: vaultmind feedback --outcome failed --note "It broke the logout on mobile"
     """
@@ -257,8 +245,7 @@ def feedback(settings: Settings, args: Args) -> int:
     return 0
 
 
-@made("past_work.purge_preview", also=[flag("--yes", "Do it; without, it is only shown.")],
-      instead={"yes": ("purge", {})},
+@made("episodes.purge",
       code=lambda answer: EXIT_OTHER if answer["done"] and answer["left"] else 0)  # fmt: skip
 def purge() -> None:
     """Show what is past its retention; --yes shrinks it.
@@ -343,12 +330,12 @@ def doctor(settings: Settings, args: Args) -> int:
     return EXIT_OTHER if broken else 0
 
 
-@made("indexing.index", only=(), code=lambda state: EXIT_OTHER * (state["phase"] == "failed"))
+@made("search.index", only=(), code=lambda state: EXIT_OTHER * (state["phase"] == "failed"))
 def index() -> None:
     """Wait until everything is searchable."""
 
 
-@made("indexing.reindex")
+@made("search.reindex")
 def reindex(settings: Settings, args: Args) -> int:
     """Build the index anew, and wait for it.
 
@@ -357,3 +344,171 @@ def reindex(settings: Settings, args: Args) -> int:
     settings.call("reindex")
     state = settings.tell(settings.ask("index"))
     return EXIT_OTHER if state["phase"] == "failed" else 0
+
+
+# --- memory -------------------------------------------------------------------------------
+
+
+@made("memory.memory_show")
+def show_() -> None:
+    """Show what the agent knows about you."""
+
+
+@made("memory.memory_update", "text:fact…", only=("section", "old"))
+def remember(settings: Settings, args: Args) -> int:
+    """Write FACT into the agent's brain.
+
+    Example: vaultmind remember "I prefer short answers" --section preferences
+    """
+    args["op"] = "replace" if "old" in args else "remember"
+    return outcome_code(settings.tell(settings.ask("memory_update", args)))
+
+
+@made("memory.say", "[utterances:utterance…]", only=("dry_run",), many="utterances")
+def say_(settings: Settings, args: Args) -> int:
+    """Ask the memory in plain words, in your language.
+
+    What UTTERANCE asks for is done; anything else does nothing. With --queries it is only told
+    what each of many was understood as.
+
+    Example: vaultmind say "zapamiętaj, że wolę krótkie odpowiedzi"
+    """
+    if "utterances" not in args:
+        raise click.UsageError("Give an UTTERANCE, or a file with --queries.")
+    answer = settings.ask("say", args | {"utterances": [args["utterances"]]})
+    (one,) = answer.json["heard"]
+    words = answer.words
+    if args.get("dry_run"):
+        one = {name: one[name] for name in ("intent", "lang", "payload", "confidence")}
+        words = f"{one['intent']} ({one['lang'] or '-'}): {one['payload']}"
+    settings.tell(Answer(one if settings.json else {}, words))
+    return outcome_code(one)
+
+
+@made("memory.memory_update", "text:fact…", only=(),
+      also=[flag("--everywhere", "Erase every trace, for good: show it first, then ask."),
+            flag("--dry-run", "With --everywhere: only show."),
+            flag("--yes", "With --everywhere: do not ask.")])  # fmt: skip
+def forget(settings: Settings, args: Args) -> int:
+    """Take a fact out and hide what said it, or erase every trace.
+
+    FACT is its words, or its id such as ^k3f9.
+
+    The messages that said it are hidden from every recall. With --everywhere it is erased: from
+    brain, archive, sessions, summaries, audit, log and index of all agents, or of the one that is
+    named. That cannot be undone.
+    """
+    dry_run, yes = args.pop("dry_run", False), args.pop("yes", False)
+    if not args.pop("everywhere", False):
+        if dry_run or yes:
+            raise click.UsageError("--dry-run and --yes go with --everywhere.")
+        return outcome_code(settings.tell(settings.ask("memory_update", args | {"op": "forget"})))
+    preview = settings.ask("erase_preview", args)
+    empty = not (preview.json["found"] or preview.json["state_files"])
+    if dry_run or not settings.json:
+        settings.tell(preview)
+    if dry_run or (empty and not settings.json):
+        return EXIT_NOT_FOUND if empty else 0
+    if not (empty or yes or confirmed(settings, "Erase this? It cannot be undone.")):
+        say("Nothing was erased.")
+        return EXIT_OTHER
+    erased = settings.ask("erase", args | {"seal": preview.json["seal"]})
+    return outcome_code(settings.tell(erased))
+
+
+@made("changes.suggestions_list")
+def suggestions_list() -> None:
+    """Show what waits for you: who wants what, for whom, and why."""
+
+
+SETTLED = (
+    click.Argument(["ids"], nargs=-1, metavar="[IDS]..."),
+    option("--all", "everything", is_flag=True, help="All that wait; asks first."),
+    flag("--yes", "Do not ask."),
+)
+
+
+@made("changes.suggestions_answer", only=(), also=SETTLED, given={"accept": True})
+def suggestions_accept(settings: Settings, args: Args) -> int:
+    """Write what the suggestions IDS say into the memory, as your own word."""
+    ids, everything, yes = list(args.get("ids", ())), args.get("everything"), args.get("yes")
+    if bool(ids) == bool(everything):
+        raise click.UsageError("Name suggestions by their ids, or all of them with --all.")
+    if everything:
+        found = settings.ask("suggestions_list", settings.target)
+        ids = [one["id"] for one in found.json["suggestions"]]
+        if ids and not yes:
+            settings.tell(found)
+            what = "Accept" if args["accept"] else "Reject"
+            if not confirmed(settings, f"\n{what} all {len(ids)}?"):
+                return EXIT_OTHER
+    answer = Answer({"answers": []}, "Nothing waits for you.")
+    if ids:
+        answer = settings.ask("suggestions_answer", {"ids": ids, "accept": args["accept"]})
+    return max(map(outcome_code, settings.tell(answer)["answers"]), default=0)
+
+
+@made("changes.suggestions_answer", only=(), also=SETTLED, given={"accept": False})
+def suggestions_reject(settings: Settings, args: Args) -> int:
+    """Turn the suggestions IDS down: nothing is written, and they do not come back."""
+    return suggestions_accept(settings, args)
+
+
+@made("sessions.import_file", only=("one_session",),
+      also=[click.Argument(["path"], type=READABLE, metavar="FILE")])  # fmt: skip
+def import_(settings: Settings, args: Args) -> int:
+    """Take in conversations from a file.
+
+    FILE is JSON Lines of {session, time, role, speaker?, content, id?}, or the export of Claude or
+    ChatGPT (conversations.json or the zip). The same file twice changes nothing.
+    """
+    answer = settings.ask("import_file", args | {"path": str(args["path"].absolute())})
+    if settings.tell(answer)["messages"] and not settings.json:
+        say(dim("Searchable in a moment. Facts and summaries are taken from it when you say so:"))
+        say(dim("vaultmind consolidate --dry-run shows what, without it they are written."))
+    return 0
+
+
+def _consolidated_code(done: Args) -> int:
+    stay = [one["pending"] and not one["facts"] for one in done.get("sessions", ())]
+    return EXIT_OTHER if stay and all(stay) and not done["summaries"] else 0
+
+
+@made("consolidation.consolidate",
+      also=[option("--status", "action", flag_value="look", help="Only show what waits."),
+            option("--pause", "action", flag_value="pause", help="Stop the background work."),
+            option("--resume", "action", flag_value="resume", help="Let it go on.")])  # fmt: skip
+def consolidate(settings: Settings, args: Args) -> int:
+    """Take facts and summaries from what was said.
+
+    It happens by itself a while after a conversation ends; imported ones wait for this command.
+    Example: vaultmind consolidate --dry-run, or --dry-run --again SESSION for one that is done.
+    """
+    if "action" in args:
+        settings.tell(settings.ask("consolidation", {"action": args["action"]}))
+        return 0
+    done = settings.tell(settings.ask("consolidate", args))
+    stay = [one["pending"] and not one["facts"] for one in done["sessions"]]
+    return EXIT_OTHER if stay and all(stay) and not done["summaries"] else 0
+
+
+@made("changes.log", also=[ALL])
+def log() -> None:
+    """Show what was changed, by whom and whose, newest last.
+
+    Each begins with the id by which `vaultmind undo ID` takes it back. Example: vaultmind log
+    --since yesterday --op forget
+    """
+
+
+@made("changes.undo", "[id]")
+def undo(settings: Settings, args: Args) -> int:
+    """Take back the last change, or any by its id.
+
+    It happens only where the fact still says what the change wrote; a conflict is explained,
+    nothing is changed, and the exit code is 1. An erasure cannot be undone.
+    """
+    if not args.get("id", "last").strip():
+        raise click.UsageError("Give an id of `vaultmind log`; without one, the last change.")
+    undone = settings.tell(settings.ask("undo", args))
+    return EXIT_OTHER if undone["outcome"] == "unchanged" else outcome_code(undone)
