@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from tests.memory.conftest import MAIN, NOW, House
-from vaultmind.errors import NotFound
 from vaultmind.memory.audit import AuditLine, read_audit
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
@@ -49,17 +48,6 @@ def test_what_a_person_typed_comes_back_to_its_line(house: House) -> None:
     house.replace("Drinks black coffee", "Drinks green tea")
     undo(house)
     assert house.brain() == TYPED
-
-
-def test_messages_that_were_hidden_alone_are_shown_again(house: House) -> None:
-    house.gate.hide("main", [REF], PERSON)
-    assert hides(house)
-    with pytest.raises(NotFound):
-        undo(house)
-    assert undo(house, last(house).id).outcome == "written"
-    assert not hides(house)
-    undo(house, last(house).id)
-    assert hides(house)
 
 
 def test_a_conflict_explains_itself_and_changes_nothing(house: House) -> None:
