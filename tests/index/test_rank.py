@@ -17,6 +17,13 @@ import pytest
 from tests.index.vault import Vault
 from vaultmind.errors import ConfigError
 from vaultmind.index.asking import (
+    ENDS_ASKING,
+    FIRST_PERSON,
+    HAS_DIGITS,
+    HAS_QUESTION,
+    NAMES_TIME,
+    asks_when,
+    flags_of,
     named_time,
 )
 from vaultmind.index.columns import Columns
@@ -171,6 +178,14 @@ def test_searches_survive_notes_that_are_rewritten_meanwhile(vault: Vault) -> No
 
 
 # --- what a text says ---------------------------------------------------------------------
+
+
+def test_what_texts_and_questions_say_of_themselves() -> None:
+    assert flags_of("we met yesterday") == FIRST_PERSON | NAMES_TIME
+    assert flags_of("three cats in room 12?") == HAS_QUESTION | ENDS_ASKING | HAS_DIGITS
+    assert flags_of("Italy is warm") == 0
+    asks = [asks_when(one) for one in ("When did Jan start?", "who came when it rained", "ile")]
+    assert asks == [True, False, False]
 
 
 def test_a_time_that_the_query_names_is_near_or_far() -> None:
