@@ -26,7 +26,7 @@ from speed import machine
 from vaultmind.app import App, open_app
 from vaultmind.config import Flags, load_config
 from vaultmind.memory.forget.erasure import Erasure
-from vaultmind.types import PERSON, SearchRequest
+from vaultmind.types import PERSON, MemoryWrite, SearchRequest
 
 SAID = "Bartholomew hid the ruby astrolabe behind the organ"
 WORDS = "ruby astrolabe behind the organ"
@@ -86,10 +86,12 @@ def measure(notes: int, root: Path, embedder: str) -> dict[str, float | str]:
     try:
         app.importer.import_file(vault.with_name(f"{vault.name}.jsonl"), "main")
         for number in range(20):
-            app.requests.remember(
-                PERSON, "main", f"Likes the number {number} and the word w{number}"
+            app.requests.ask(
+                MemoryWrite(
+                    "remember", "main", PERSON, f"Likes the number {number} and the word w{number}"
+                )
             )
-        app.requests.remember(PERSON, "main", SAID)
+        app.requests.ask(MemoryWrite("remember", "main", PERSON, SAID))
         app.index.wait_ready(7200, vectors=True)
         return figures(app, notes)
     finally:

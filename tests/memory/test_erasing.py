@@ -108,7 +108,9 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
         put(folder / "vault", relative, text)
     app = live(folder)
     try:
-        app.requests.remember(PERSON, "main", SAID, words=f"Remember, please: {SAID}.")
+        app.requests.ask(
+            MemoryWrite("remember", "main", PERSON, SAID), words=f"Remember, please: {SAID}."
+        )
         app.sessions.log("main", Message("assistant", f"Noted that {SAID}. Anything else?", ""))
         app.sessions.log("main", Message("user", "No, thank you. Hazelnuts grow here.", ""))
         app.importer.import_file(export(folder), "main")
@@ -213,10 +215,10 @@ def test_a_new_state_folder_and_an_import_bring_back_neither_erased_nor_forgotte
         put(folder / "vault", "Notes/Other.md", "Anna keeps bees.\n")
         app = live(folder)
         app.importer.import_file(export(folder), "main")
-        app.requests.remember(PERSON, "main", SAID)
+        app.requests.ask(MemoryWrite("remember", "main", PERSON, SAID))
         assert app.index.wait_ready(30, vectors=True)
         if done == "forget":
-            app.requests.forget(PERSON, "main", SAID)
+            app.requests.ask(MemoryWrite("forget", "main", PERSON, SAID))
         else:
             assert erase(app).outcome == "erased"
         app.importer.import_file(export(folder), "main")
@@ -232,8 +234,10 @@ def test_undoing_an_older_forget_brings_no_erased_message_back(tmp_path: Path) -
     app = live(tmp_path)
     try:
         app.importer.import_file(tmp_path / "export.jsonl", "main")
-        app.requests.remember(PERSON, "main", "The bicycle is a red Gazelle")
-        assert app.requests.forget(PERSON, "main", "The bicycle is a red Gazelle").hidden_messages
+        app.requests.ask(MemoryWrite("remember", "main", PERSON, "The bicycle is a red Gazelle"))
+        assert app.requests.ask(
+            MemoryWrite("forget", "main", PERSON, "The bicycle is a red Gazelle")
+        ).hidden_messages
         forgot = next(one.id for one in read_audit(app.paths, "main") if one.op == "forget")
         assert erase(app).outcome == "erased"
         undone = app.gate.undo("main", forgot, PERSON)

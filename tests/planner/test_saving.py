@@ -104,13 +104,3 @@ def test_saved_plans_are_listed_newest_first(app: App, tmp_path: Path) -> None:
     assert found.plans[0].intent == "bugfix" and found.plans[0].source == "vault"
     assert found.bytes == sum(one.bytes for one in found.plans) > 0
     assert found.max_tokens == MAX_TOKENS
-
-
-def test_an_erasure_reaches_saved_plans(app: App) -> None:
-    path = saver_of(app).save(kept("Bake for the wedding of Kunegunda. And sweep the floor."), MAIN)
-    wish = Erasure("the wedding of Kunegunda", PERSON)
-    assert app.gate.preview_erasure(wish).counts.get("saved plans", 0) >= 1
-    erased = app.gate.erase(wish, app.index.erasing)
-    assert path in erased.paths
-    text = (app.config.vault / path).read_text("utf-8")
-    assert "Kunegunda" not in text and "low utility per token" in text
