@@ -39,8 +39,8 @@ PEERS = frozenset({"memory", "index", "minion"})
 
 INSIDE: dict[str, tuple[frozenset[str], ...]] = {
     "cli": (
-        frozenset({"terminal", "jsonfile"}),
-        frozenset({"options", "claude_code"}),
+        frozenset({"terminal"}),
+        frozenset({"options"}),
         frozenset({"made", "processes", "connect", "minion"}),
         frozenset({"commands", "talks", "demo", "chat"}),
         frozenset({"main"}),
