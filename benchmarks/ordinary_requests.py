@@ -91,7 +91,7 @@ def measure(line: dict[str, Any], embedder: str, each: bool) -> Counter[str]:
             soon = datetime.now(UTC) + timedelta(seconds=5 + 60 * number)
             converse(app, Script(Path(name) / f"p/s{number}-1.jsonl", f"s{number}-1", soon), texts)
         for text in line["requests"]:
-            intent = app.voice.understand(text).intent
+            intent = app.words.understand(text).intent
             found["heard as a change"] += intent in ("forget_topic", "forget_that", "correct")
         now, archived = facts(app), facts(app, archive=True)
         found["deleted"] += sum(one not in now and one not in archived for one in before)

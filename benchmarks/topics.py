@@ -25,16 +25,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from vaultmind.index.embed import open_embedder
 from vaultmind.index.words.terms import words
 from vaultmind.session.sentences import said, sentences
 from vaultmind.session.topics import Running, hear
 from vaultmind.types import Message
-
-if TYPE_CHECKING:
-    from vaultmind.ports import Matrix
 
 RANDOM_ROUNDS = 50
 
@@ -44,7 +40,6 @@ class Session:
     """A stretch of one conversation."""
 
     messages: tuple[Message, ...]
-    vectors: tuple[Matrix, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +47,6 @@ class Talk:
     """Sessions joined: a boundary is the number of the message with which one begins."""
 
     messages: tuple[Message, ...]
-    vectors: tuple[Matrix, ...]
     boundaries: tuple[int, ...]
 
 
@@ -97,35 +91,20 @@ def _without_greeting(message: Message) -> Message:
     return replace(message, text=" ".join(kept) or "-")
 
 
-def embedded(conversations: list[list[Session]], name: str) -> list[list[Session]]:
-    """Return the same sessions with the vectors of their messages."""
-    embedder = open_embedder(name)
-    if embedder is None:
-        return conversations
-    return [
-        [
-            Session(one.messages, tuple(embedder.embed([m.text for m in one.messages])))
-            for one in talk
-        ]
-        for talk in conversations
-    ]
-
-
 def joined(sessions: Sequence[Session]) -> Talk:
     """Return sessions as one talk."""
     sizes = accumulate(len(one.messages) for one in sessions)
     return Talk(
         tuple(message for one in sessions for message in one.messages),
-        tuple(vector for one in sessions for vector in one.vectors),
         tuple(sizes)[:-1],
     )
 
 
-def heard(talk: Talk, *, vectors: bool, as_begun: bool = False) -> list[int]:
+def heard(talk: Talk, *, as_begun: bool = False) -> list[int]:
     """Return where the topics change, as a running conversation would find it."""
     running, found = Running(), []
     for number, message in enumerate(talk.messages):
-        step = hear(running, message, "en", talk.vectors[number] if vectors else None)
+        step = hear(running, message, "en")
         running = step.running
         if step.began is not None:
             found.append(step.began.at - 1 if as_begun else number)
@@ -175,7 +154,7 @@ def mean(scores: Sequence[Score]) -> Score:
     )
 
 
-def report(name: str, talks: Sequence[Talk], *, vectors: bool) -> None:
+def report(name: str, talks: Sequence[Talk]) -> None:
     """Print a table row for each way of segmenting some talks."""
     rng = random.Random(7)
     ways: list[tuple[str, Callable[[Talk], Score]]] = [
@@ -185,17 +164,9 @@ def report(name: str, talks: Sequence[Talk], *, vectors: bool) -> None:
             "random, true number",
             lambda talk: mean([score(talk, by_chance(talk, rng)) for _ in range(RANDOM_ROUNDS)]),
         ),
-        ("words", lambda talk: score(talk, heard(talk, vectors=False))),
-        ("words, as begun", lambda talk: score(talk, heard(talk, vectors=False, as_begun=True))),
+        ("words", lambda talk: score(talk, heard(talk))),
+        ("words, as begun", lambda talk: score(talk, heard(talk, as_begun=True))),
     ]
-    if vectors:
-        ways += [
-            ("vectors", lambda talk: score(talk, heard(talk, vectors=True))),
-            (
-                "vectors, as begun",
-                lambda talk: score(talk, heard(talk, vectors=True, as_begun=True)),
-            ),
-        ]
     for way, measure in ways:
         got = mean([measure(talk) for talk in talks])
         print(f"| {name} | {way} | {got.window_diff:.3f} | {got.pk:.3f} | {got.found:.2f} |")
@@ -205,34 +176,31 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("path", type=Path)
-    parser.add_argument("--embedder", default="use")
     parser.add_argument("--shuffles", type=int, default=3)
     options = parser.parse_args()
     if not options.path.is_file():
         parser.error(f"{options.path} is missing: LoCoMo is not part of this repository")
-    vectors = options.embedder != "none"
     print("| task | way | WindowDiff | Pk | changes for each boundary |\n|---|---|---|---|---|")
     conversations = read_conversations(options.path)
     for note, versions in (
         ("", conversations),
         (", no greetings", without_greetings(conversations)),
     ):
-        told = embedded(versions, options.embedder)
-        in_a_row = [joined(sessions) for sessions in told]
-        report(f"in a row{note}", in_a_row, vectors=vectors)
+        in_a_row = [joined(sessions) for sessions in versions]
+        report(f"in a row{note}", in_a_row)
         shuffled = []
         for seed in range(options.shuffles):
-            sessions = [one for talk in told for one in talk]
+            sessions = [one for talk in versions for one in talk]
             random.Random(seed).shuffle(sessions)
             shuffled.append(joined(sessions))
-        report(f"shuffled{note}", shuffled, vectors=vectors)
+        report(f"shuffled{note}", shuffled)
     talk = max(in_a_row, key=lambda one: len(one.messages))
     times = []
     for _ in range(3):
         start = time.perf_counter()
-        heard(talk, vectors=vectors)
+        heard(talk)
         times.append((time.perf_counter() - start) / len(talk.messages) * 1000)
-    print(f"\n{min(times):.2f} ms a message, its vector not counted")
+    print(f"\n{min(times):.2f} ms a message")
 
 
 if __name__ == "__main__":

@@ -26,8 +26,7 @@ from history import copied, read_history, replayed
 from replay_earlier import Memory
 from replay_rows import One, Room, embedder_named
 
-from vaultmind.planner.candidates import Asked
-from vaultmind.planner.features import measured
+from vaultmind.planner.candidates import Asked, measured
 from vaultmind.planner.plan import Planner
 from vaultmind.planner.scorer import FOLDER, Weights, built_in
 from vaultmind.planner.task import understand

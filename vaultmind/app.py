@@ -40,20 +40,19 @@ from vaultmind.redact import use_patterns
 from vaultmind.session.capture import Capture
 from vaultmind.session.context import ContextBuilder, ContextSources
 from vaultmind.session.conversation import ConversationSettings
-from vaultmind.session.conversations import Conversations, FollowedRecords
+from vaultmind.session.conversations import Conversations
 from vaultmind.session.drawn import DrawnLines
 from vaultmind.session.imports import Importer
 from vaultmind.session.keeping_out import Unkept
 from vaultmind.session.log import Listeners, SessionLog
 from vaultmind.session.longterm import LongTerm, LongTermSettings
+from vaultmind.session.requests import Requests
+from vaultmind.session.show import Shown, show
 from vaultmind.session.start import Beginning, StartContext, start_context
 from vaultmind.session.subagents import RunLines
-from vaultmind.session.voice.requests import Requests
-from vaultmind.session.voice.show import Shown, show
-from vaultmind.session.voice.touched import Touched
-from vaultmind.session.voice.voice import Parts, Voice
+from vaultmind.session.voice import Voice, VoiceSources
 from vaultmind.tally import Tally
-from vaultmind.types import Caller, Hit, Kind, SearchRequest
+from vaultmind.types import Caller, Hit, Kind, Message, SearchRequest
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths, agent_name
 
@@ -181,14 +180,15 @@ class App:
         hides = self.tombstones.hides
         talk_settings = ConversationSettings.of(config)
         hidden, vectors = self.tombstones.hidden, self.index.message_vectors
-        self.talks = Conversations(
-            self.reader, self.gate, hidden, vectors, talk_settings, clock=clock
-        )
-        self._told_by_a_model()
-        followed = FollowedRecords(self.gate, self.paths, self.talks.heard)
+        self.talks = Conversations(self.reader, self.gate, hidden, vectors, talk_settings)
         logged = Unkept(self.reader, self.gate.hide_request).look
-        told = Listeners(hides, self._device_name, self._ended, logged)
-        self.sessions = SessionLog(followed, self.reader, clock, idle, told)
+
+        def grew(agent: str, session: str, messages: Sequence[Message]) -> None:
+            self.talks.heard(agent, session)
+            logged(agent, session, messages)
+
+        told = Listeners(hides, self._device_name, self._ended, grew)
+        self.sessions = SessionLog(self.gate, self.reader, clock, idle, told)
         erased, device = self.tombstones.erased, self._device_name
         self.importer = Importer(self.gate, self.reader, erased, logged, device=device)
         heard = self.search_feedback.cited_in
@@ -199,10 +199,11 @@ class App:
         config, clock = self.config, self.clock
         self.requests = Requests(self.gate, self.sessions, clock)
         self.words = Reader(config.vault / config.memory_dir, self.paths.agent_names)
-        self.touched = Touched(self.reader, clock, config.session.idle_minutes)
         shows = self.index.outlet.shows
-        heard = (self.words, self.requests, self.gate, self.reader, shows, self.touched, clock)
-        self.voice = Voice(Parts(*heard, near=self._near))
+        self.voice = Voice(VoiceSources(
+            self.words, self.requests, self.gate, self.reader, shows, clock,
+            config.session.idle_minutes, self._near,
+        ))  # fmt: skip
         lasting = LongTermSettings(config.recall, config.association, config.context.recall_gate)
         self.long_term = LongTerm(self.index.search, self.index.relations, self.paths, lasting)
         means = ContextSources(
@@ -255,14 +256,6 @@ class App:
         self.sources.close()
         self.index.close()
         self._models.close()
-
-    def _told_by_a_model(self) -> None:
-        """Have the model write running conversations' summaries, if there is one for that."""
-        if self.minion.chain("summary"):
-            from vaultmind.consolidate.model import ModelTeller
-
-            teller = ModelTeller(self.minion, lambda: self.consolidation.standing().paused)
-            self.talks.model = teller
 
     def _embedder_named(self, name: str) -> Embedder | None:
         """Return an embedder by its configured name: one in a file lives as long as the app."""

@@ -95,10 +95,6 @@ class UnreadableNote(VaultMindError):
         self.reason = reason
 
 
-class AlreadyThere(VaultMindError):
-    """What is to be stored stands in memory already, in another form: it would be there twice."""
-
-
 class WriteConflict(VaultMindError):
     """A file kept changing while we tried to write it; nothing was written."""
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.memory.conftest import MAIN, House
-from vaultmind.errors import BadArgument, DamagedMemory, NotFound
+from vaultmind.errors import BadArgument, NotFound
 from vaultmind.memory.audit import AuditLine, read_audit
-from vaultmind.memory.suggestions import Put, parse
-from vaultmind.types import PERSON, MemoryWrite, MessageRef
+from vaultmind.memory.suggestions import parse
+from vaultmind.types import PERSON, MessageRef
 
 BRAIN = "VaultMind/agents/main/memory/brain.md"
 SUGGESTIONS = "VaultMind/Suggestions.md"
@@ -146,24 +146,6 @@ def test_no_reason_of_an_agent_makes_another_suggestion_look_done(shy: House) ->
     assert "coffee" not in shy.brain()
 
 
-def test_what_cannot_be_applied_stays_says_why_and_is_not_tried_again(shy: House) -> None:
-    shy.put("VaultMind/agents/main/identity.md", "---\nlanguage: pl\n---\n")
-    shy.replace("Drinks coffee black", "Drinks coffee with milk", caller=MAIN)
-    shy.put(BRAIN, "# Main\n\n- Something else\n")
-    tick(shy, "coffee with milk")
-    (done,) = shy.gate.settle_suggestions()
-    assert done.outcome == "not_found"
-    text = shy.file(SUGGESTIONS).read_text()
-    assert "nie udało się zastosować: Nothing in" in text
-    lines = len(audit(shy))
-    assert shy.gate.settle_suggestions() == () and len(audit(shy)) == lines
-    assert shy.gate.queue.waiting("main") == 1
-    shy.put(BRAIN, "# Main\n\n- Drinks coffee black\n")
-    tick(shy, "coffee with milk")
-    assert [one.outcome for one in shy.gate.settle_suggestions()] == ["written"]
-    assert "nie udało" not in shy.file(SUGGESTIONS).read_text()
-
-
 @pytest.mark.parametrize(
     ("op", "agent", "text", "why"),
     [
@@ -222,27 +204,6 @@ def test_what_expires_is_listed_and_audited(shy: House) -> None:
     )
 
 
-def test_many_at_once_and_two_who_settle_write_each_fact_once(shy: House) -> None:
-    things = ("kite", "piano", "canoe", "telescope", "loom", "anvil", "harp", "tent")
-    facts = [f"Keeps a {thing} in the cellar" for thing in things]
-    for fact in facts:
-        suggest(shy, fact)
-    path = shy.file(SUGGESTIONS)
-    path.write_text(path.read_text().replace("- [ ]", "- [x]"))
-    threads = [threading.Thread(target=shy.gate.settle_suggestions) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    everything = shy.brain()
-    archive = shy.file(shy.paths.archive("main"))
-    everything += archive.read_text() if archive.exists() else ""
-    assert all(everything.count(f"{fact} ") == 1 for fact in facts)
-    written = [line for line in audit(shy) if line.outcome == "written" and line.op == "remember"]
-    assert len(written) == len(facts)
-    assert shy.gate.queue.listed() == ()
-
-
 def test_half_a_save_is_not_taken_for_the_persons_words(shy: House) -> None:
     suggest(shy, "Likes tea, but never after six in the evening")
     tick(shy, "Likes tea")
@@ -273,19 +234,3 @@ def test_notes_about_a_damaged_brain_live_beside_suggestions(shy: House) -> None
     shy.put(BRAIN, "- Plays chess\n")
     assert [one.outcome for one in shy.gate.settle_suggestions()] == ["written"]
     assert "Likes tea" in shy.brain()
-
-
-def test_what_was_made_before_is_not_made_again_and_no_text_is_named(shy: House) -> None:
-    queue = shy.gate.queue
-    assert (queue.waiting(), queue.listed(), queue.due()) == (0, (), ())
-    tea = MemoryWrite("remember", "main", MAIN, "Likes tea")
-    first = queue.put(tea, "pl")
-    assert shy.file(SUGGESTIONS).read_text().startswith("# Sugestie\n")
-    assert queue.put(replace(tea, text="likes TEA.")) == Put("waiting", first.id)
-    (one,) = queue.listed()
-    edit(shy, ("Likes tea", "Likes green tea"))
-    assert not queue.settle(one.suggestion), "it says something else by now"
-    shy.put(SUGGESTIONS, b"\xff\xfe not text")
-    with pytest.raises(DamagedMemory, match=r"VaultMind/Suggestions\.md cannot be used: not UTF-8"):
-        queue.put(tea)
-    assert shy.file(SUGGESTIONS).read_bytes() == b"\xff\xfe not text"

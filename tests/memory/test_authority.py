@@ -229,13 +229,6 @@ def front_claim(text: str) -> Claim:
     return claim_of(parse_identity("dexter", f"---\n{text}\n---\nDexter\n"))
 
 
-def test_faults_of_permissions_are_named() -> None:
-    claim = front_claim("permissions: {write: {jaskier: [nonsense], 'no name': all}, read: x}")
-    assert claim.rights.write == frozenset() and len(claim.faults) == 3
-    assert front_claim("permissions: {write: jaskier}").faults
-    assert front_claim("permissions: {hidden_from: [2]}").rights.hidden_from == {EVERYBODY}
-
-
 def test_raising_takes_effect_after_the_person_allowed_it(tmp_path: Path) -> None:
     state = tmp_path / "state" / "0123456789abcdef"
     path = grants_file(state)

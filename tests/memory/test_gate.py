@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.memory.conftest import MAIN, House
@@ -43,19 +41,6 @@ def test_forgetting_leaves_brain_and_archive_and_hides_who_said_it(house: House)
     assert "2 messages that said it are hidden" in done.message
 
 
-def test_one_common_word_hides_nothing_and_the_answer_says_what_mentions_it(house: House) -> None:
-    ref = MessageRef("main", "2026-02-20_001", "m1")
-    house.indexer.messages = [(ref, "Melanie sold the silver Ducato last week.")]
-    done = house.forget("Ducato")
-    assert (done.outcome, done.hidden_messages) == ("not_found", 0)
-    assert "1 message mentions it" in done.message and "two words" in done.message
-    house.put(BRAIN, "- Bought green paint, two brushes and a tape for the wall on Monday\n")
-    done = house.forget("green")
-    assert done.outcome == "not_found"
-    assert done.message.startswith("No fact is only about “green”. This mentions it: “Bought")
-    assert house.forget("unicorns").message == "Nothing in main's memory says “unicorns”."
-
-
 def test_what_stands_in_a_persons_own_prose_is_said_and_left_alone(house: House) -> None:
     text = "Anna keeps bees behind the barn.\n\n## User\n- Likes tea\n"
     house.put(BRAIN, text)
@@ -65,18 +50,6 @@ def test_what_stands_in_a_persons_own_prose_is_said_and_left_alone(house: House)
     assert house.brain() == text
     house.put(BRAIN, "She likes tea.\n\n- Likes tea\n")
     assert "It also stands in" in house.forget("likes tea").message
-
-
-def test_a_correction_that_is_known_already_leaves_one_fact(house: House) -> None:
-    house.put(BRAIN, "- Lives in Kraków\n- Lives in Gdańsk\n")
-    assert house.replace("Lives in Kraków", "lives in gdansk").outcome == "written"
-    assert house.brain() == "- Lives in Gdańsk\n"
-
-
-def test_identity_cannot_raise_a_level_above_the_granted_one(tmp_path: Path) -> None:
-    house = House(tmp_path, level=0)
-    house.put("VaultMind/agents/main/identity.md", "---\nautonomy: 3\n---\n")
-    assert house.remember("Likes tea", caller=MAIN).outcome == "denied"
 
 
 def test_a_persons_own_secret_can_be_forgotten_by_its_words(house: House) -> None:

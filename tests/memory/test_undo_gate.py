@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from tests.memory.conftest import MAIN, NOW, House
-from vaultmind.errors import NotFound
 from vaultmind.memory.audit import AuditLine, read_audit
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
@@ -49,17 +48,6 @@ def test_what_a_person_typed_comes_back_to_its_line(house: House) -> None:
     house.replace("Drinks black coffee", "Drinks green tea")
     undo(house)
     assert house.brain() == TYPED
-
-
-def test_messages_that_were_hidden_alone_are_shown_again(house: House) -> None:
-    house.gate.hide("main", [REF], PERSON)
-    assert hides(house)
-    with pytest.raises(NotFound):
-        undo(house)
-    assert undo(house, last(house).id).outcome == "written"
-    assert not hides(house)
-    undo(house, last(house).id)
-    assert hides(house)
 
 
 def test_a_conflict_explains_itself_and_changes_nothing(house: House) -> None:
@@ -118,3 +106,13 @@ def test_what_moved_to_keep_the_brain_small_is_a_change_of_its_own(small: House)
     assert line in small.brain() and line not in archive.read_text("utf-8")
     undo(small, last(small).id)
     assert line not in small.brain() and archive.read_text("utf-8").count(line) == 1
+
+
+def test_what_was_said_again_since_does_not_come_back_twice(house: House) -> None:
+    house.remember("Lives in Kraków")
+    house.forget("Lives in Kraków")
+    made = last(house)
+    house.remember("Lives in Kraków")
+    done = undo(house, made.id)
+    assert done.outcome == "unchanged" and "again already" in done.message
+    assert house.brain().count("Lives in Kraków") == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 
 from tests.planner.planned import has_git
 from tests.planner.shelf import Shelf
-from vaultmind.planner.git import RETRY_SECONDS, History
+from vaultmind.planner.git import History
 
 WHO = ("-c", "user.name=Anna", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
 pytestmark = pytest.mark.skipif(not has_git(), reason="needs git")
@@ -34,21 +33,6 @@ def test_what_is_borrowed_from_another_repository_is_not_read(
     assert not history.read().files
     assert "borrows" in history.fault
     private.close()
-
-
-def test_git_that_does_not_answer_is_asked_again_in_a_while(
-    folder: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    a_repository(folder)
-    now = [0.0]
-    history = History(folder.folder, monotonic=lambda: now[0])
-    path = os.environ["PATH"]
-    monkeypatch.setenv("PATH", os.devnull)
-    assert not history.read().files
-    monkeypatch.setenv("PATH", path)
-    assert not history.moved()
-    now[0] = RETRY_SECONDS
-    assert len(history.read().files) == 2
 
 
 def test_what_gitignore_newly_hides_is_named_by_no_layer(folder: Shelf) -> None:
@@ -124,12 +108,6 @@ def test_only_what_leads_to_head_is_read_and_a_reset_is_noticed(repo: Path) -> N
     past = history.read()
     assert len(past.files) == 2
     assert past.similar("rounded", 10) == {}
-
-
-def test_a_folder_without_git_has_no_past(tmp_path: Path) -> None:
-    history = History(tmp_path)
-    assert history.read().files == []
-    assert not history.moved()
 
 
 def test_the_history_of_another_folder_is_not_read(repo: Path, tmp_path: Path) -> None:

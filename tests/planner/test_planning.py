@@ -11,8 +11,15 @@ import pytest
 from tests.planner.planned import MAIN, Planned
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.planner import code
-from vaultmind.planner.candidates import Asked, Candidate, candidates, said_of, seeds_of
-from vaultmind.planner.features import features_of, scope_of
+from vaultmind.planner.candidates import (
+    Asked,
+    Candidate,
+    candidates,
+    features_of,
+    said_of,
+    scope_of,
+    seeds_of,
+)
 from vaultmind.planner.git import History
 from vaultmind.planner.pack import decide, lay
 from vaultmind.planner.scorer import Weights
@@ -208,6 +215,8 @@ def test_what_earlier_work_names_is_added_unless_it_is_hidden(planned: Planned) 
     pool = candidates(asked(planned, "the bread oven", "vault", MAIN, *more))
     assert (pool["Taxes.md"].signals["affinity"], pool["Taxes.md"].causal) == (0.9, 0.8)
     assert not pool.keys() & set(hidden)
+    gone = Candidate("Not there.md", {"affinity": 0.9})
+    assert candidates(asked(planned, "xyzzy plugh", "shop", MAIN, gone)) == {}
 
 
 def test_the_strongest_candidates_are_those_that_most_speaks_for() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -112,25 +111,3 @@ def test_a_model_lifts_what_it_wants_and_an_equal_word_changes_nothing() -> None
     assert lifted.index(max(lifted)) == 2
     same = blended(first, (0.5, 0.5, 0.5), 1000)
     assert same == sorted(same, reverse=True)
-
-
-@pytest.fixture
-def small_model(tmp_path: Path) -> Callable[..., Minion]:
-    """Return what opens the real small model."""
-    from tests.minion.model import config, gguf
-    from vaultmind.minion.notes import Notes, model_key
-
-    Notes(tmp_path).learn(model_key(gguf()), safe=True)
-    return lambda: Minion(config(model=str(gguf()), context_tokens=2048), tmp_path)
-
-
-@pytest.mark.minion
-def test_a_real_model_scores_within_its_schema(small_model: Callable[..., Minion]) -> None:
-    minion = small_model()
-    try:
-        told = Reranker(minion).rerank(asked(token_budget=500), FILES[:4], 60)
-        assert told.outcome == "used" or "told the candidates not apart" in told.note, told.note
-        assert told.model.startswith("SmolLM2") and len(told.scores) in (0, 4)
-        assert all(0 <= one <= 1 for one in told.scores)
-    finally:
-        minion.close()

@@ -7,13 +7,13 @@ from pathlib import Path
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.serve.operations import Call, run_operation
-from vaultmind.types import PERSON
+from vaultmind.types import PERSON, MemoryWrite
 
 
 def written(app: App) -> Path:
     """Write five facts and return the audit file."""
     for number in range(5):
-        app.requests.remember(PERSON, "main", f"Owns red book number {number}")
+        app.requests.ask(MemoryWrite("remember", "main", PERSON, f"Owns red book number {number}"))
     (path,) = app.config.vault.glob("VaultMind/agents/main/memory/audit-*.jsonl")
     return path
 

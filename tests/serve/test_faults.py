@@ -11,7 +11,7 @@ import pytest
 
 from tests.serve.vaults import open_vault, write_vault
 from vaultmind.serve.operations import Call, run_operation
-from vaultmind.types import PERSON, Caller
+from vaultmind.types import PERSON, Caller, MemoryWrite
 from vaultmind.vault.replacing import TEMP_PREFIX
 
 DEEP = 20_000
@@ -34,7 +34,7 @@ def test_a_front_matter_nested_thousands_deep_stops_nobody(tmp_path: Path, neste
             file = app.config.vault / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(f"{front}\n- Knits\n", "utf-8")
-        app.requests.remember(PERSON, "main", "Plays chess")
+        app.requests.ask(MemoryWrite("remember", "main", PERSON, "Plays chess"))
         for operation in ("memory_status", "memory_show", "context_start", "doctor"):
             run_operation(app, Call(PERSON), operation, {})
         shown = run_operation(app, Call(PERSON), "memory_show", {})

@@ -23,11 +23,9 @@ from tests.session.building import (
     text_of,
 )
 from vaultmind.config import ContextConfig, SummaryConfig
-from vaultmind.errors import BadArgument
 from vaultmind.session.conversation import key_of
 from vaultmind.session.parts import PART_NAMES, BuiltContext, joined
 from vaultmind.tokens import count
-from vaultmind.types import PERSON
 from vaultmind.vault.paths import VaultPaths
 
 IDENTITY = "# main\n\nA calm colleague."
@@ -51,17 +49,6 @@ def _check(context: BuiltContext, frame_tokens: int = 0) -> None:
     assert len(keys) == len(set(keys))
 
 
-def test_headings_are_in_the_language_of_what_is_asked(home: House) -> None:
-    home.know(active="Cokół stoi.")
-    context = home.build("Jaki mamy plan na jutro i kiedy przyjeżdża piec?")
-    assert text_of(context, "active context").startswith("Z poprzedniej rozmowy:")
-
-
-def test_a_budget_of_nothing_is_refused(home: House) -> None:
-    with pytest.raises(BadArgument, match="budget"):
-        home.build(ASKED, budget=0)
-
-
 def test_what_the_user_said_last_is_the_question_where_none_is_given(home: House) -> None:
     home.talks.hold([*chat(OVEN, filler=59), message(61, ASKED, "user")])
     context = home.build()
@@ -74,23 +61,6 @@ def test_five_megabytes_of_pending_text_are_cut_in_no_time(home: House) -> None:
     context = home.build("żółw 🐢 " * 600_000, budget=500)
     _check(context)
     assert text_of(context, "window").endswith("…")
-
-
-def test_of_several_pending_messages_the_newest_stays_longest(home: House) -> None:
-    context = home.build("The first is long. " * 60, "And the last one?", budget=40)
-    assert text_of(context, "window") == "user: And the last one?"
-
-
-def test_a_tool_s_result_is_shown_by_its_name_and_its_beginning(home: House) -> None:
-    result = message(4, "drwxr-xr-x " * 100, "tool", speaker="Bash")
-    home.talks.hold([*chat(filler=3), result])
-    context = home.build("And?")
-    window = context.part("window")
-    assert window is not None
-    line = next(line for line in window.text.split("\n") if line.startswith("tool Bash: "))
-    assert len(line) < 230
-    assert line.endswith("…")
-    assert "id4" not in window.messages
 
 
 def test_what_the_host_shows_by_itself_is_not_shown_again(home: House) -> None:
@@ -132,15 +102,6 @@ def test_a_conversation_that_has_ended_is_not_this_conversation_to_an_agent(home
     assert OVEN in text_of(home.build(ASKED, session=SESSION), "window")
 
 
-def test_a_person_looks_at_the_latest_conversation_and_is_told_that_it_ended(home: House) -> None:
-    home.talks.hold(chat(OVEN, filler=3))
-    assert home.build(ASKED, caller=PERSON).notes == ()
-    home.talks.views[SESSION] = replace(home.talks.views[SESSION], ended=True)
-    context = home.build(ASKED, caller=PERSON)
-    assert OVEN in text_of(context, "window")
-    assert any(SESSION in note and "ended" in note for note in context.notes)
-
-
 def test_a_broken_embedder_costs_meaning_and_nothing_else(home: House) -> None:
     home.talks.hold(chat(OVEN, filler=60))
     home.embedder = BrokenEmbedder()
@@ -149,13 +110,6 @@ def test_a_broken_embedder_costs_meaning_and_nothing_else(home: House) -> None:
     assert "by words alone" in context.notes[0]
     home.embedder = None
     assert OVEN in text_of(home.build(ASKED), "earlier")
-
-
-def test_tools_that_are_mostly_space_take_nothing_from_the_rest(home: House) -> None:
-    context = home.build(ASKED, tools=f"a{' ' * 60_000}{'x y ' * 60_000}", budget=1500)
-    tools = context.part("tools")
-    assert tools is None or tools.tokens <= 750
-    assert context.tokens <= 1500
 
 
 def test_the_conversation_is_folded_by_the_window_that_there_is(home: House) -> None:

@@ -13,12 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.session.transcripts import Script
-from vaultmind.errors import BadArgument, NotFound
+from vaultmind.errors import BadArgument
 from vaultmind.session.transcripts import (
     CALLED,
     Line,
     Place,
-    check_transcript,
     parse_line,
     read_on,
 )
@@ -121,11 +120,6 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_file_that_is_not_there_yet_is_said_so(tmp_path: Path) -> None:
-    with pytest.raises(NotFound):
-        read_on(tmp_path / "no.jsonl", Place(), BIG)
-
-
 def test_links_pipes_and_folders_are_refused_without_waiting(file: Path, tmp_path: Path) -> None:
     link, pipe, folder = (tmp_path / f"{name}.jsonl" for name in ("link", "pipe", "folder"))
     link.symlink_to(file)
@@ -134,9 +128,3 @@ def test_links_pipes_and_folders_are_refused_without_waiting(file: Path, tmp_pat
     for path in (link, pipe, folder):
         with pytest.raises(BadArgument, match="transcript_path"):
             read_on(path, Place(), BIG)
-
-
-@pytest.mark.parametrize("path", ["talk.jsonl", "/etc/passwd", "", "/a\0.jsonl", "~/x.jsonl"])
-def test_what_can_be_no_transcript_is_refused(path: str) -> None:
-    with pytest.raises(BadArgument, match="transcript_path"):
-        check_transcript(path)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from vaultmind.errors import BadArgument
-from vaultmind.memory.folder import default_identity
-from vaultmind.serve.mcp import INSTRUCTIONS
 from vaultmind.session.files import plain_text
 from vaultmind.session.start import Beginning, StartContext, start_context
 from vaultmind.tokens import count
@@ -68,17 +64,6 @@ def _texts(context: StartContext) -> dict[str, str]:
     return {part.name: part.text for part in context.parts}
 
 
-@pytest.mark.parametrize("language", ["en", "pl", "ru"])
-def test_the_default_identity_is_short_and_says_nothing_that_the_server_says(language: str) -> None:
-    text = plain_text(default_identity("main", language))
-    assert count(text) <= 120
-    said = " ".join(INSTRUCTIONS.split())
-    words = text.split()
-    assert not [run for at in range(len(words)) if (run := " ".join(words[at : at + 4])) in said
-                and len(run.split()) == 4]  # fmt: skip
-    assert "memory_" not in text and "session_log" not in text
-
-
 def test_a_damaged_or_unreadable_file_is_named_and_the_rest_is_there(
     paths: VaultPaths, reader: VaultReader
 ) -> None:
@@ -90,11 +75,6 @@ def test_a_damaged_or_unreadable_file_is_named_and_the_rest_is_there(
     assert _texts(context)["brain"] == "- Likes tea"
     assert "merge markers" in context.left_out[0] and "mend it" in context.left_out[0]
     assert "not UTF-8" in context.left_out[1]
-
-
-def test_a_budget_of_nothing_is_refused(reader: VaultReader) -> None:
-    with pytest.raises(BadArgument, match="max_tokens"):
-        _start(reader, 0)
 
 
 _lines = st.lists(

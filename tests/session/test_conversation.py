@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.session.room import SESSION, WINDOW, Room, SomeVectors, texts
+from tests.session.room import SESSION, WINDOW, Room, texts
 from tests.session.talks import DECISIONS, folded, message, talk
 from tests.session.test_topics import SUBJECTS
 from tests.waiting import until
 from vaultmind.errors import BadArgument, UnreadableNote
 from vaultmind.session.conversation import Conversation
-from vaultmind.session.summary import Rolling, TopicMark, astray, shown
+from vaultmind.session.summary import Rolling, astray
 from vaultmind.session.summary_file import parse_rolling
 from vaultmind.types import Message
 from vaultmind.vault.paths import VaultPaths
@@ -35,18 +35,6 @@ def test_there_is_no_conversation_before_the_first_word(room: Room) -> None:
         room.talks.view("main", "../secrets")
 
 
-def test_the_newest_session_is_meant_where_none_is_named(room: Room) -> None:
-    room.write(talk(3))
-    assert room.talks.view("main") == room.view()
-    later = room.paths.root / room.paths.session("main", "2026-03-02_001")
-    later.write_bytes(room.file.read_bytes())
-    newest = room.talks.view("Main")
-    assert newest is not None
-    assert newest.session == "2026-03-02_001"
-    later.unlink()
-    assert room.talks.view("main") == room.view()
-
-
 def test_erased_messages_and_words_of_requests_are_no_part_of_it(room: Room) -> None:
     said = talk(12)
     said[3] = replace(said[3], erased=True, text="")
@@ -58,35 +46,6 @@ def test_erased_messages_and_words_of_requests_are_no_part_of_it(room: Room) -> 
     ]
     assert len(view.index) == 10
     assert found(room, "zebra finch") == []
-
-
-@pytest.mark.parametrize(("language", "told"), [("en", "en"), ("pl", "pl"), ("ru", "ru")])
-def test_it_tells_the_language(room: Room, language: str, told: str) -> None:
-    room.write(talk(20, language))
-    assert room.view().language == told
-
-
-def test_vectors_come_when_the_index_has_them(paths: VaultPaths) -> None:
-    said = [
-        message(n, f"A long line about matter number {n}, told at night.") for n in range(1, 31)
-    ]
-    vectors = SomeVectors({one.block: one.text for one in said})
-    room = Room(paths, vectors)
-    vectors.late = {"m29"}
-    room.write(said)
-    room.view()
-    assert room.view().index.vector_of("t:2") is not None
-    assert room.view().index.vector_of("t:29") is None
-    asked = len(vectors.asked)
-    room.view()
-    assert len(vectors.asked) == asked
-    vectors.late, vectors.vector_state = set(), 1
-    lacking = vectors.asked[-1]
-    assert room.view().index.vector_of("t:29") is not None
-    assert "m2" in vectors.asked[0]
-    assert "m2" not in vectors.asked[-1]
-    assert vectors.asked[-1] <= lacking
-    room.talks.close()
 
 
 def test_a_file_that_is_gone_is_no_conversation_and_one_that_comes_back_is(room: Room) -> None:
@@ -248,14 +207,6 @@ def test_the_summary_of_an_earlier_segment_loses_it_too(room: Room) -> None:
     assert "larch" in room.rolling().read_text("utf-8")
 
 
-def test_an_agent_for_which_nothing_is_written_forgets_it_too(room: Room) -> None:
-    room.gate.readonly.add("main")
-    room.write(told())
-    assert "4000" in shown(room.fold().rolling)
-    by_hand(room, "deleted")
-    assert "4000" not in shown(room.fold().rolling)
-
-
 @pytest.mark.parametrize("language", DECISIONS)
 def test_every_line_of_a_summary_is_found_in_what_was_said(language: str) -> None:
     said = [
@@ -267,13 +218,6 @@ def test_every_line_of_a_summary_is_found_in_what_was_said(language: str) -> Non
     assert rolling.lines
     assert not astray(rolling, said)
     assert len(astray(rolling, ())) == len({one.block for one in rolling.lines})
-
-
-def test_a_topic_goes_with_the_last_message_that_says_its_words() -> None:
-    said = [message(1, "The CLINIC wants euros."), message(2, "The clinic again.")]
-    rolling = Rolling(topics=(TopicMark("clinic, euros", "m1", 1), TopicMark("clinic", "m2", 2)))
-    assert not astray(rolling, said)
-    assert astray(rolling, said[1:]) == {"t-m1"}
 
 
 BREAD, BOATS = SUBJECTS["en"]

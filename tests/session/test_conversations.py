@@ -107,23 +107,6 @@ def test_a_message_larger_than_a_session_is_cut_and_says_so(
     assert _texts(log, logged.refs[1].session)[-1] == "after"
 
 
-def test_a_session_that_is_full_is_followed_by_another(
-    files: Files, paths: VaultPaths, clock: Clock
-) -> None:
-    reader = VaultReader(paths, max_bytes=20_000)
-    log = SessionLog(files, reader, clock, 30)
-    refs = [log.log("main", _said("x" * 4_000, str(n))) for n in range(12)]
-    many = log.log_many("main", [_said("y" * 4_000, f"y{n}") for n in range(12)])
-    sessions = log.sessions("main")
-    assert len(sessions) > 4
-    texts = [text for session in sessions for text in _texts(log, session)]
-    assert texts == ["x" * 4_000] * 12 + ["y" * 4_000] * 12
-    assert len({(r.session, r.block) for r in (*refs, *many.refs)}) == 24
-    assert [log.read("main", one).meta.state for one in sessions[:-1]] == ["ended"] * (
-        len(sessions) - 1
-    )
-
-
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -21,10 +21,9 @@ from tests.waiting import until
 from vaultmind.app import App, open_app
 from vaultmind.session import conversation, conversations
 from vaultmind.session.conversation import View
-from vaultmind.session.conversations import Conversations
 from vaultmind.session.parts import BuildRequest
-from vaultmind.session.summary import Line, ModelLine, ModelLines, Window, shown
-from vaultmind.types import PERSON, Message
+from vaultmind.session.summary import Window, shown
+from vaultmind.types import PERSON, MemoryWrite, Message
 
 LONG = "The lighthouse keeper wrote every night about the storm over the northern sea."
 NOW = "2026-03-01T12:00:00+01:00"
@@ -73,9 +72,10 @@ def test_what_is_forgotten_leaves_the_conversation_at_once(tmp_path: Path) -> No
             app.sessions.log("main", one)
         view = app.talks.fold(view_of(app), Window())
         assert "larch" in shown(view.rolling)
-        app.requests.remember(PERSON, "main", "We decided to build the shed from larch.")
+        decision = "We decided to build the shed from larch."
+        app.requests.ask(MemoryWrite("remember", "main", PERSON, decision))
         assert app.index.wait_ready(30)
-        app.requests.forget(PERSON, "main", "We decided to build the shed from larch.")
+        app.requests.ask(MemoryWrite("forget", "main", PERSON, decision))
         view = view_of(app)
         assert "larch" not in shown(view.rolling)
         assert not any("larch" in one.text for one in view.messages)
@@ -118,7 +118,9 @@ def test_the_notes_of_a_context_say_how_far_the_summary_is(
     tmp_path: Path, slow: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with house(tmp_path, None) as app:
-        app.sessions.log_many("main", talk(800))
+        with monkeypatch.context() as patch:  # the background must not be first
+            patch.setattr(app.talks, "heard", lambda *_: None)
+            app.sessions.log_many("main", talk(800))
         built = app.builder.build(BuildRequest("main", pending=("And the larch?",)), PERSON)
         (note,) = (one for one in built.notes if "summary" in one)
         assert re.fullmatch(r"The summary covers \d+ of \d+ messages so far\.", note)
@@ -126,110 +128,3 @@ def test_the_notes_of_a_context_say_how_far_the_summary_is(
         assert app.talks.settle(30)
         built = app.builder.build(BuildRequest("main", pending=("And the larch?",)), PERSON)
         assert not any("summary" in one for one in built.notes)
-
-
-SHED = ModelLine("They will build the shed from larch wood, as decided.", ("m2",), "decision")
-QUIET = ModelLine("The rest was about a quiet morning.", ("m1", "m3"))
-
-
-class Scripted:
-    """Implements Teller: says what a test wants, when it wants it."""
-
-    def __init__(self) -> None:
-        self.is_ready, self.fails = True, False
-        self.may_answer = threading.Event()
-        self.may_answer.set()
-        self.asked: list[list[str]] = []
-        self.earlier: list[str] = []
-        self.meanwhile: Callable[[], object] = lambda: None
-        self.lines_of: Callable[[Sequence[Message]], ModelLines] = lambda _: ModelLines((), "tiny")
-
-    def ready(self) -> bool:
-        return self.is_ready
-
-    def lines(self, messages: Sequence[Message], earlier: str, language: str) -> ModelLines | None:
-        self.asked.append([one.block for one in messages])
-        self.earlier.append(earlier)
-        assert self.may_answer.wait(10)
-        self.meanwhile()
-        return None if self.fails else self.lines_of(messages)
-
-
-def says(
-    *lines: ModelLine, doubted: Sequence[str] = ()
-) -> Callable[[Sequence[Message]], ModelLines]:
-    """Return what gives those of some lines that are of the messages asked about."""
-
-    def lines_of(messages: Sequence[Message]) -> ModelLines:
-        there = {one.block for one in messages}
-        return ModelLines(
-            tuple(one for one in lines if there.issuperset(one.sources)), "tiny", tuple(doubted)
-        )
-
-    return lines_of
-
-
-@pytest.fixture
-def teller() -> Scripted:
-    return Scripted()
-
-
-@pytest.fixture
-def told(room: Room, teller: Scripted) -> Iterator[Conversations]:
-    """Return the conversations with a model behind them."""
-    talks = room.again()
-    talks.model = teller
-    yield talks
-    teller.may_answer.set()
-    talks.close()
-
-
-def settled(room: Room, talks: Conversations) -> list[Line]:
-    """Fold what is due, wait for the model, and return the lines of the summary."""
-    room.fold(talks)
-    assert talks.settle(10)
-    view = room.view(talks)
-    assert view.rolling == in_file(room)
-    return list(view.rolling.lines)
-
-
-def texts(lines: Sequence[Line]) -> list[str]:
-    return [one.text for one in lines]
-
-
-def test_a_decision_stands_under_decisions_only_where_the_sources_decide(
-    room: Room, told: Conversations, teller: Scripted
-) -> None:
-    teller.lines_of = says(
-        ModelLine("They spoke about quiet mornings and kettles.", ("m1",), "decision"),
-        ModelLine("Larch is the wood that the shed gets.", ("m2",), "decision"),
-        ModelLine("They spoke about lanterns at length.", ("m3",), "question"),
-    )
-    room.write(talk(60))
-    kinds = {one.text.split()[-1]: one.kind for one in settled(room, told) if one.by}
-    assert kinds == {"kettles.": "other", "gets.": "decision", "length.": "other"}
-
-
-def test_a_models_lines_count_within_the_summarys_tokens(
-    room: Room, told: Conversations, teller: Scripted
-) -> None:
-    long = "They went on at great length about number {} of the many matters before them, it seems."
-    teller.lines_of = lambda asked: ModelLines(
-        tuple(ModelLine(long.format(one.block), (one.block,), "fact") for one in asked), "tiny"
-    )
-    room.write(talk(250))
-    lines = settled(room, told)
-    assert sum(one.by == "tiny" for one in lines) > 5
-    assert 300 < int(room.rolling().read_text().partition("tokens: ")[2].split()[0]) <= 500
-
-
-def test_what_is_forgotten_while_the_model_thinks_is_not_said(
-    room: Room, told: Conversations, teller: Scripted
-) -> None:
-    teller.lines_of = says(SHED, QUIET)
-    teller.meanwhile = lambda: room.forget("m2")
-    room.write(talk(60))
-    room.fold(told)
-    assert told.settle(10)
-    assert SHED.text not in room.rolling().read_text("utf-8")
-    assert QUIET.text in shown(room.view(told).rolling)

@@ -20,7 +20,7 @@ from tests.session.samples import (
     write_json,
 )
 from vaultmind.errors import UnreadableNote
-from vaultmind.session.exports import Conversation, Skipped, read_conversations
+from vaultmind.session.imports import Conversation, Skipped, read_conversations
 
 
 def _read(path: Path) -> list[Conversation]:
@@ -103,15 +103,6 @@ def test_a_chatgpt_export_follows_the_branch_last_seen(tmp_path: Path) -> None:
     assert (one.name, one.topic, one.left_out) == ("gpt-1", "Planning a trip", 2)
 
 
-def test_a_chatgpt_tree_without_a_current_node_or_with_a_loop_ends(tmp_path: Path) -> None:
-    first = gpt_node("a", "b", "user", gpt_text("one"), create_time=1.0)
-    second = gpt_node("b", "a", "user", gpt_text("two"), create_time=2.0)
-    leaf = gpt_node("c", "b", "user", gpt_text("three"), create_time=3.0)
-    path = write_json(tmp_path / "c.json", [gpt_conversation(first, second, leaf, current=None)])
-    (one,) = _read(path)
-    assert [message.text for message in one.messages] == ["one", "two", "three"]
-
-
 def test_a_zip_is_read_as_it_was_downloaded(tmp_path: Path) -> None:
     path = tmp_path / "export.zip"
     one = claude_conversation(claude_message(1, "human", "Hello"))
@@ -119,12 +110,6 @@ def test_a_zip_is_read_as_it_was_downloaded(tmp_path: Path) -> None:
         archive.writestr("users.json", "[]")
         archive.writestr("data/conversations.json", json.dumps([one]))
     assert _read(path)[0].messages[0].text == "Hello"
-
-
-def test_one_conversation_over_many_lines_is_one(tmp_path: Path) -> None:
-    path = tmp_path / "one.json"
-    path.write_text(json.dumps(claude_conversation(claude_message(1, "human", "Hi")), indent=2))
-    assert _read(path)[0].messages[0].text == "Hi"
 
 
 _KEYS = (

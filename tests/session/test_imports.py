@@ -17,7 +17,6 @@ from tests.session.samples import (
     write_json,
     write_lines,
 )
-from vaultmind.errors import AlreadyThere
 from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
 from vaultmind.session.files import session_ids
 from vaultmind.session.imports import Importer
@@ -73,23 +72,6 @@ def test_a_session_too_large_to_read_again_is_cut_in_parts(
     assert len(before) > 1
     assert Importer(files, small).import_file(path, "main").messages == 0
     assert _bytes(paths) == before
-
-
-@pytest.mark.parametrize("one_session", [False, True])
-@pytest.mark.parametrize("with_ids", [False, True])
-def test_a_file_that_was_imported_the_other_way_is_refused_with_words(
-    tmp_path: Path, importer: Importer, paths: VaultPaths, *, one_session: bool, with_ids: bool
-) -> None:
-    records = locomo(sessions=3, turns=30)
-    if not with_ids:
-        records = [{name: one[name] for name in one if name != "id"} for one in records]
-    path = write_lines(tmp_path / "talk.jsonl", *records)
-    importer.import_file(path, "main", one_session=one_session)
-    before = _bytes(paths)
-    with pytest.raises(AlreadyThere, match=r"2023-05-01_001.*--one-session"):
-        importer.import_file(path, "main", one_session=not one_session)
-    assert _bytes(paths) == before
-    assert importer.import_file(path, "main", one_session=one_session).messages == 0
 
 
 def test_an_import_takes_no_number_that_was_used_and_keeps_erased_what_was_erased(

@@ -13,13 +13,11 @@ from tests.index.vault import Vault
 from vaultmind.config import AssociationConfig, RecallConfig
 from vaultmind.index.related import Relations
 from vaultmind.session.longterm import (
-    WORK,
     Ask,
     Brought,
     LongTerm,
     LongTermSettings,
 )
-from vaultmind.session.recall import LANGUAGES, context_words
 from vaultmind.types import PERSON, Caller, Message
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
@@ -80,26 +78,6 @@ def reasons(brought: Brought) -> str:
 # --- what is brought -----------------------------------------------------------------------
 
 
-def test_what_was_done_for_another_task_is_for_plans_and_searches(room: Room) -> None:
-    """A conversation about an oven is not helped by a commit about one."""
-    event = "- 10:00:03 decided: the oven door is asked for its height first"
-    held = "episode: 1\nstate: ended\noutcome: success"
-    episode = f"---\n{held}\n---\n# The oven door page\n{event}\n"
-    room.vault.put("VaultMind/agents/main/episodes/2026-02-01_001.md", episode)
-    brought = room.ask("How high is the oven door?")
-    assert "episodes/" not in memory_text(brought) and "[[Oven]]" in memory_text(brought)
-    assert WORK in reasons(brought)
-
-
-def test_it_speaks_the_conversations_language(room: Room) -> None:
-    for language in LANGUAGES:
-        brought = room.ask("How high is the oven door?", language=language)
-        assert memory_text(brought).split("\n")[0] == context_words(language)["memory"]
-    assert len({context_words(language)["associations"] for language in LANGUAGES}) == len(
-        LANGUAGES
-    )
-
-
 @pytest.mark.parametrize("tokens_", [1, 12, 30, 45, 80, 150])
 def test_no_part_is_larger_than_its_room(room: Room, tokens_: int) -> None:
     filler = "Nothing of the kind, parrots and taxes. " * 8
@@ -108,11 +86,6 @@ def test_no_part_is_larger_than_its_room(room: Room, tokens_: int) -> None:
     brought = room.ask("beech wood cost", room_tokens=tokens_, association_tokens=tokens_)
     for part in (brought.memory, brought.associations):
         assert part is None or part.tokens <= min(tokens_, 300)
-
-
-def test_without_room_nothing_is_brought(room: Room) -> None:
-    brought = room.ask("How high is the oven door?", room_tokens=0, association_tokens=0)
-    assert (brought.memory, brought.associations) == (None, None)
 
 
 # --- old questions -------------------------------------------------------------------------
@@ -166,13 +139,6 @@ def test_it_says_why_nothing_is_brought(room: Room, changed: dict[str, str], rea
     assert reason in reasons(brought)
 
 
-def test_switched_off_it_does_not_even_look(room: Room) -> None:
-    room.recall = RecallConfig(enabled=False)
-    brought = room.ask("How high is the oven door?")
-    assert (brought.memory, brought.associations) == (None, None)
-    assert reasons(brought) == "memory: switched off"
-
-
 def test_a_good_match_in_the_conversation_keeps_memory_out_unless_the_topic_is_new(
     room: Room,
 ) -> None:
@@ -195,15 +161,6 @@ def test_what_the_last_conversation_left_is_no_lasting_memory(room: Room) -> Non
     assert "active_context.md#^k1: stands in the context already" in reasons(brought)
 
 
-def test_a_piece_of_which_all_is_shown_is_not_said_again(room: Room) -> None:
-    long = f"{'Nothing happened on that day. ' * 20}The chimney sweep comes on the ninth of April."
-    room.vault.put("Diary.md", f"- {long} {'It rained and rained. ' * 20}\n")
-    query = "when does the chimney sweep come"
-    piece = memory_text(room.ask(query)).partition("]]: ")[2]
-    assert "ninth of April" in piece and not piece.startswith("- ")
-    assert "April" not in memory_text(room.ask(query, shown=(f"He says that {piece} So it is.",)))
-
-
 def test_the_running_session_and_its_summary_are_no_lasting_memory(room: Room) -> None:
     put_session(room, "The chimney sweep comes on the ninth of April.")
     summary = f"{MEMORY}/summaries/rolling/{SESSION}-2.md"
@@ -212,12 +169,6 @@ def test_the_running_session_and_its_summary_are_no_lasting_memory(room: Room) -
     assert room.ask(query).memory is not None
     brought = room.ask(query, session=SESSION)
     assert (brought.memory, brought.associations) == (None, None)
-
-
-def test_a_paste_of_megabytes_is_asked_by_its_ends(room: Room) -> None:
-    paste = "parrots and taxes " * 300_000
-    assert "25 cm" in memory_text(room.ask(f"How high is the oven door?\n{paste}"[:2000]))
-    assert room.ask(f"{paste}\nHow high is the oven door?") is not None
 
 
 # --- who may see what ----------------------------------------------------------------------

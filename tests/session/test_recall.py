@@ -9,10 +9,7 @@ from vaultmind.session.recall import (
     RecallRequest,
     SegmentIndex,
     SegmentMessage,
-    context_words,
-    only_asks,
     recall,
-    says_something,
 )
 from vaultmind.tokens import count
 
@@ -83,31 +80,3 @@ def test_an_old_question_gives_its_place_to_its_answer() -> None:
     assert "in April" in block.text
     assert DEADLINE not in block.text
     assert block.best < 0.7, "lasting memory is still asked"
-
-
-def test_it_says_which_limit_leaves_out_what_was_found() -> None:
-    texts = [f"Oven part {number}: the hinge of it is {number} cm" for number in range(30)]
-    index = talk(*texts)
-    assert recall(index, ask("oven hinge", 400, 3)).full == "top_k"
-    assert recall(index, ask("oven hinge", 60, 30)).full == "tokens"
-    assert recall(index, ask("oven hinge", 60, None)).full == "tokens"
-    assert recall(index, ask("oven hinge", 2, None)).full == "tokens"
-
-
-ASKED = "what is the deadline of Project Heron?"
-
-
-def test_an_old_question_is_known_in_other_languages() -> None:
-    assert only_asks("Какой срок у проекта Цапля?", "какой дедлайн у проекта Цапля?")
-    assert only_asks("Kiedy mija termin projektu Czapla?", "Jaki termin projektu Czapla?")
-    assert not only_asks("It is due in spring, is it not?", ASKED)
-
-
-def test_an_answer_says_more_than_that_nobody_knows() -> None:
-    assert says_something("It is due in spring.", ASKED)
-    assert says_something("14.", ASKED)
-    assert not says_something("I don't know, sorry.", ASKED)
-
-
-def test_an_unknown_language_gets_english() -> None:
-    assert context_words("xx")["earlier"] == "From earlier in this conversation:"

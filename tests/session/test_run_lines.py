@@ -13,11 +13,8 @@ from tests.fakes import HashEmbedder
 from vaultmind.app import App, open_app
 from vaultmind.config import Config
 from vaultmind.memory.folder import default_identity
-from vaultmind.memory.forget.kinds import SummaryRef
 from vaultmind.serve.operations import Call, run_operation
-from vaultmind.session.subagents import RunLines
-from vaultmind.types import Caller, Fact
-from vaultmind.vault.paths import VaultPaths
+from vaultmind.types import Caller
 
 FACT = "The kayak locker opens with ZANZIBAR"
 RUNS = "VaultMind/conversations/scheduler_daily"
@@ -62,17 +59,11 @@ def history(app: App, agent: str = "main") -> str:
     return "\n".join(part["text"] for part in built["parts"] if part["name"] == "history")
 
 
+def test_a_subagent_is_shown_what_its_runs_said(app: App) -> None:
+    text = history(app)
+    assert text.index("user: Report") < text.index("tool: ") < text.index("assistant: It rains.")
+
+
 def test_what_no_fact_says_is_hidden_in_the_runs_too(app: App) -> None:
     ask(app, "memory_update", Caller("agent", "main"), op="forget", text="kayak locker ZANZIBAR")
     assert "ZANZIBAR" not in history(app)
-
-
-def test_only_so_many_files_are_looked_at_as_a_context_could_show(tmp_path: Path) -> None:
-    runs = tmp_path / RUNS
-    runs.mkdir(parents=True)
-    for number in range(130):
-        (runs / f"{number:03d}.jsonl").write_text(json.dumps(LINES[2]) + "\n", "utf-8")
-    kind = RunLines(VaultPaths(tmp_path))
-    found = list(kind.said("main", Fact(FACT, None), lambda path, change: None))
-    assert len(found) == 101
-    assert SummaryRef("main", f"{RUNS}/129.jsonl", "L1") in found

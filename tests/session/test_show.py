@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.session.samples import Files
-from vaultmind.session.voice.show import Counts, show
+from vaultmind.session.show import Counts, show
 from vaultmind.types import PERSON, Caller, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -59,12 +59,6 @@ def test_facts_stand_by_section_and_everything_is_counted(
     assert shown.last_session is not None
     assert (shown.last_session.id, shown.last_session.messages) == ("2026-02-20_010", 2)
     assert shown.files == (paths.brain("main"), paths.archive("main"), paths.sessions("main"))
-
-
-def test_an_agent_without_memory_shows_nothing_and_no_error(reader: VaultReader) -> None:
-    shown = show(reader, "main", PERSON, shows=_everything)
-    assert shown.counts == Counts(0, 0, 0, 0, 0, 0)
-    assert (shown.sections, shown.last_session, shown.files) == ((), None, ())
 
 
 def test_files_that_cannot_be_read_are_named(

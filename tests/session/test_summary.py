@@ -42,31 +42,6 @@ def test_hidden_messages_are_not_shown() -> None:
     assert DECISIONS["en"][1] in shown(visible(rolling, {"m2"}.__contains__))
 
 
-def test_less_room_shows_the_most_important_lines() -> None:
-    rolling = folded(talk(200))
-    small = shown(rolling, 90)
-    assert all(one in small for one in DECISIONS["en"])
-    assert shown(rolling, 1) == ""
-
-
-def test_the_topic_history_keeps_the_newest_within_its_share() -> None:
-    topics = [TopicMark(f"roof, tiles, nail{n}", f"m{n}", n) for n in range(40)]
-    rolling = fold(Rolling(), talk(30), topics=topics)
-    assert rolling.topics[-1].label == "roof, tiles, nail39"
-    assert len(rolling.topics) <= 8
-    assert tokens_of(rolling) <= 500
-
-
-def test_a_language_without_cues_is_summarised_by_its_words() -> None:
-    said = [
-        "El molino viejo del río tiene una rueda de piedra.",
-        "Mañana viene Lucía con 14 sacos de harina.",
-    ]
-    rolling = fold(Rolling(), [message(n, text) for n, text in enumerate(said, 1)], language="es")
-    assert texts(rolling, "fact") == [said[1]]
-    assert texts(rolling, "other") == [said[0]]
-
-
 @pytest.mark.parametrize(
     "paste",
     ["a,b," * 60_000, "Word. " * 40_000, "- item 7\n" * 40_000, "x" * 200_000, "`" * 90_000],
@@ -126,13 +101,6 @@ def test_a_line_that_a_person_changed_stays_as_they_left_it() -> None:
     for start in range(0, 120, 6):
         text = rewritten(text, fold(parse_rolling(text), talk(120)[start : start + 6], 80))
     assert "- The budget is 7,000 euros. %%" in text
-
-
-def test_broken_front_matter_is_left_alone_and_the_lines_are_written() -> None:
-    text = "---\nsession: [\nagent: x\n---\n\nmine\n"
-    new = rewritten(text, fold(Rolling(), talk(6)))
-    assert new.startswith(text)
-    assert DECISIONS["en"][0] in new
 
 
 TALK = [

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
-from tests.fakes import HashEmbedder
 from vaultmind.session.summary import TopicMark
-from vaultmind.session.topics import KEPT_STEMS, Running, Step, heading, hear, mark_of
+from vaultmind.session.topics import Running, Step, heading, hear
 from vaultmind.types import Message
 from vaultmind.vault.transcript import (
     parse_session,
@@ -44,13 +42,10 @@ def about(words: Sequence[str], length: int, first: int = 1, seed: int = 3) -> l
     return [said(first + n, " ".join(rng.sample(words, 5)) + ".") for n in range(length)]
 
 
-def steps(
-    messages: Sequence[Message], language: str = "en", *, vectors: bool = False
-) -> list[Step]:
-    embedder, running, found = HashEmbedder(2048), Running(), []
+def steps(messages: Sequence[Message], language: str = "en") -> list[Step]:
+    running, found = Running(), []
     for message in messages:
-        vector = embedder.embed_query(message.text) if vectors else None
-        step = hear(running, message, language, vector)
+        step = hear(running, message, language)
         running = step.running
         found.append(step)
     return found
@@ -60,11 +55,10 @@ def changes(found: Sequence[Step]) -> list[int]:
     return [number for number, step in enumerate(found, 1) if step.began is not None]
 
 
-@pytest.mark.parametrize("vectors", [False, True], ids=["words", "vectors"])
 @pytest.mark.parametrize("language", SUBJECTS)
-def test_another_subject_is_a_new_topic(language: str, vectors: bool) -> None:
+def test_another_subject_is_a_new_topic(language: str) -> None:
     bread, boats = SUBJECTS[language]
-    found = steps([*about(bread, 14), *about(boats, 10, 15)], language, vectors=vectors)
+    found = steps([*about(bread, 14), *about(boats, 10, 15)], language)
     assert changes(found) == [16]
     began = found[15].began
     assert began is not None
@@ -75,33 +69,6 @@ def test_one_odd_message_changes_nothing() -> None:
     bread, boats = SUBJECTS["en"]
     talk = [*about(bread, 14), *about(boats, 1, 15), *about(bread, 14, 16, seed=4)]
     assert changes(steps(talk)) == []
-    assert changes(steps(talk, vectors=True)) == []
-
-
-def test_the_name_of_a_speaker_is_no_label() -> None:
-    bread = [replace(m, text=f"Ola, {m.text}", speaker="Ola") for m in about(SUBJECTS["en"][0], 9)]
-    running = steps(bread)[-1].running
-    assert "Ola" not in mark_of(running.topic, running.before).label
-
-
-def test_a_pause_counts_only_where_nothing_can_be_told_from_words() -> None:
-    bread = SUBJECTS["en"][0]
-    talk = [
-        replace(m, time=f"2026-03-01T10:{n:02d}:00+01:00") for n, m in enumerate(about(bread, 9))
-    ]
-    after = "2026-03-01T10:45:00+01:00"
-    assert changes(steps([*talk, said(10, "So, well.", after)])) == [10]
-    soon = "2026-03-01T10:30:00+01:00"
-    assert changes(steps([*talk, said(10, "So, well.", soon)])) == []
-    assert changes(steps([*talk, said(10, talk[0].text, after)])) == []
-
-
-def test_what_is_kept_does_not_grow_with_the_conversation() -> None:
-    rng = random.Random(5)
-    words = ["".join(rng.choices("bcdfgklmnprst", k=7)) for _ in range(3000)]
-    running = steps([said(n, " ".join(rng.sample(words, 12))) for n in range(1, 200)])[-1].running
-    kept = [running.before, running.topic.counts, running.topic.near, running.topic.forms]
-    assert max(map(len, kept)) <= KEPT_STEMS
 
 
 def test_a_heading_that_looks_like_a_segment_is_none() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import pytest
@@ -16,13 +16,12 @@ from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.rights import Authority, Grants
 from vaultmind.memory.writing import GateSettings
+from vaultmind.session.answers import recalled
 from vaultmind.session.files import read_text, session_ids
 from vaultmind.session.log import SessionLog
-from vaultmind.session.voice.requests import Requests
-from vaultmind.session.voice.spoken import Heard
-from vaultmind.session.voice.touched import Touched
-from vaultmind.session.voice.voice import Parts, Voice
-from vaultmind.types import PERSON, Caller, Message
+from vaultmind.session.requests import Requests
+from vaultmind.session.voice import Heard, Voice, VoiceSources
+from vaultmind.types import PERSON, Caller, Hit, MemoryWrite, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
@@ -57,8 +56,8 @@ class Desk:
         self.requests = Requests(gate, self.sessions, clock)
         folder = self.paths.root / "VaultMind" / "phrases"
         words = Reader(folder, self.paths.agent_names)
-        touched = Touched(reader, clock, 30)
-        self.voice = Voice(Parts(words, self.requests, gate, reader, self._shows, touched, clock))
+        parts = VoiceSources(words, self.requests, gate, reader, self._shows, clock, 30)
+        self.voice = Voice(parts)
 
     def _shows(self, path: str, caller: Caller) -> bool:
         return self.authority.lets_read(caller, self.paths.agent_of(path))
@@ -128,17 +127,12 @@ def test_each_request_of_a_message_is_done_once_in_turn_and_answered(
         assert desk.facts() == facts
 
 
-def test_of_several_requests_a_rehearsal_tells_the_first(desk: Desk) -> None:
-    heard = desk.voice.heed("Remember that I'm 50. What do you know about me?", "main")
-    assert (heard.intent.intent, heard.intent.payload) == ("remember", "I'm 50")
-
-
 @pytest.mark.parametrize(
     "words",
     ["Forget everything", "Wipe your memory", "Zapomnij wszystko", "Wyczyść całą pamięć"],
 )
 def test_forget_everything_deletes_no_fact_that_was_not_just_told(desk: Desk, words: str) -> None:
-    desk.requests.remember(MAIN, "main", "I have a dog")
+    desk.requests.ask(MemoryWrite("remember", "main", MAIN, "I have a dog"))
     desk.say(words)
     assert desk.facts() == ["I have a dog"]
 
@@ -151,13 +145,6 @@ def test_of_two_facts_said_at_once_one_is_forgotten(desk: Desk) -> None:
     assert desk.facts() == ["I like tea", "Ola likes coffee"]
     assert desk.say("Forget that I like tea").outcome.outcome == "written"
     assert desk.facts() == ["Ola likes coffee"]
-
-
-def test_a_corrected_day_gets_its_own_date(desk: Desk) -> None:
-    desk.say("Remember that the dentist is next Tuesday")
-    assert desk.facts() == ["the dentist is next Tuesday (2026-02-24)"]
-    desk.say("No, it's Thursday, not Tuesday")
-    assert desk.facts() == ["the dentist is next Thursday (2026-02-26)"]
 
 
 # --- a message acts once ------------------------------------------------------------------
@@ -253,7 +240,7 @@ def test_a_correction_changes_the_words_that_were_wrong(
     desk: Desk, facts: list[str], said: str, after: list[str]
 ) -> None:
     for fact in facts:
-        desk.requests.remember(MAIN, "main", fact)
+        desk.requests.ask(MemoryWrite("remember", "main", MAIN, fact))
     assert desk.say(said).outcome.outcome == "written"
     assert desk.facts() == after
 
@@ -272,7 +259,7 @@ def test_a_correction_changes_the_words_that_were_wrong(
 def test_a_correction_that_may_lose_words_or_mean_somebody_else_asks(
     desk: Desk, fact: str, words: str
 ) -> None:
-    desk.requests.remember(MAIN, "main", fact)
+    desk.requests.ask(MemoryWrite("remember", "main", MAIN, fact))
     heard = desk.say(words)
     assert desk.facts() == [fact]
     assert heard.outcome.outcome == "not_found"
@@ -317,10 +304,6 @@ def test_a_correction_does_not_replace_a_fact_about_something_else(desk: Desk) -
     desk.say("Remember that I row on Sundays")
     assert desk.say("That's wrong, my dog is called Biscuit").outcome.outcome == "written"
     assert desk.facts() == ["I row on Sundays", "my dog is called Biscuit"]
-
-
-def test_undo_of_something_else_is_no_request(desk: Desk) -> None:
-    assert "vaultmind undo" not in desk.say("undo my commit").message
 
 
 def test_a_correction_in_words_destroys_no_secret_that_the_person_typed(desk: Desk) -> None:
@@ -373,7 +356,85 @@ def test_a_wish_to_forget_takes_the_one_fact_it_means(desk: Desk, words: str, me
     facts = ("Ola likes coffee", "I'm left-handed", "We use Terraform", "Mam alergię na orzechy")
     facts += ("Оля живёт в Твери", "My dog Pepper fears fireworks", "My dog Salt is old")
     for fact in facts:
-        desk.requests.remember(PERSON, "main", fact)
+        desk.requests.ask(MemoryWrite("remember", "main", PERSON, fact))
     desk.say(words, caller=PERSON)
     left = read_text(desk.reader, desk.paths.brain("main"))[0]
     assert {fact for fact in facts if fact not in left} == ({meant} if meant else set())
+
+
+# --- asked for by name ---------------------------------------------------------------------
+
+
+def test_a_request_that_comes_to_nothing_leaves_no_words_behind(desk: Desk) -> None:
+    desk.requests.ask(MemoryWrite("remember", "main", MAIN, "Has a cat called Bułka"))
+    assert (
+        desk.requests.ask(MemoryWrite("forget", "main", MAIN, "the quarrel with Miriam")).outcome
+        == "not_found"
+    )
+    assert (
+        desk.requests.ask(MemoryWrite("remember", "main", MAIN, "has a cat called Bułka")).outcome
+        == "unchanged"
+    )
+    assert (
+        desk.requests.ask(
+            MemoryWrite("replace", "main", MAIN, "Has a dog", old="Has a parrot")
+        ).outcome
+        == "not_found"
+    )
+    assert [message.text for message in desk.messages()] == ["Has a cat called Bułka"]
+
+
+def test_a_read_only_agent_keeps_no_record_of_the_request(desk: Desk) -> None:
+    identity = desk.paths.root / desk.paths.identity("main")
+    identity.write_text("---\nautonomy: 0\n---\n", "utf-8")
+    outcome = desk.requests.ask(MemoryWrite("remember", "main", MAIN, "Likes tea"))
+    assert outcome.outcome == "denied"
+    assert desk.messages() == []
+
+
+# --- what is known -------------------------------------------------------------------------
+
+HIT = Hit("i", "brain.md", "#^a1b2", "fact", "main", "t", "as it was indexed", 0.6)
+BRAIN = """# Main - Brain
+
+Marek fixes our roof every spring.
+
+## User
+
+- Basia mieszka teraz w Hamburgu %%2026-03-02 said%% ^hh12
+- Basia lives in Berlin %%2026-02-20 said%% ^ba11
+
+## Kids
+
+| Name | Born |
+|---|---|
+| Zosia | 2019 |
+| Tomek | 2021 |
+
+## Cars
+
+- The blue van
+"""
+ARCHIVE = "## Current\n\n- Celina ran the bakery %%2025-05-01 said%% ^cc11\n"
+NOTE = replace(HIT, path="Garden.md", kind="note", anchor="", text="The well is nine metres deep")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("Marek", ("Marek fixes our roof every spring.",)),
+        ("my kids", ("Name: Zosia, Born: 2019", "Name: Tomek, Born: 2021")),
+        ("Zosia", ("Name: Zosia, Born: 2019",)),
+        ("my cars", ("The blue van",)),
+        ("Celina", ("Celina ran the bakery (said 2025-05-01)",)),
+        ("Basia", ("Basia mieszka teraz w Hamburgu (said 2026-03-02)",)),
+        ("the well", ("Garden.md: The well is nine metres deep",)),
+    ],
+)
+def test_the_whole_memory_and_the_notes_are_looked_at_before_nothing_is_known(
+    words: str, told: tuple[str, ...]
+) -> None:
+    known = recalled(BRAIN, ARCHIVE, words, lambda kind: [NOTE] if kind == "note" else [])
+    assert (known.lines, known.names) == (told, ("known",))
+    nothing = recalled("", "", words, lambda kind: [])
+    assert (nothing.lines, nothing.names) == ((), ("nothing_known",))

@@ -7,14 +7,12 @@ not bear out is left out and counted; where too little is left, the built-in eng
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from vaultmind import tokens
 from vaultmind.consolidate.ask import (
-    ENOUGH,
-    FROM,
     HIDDEN,
     INTEGER,
     MOST_SENTENCES,
@@ -63,10 +61,9 @@ from vaultmind.consolidate.types import (
     Understood,
 )
 from vaultmind.errors import MinionFailed
-from vaultmind.minion.choice import EXTRACTIVE, Done, Minion
+from vaultmind.minion.choice import Minion
 from vaultmind.ports import Generator
-from vaultmind.session.sentences import KINDS, sentences
-from vaultmind.session.summary import ModelLine, ModelLines
+from vaultmind.session.sentences import sentences
 from vaultmind.types import Fact, Message
 from vaultmind.vault.oneline import one_line
 
@@ -81,10 +78,6 @@ WORDS_A_TOKEN = 0.6
 """A limit in tokens, said in words, as models count them; on the safe side."""
 PASSING = 0.9
 """Where the built-in reader is so sure that nothing will matter, a model's word does not count."""
-LINES = 8
-"""Lines on a window of a running conversation."""
-TRIES, MOST_FAILING = 3, 64
-"""A question on which the models failed so often is not asked again."""
 _MADE_UP: frozenset[Reason] = frozenset(
     (
         "no evidence",
@@ -101,8 +94,6 @@ _ABOUT = re.compile(
     re.IGNORECASE,
 )
 """Whom every fact is about need not be said in each."""
-_SHOWN_AS = re.compile(r"^\s*(?:[-*]\s+)?(?:[^\s:][^:]{0,40}:\s+)?")
-_SPEAKER = re.compile(r"^(?:\[\d+\]\s*)?(?:(?:user|assistant)\s*:\s*)?", re.IGNORECASE)
 
 
 # --- facts ---------------------------------------------------------------------------------
@@ -402,88 +393,3 @@ def _within(paragraphs: Sequence[Paragraph], max_tokens: int) -> tuple[Paragraph
         longest[0].pop()
         told = [one for one in told if one[0]]
     return tuple(replace(one, text=" ".join(text)) for text, one in told)
-
-
-# --- a running conversation ----------------------------------------------------------------
-
-
-class ModelTeller:
-    """Implements a conversation's `SummaryModel` with the models for summaries."""
-
-    def __init__(self, minion: Minion, paused: Callable[[], bool] = lambda: False) -> None:
-        self._minion = minion
-        self._paused = paused
-        self._failed: dict[str, int] = {}
-        """How often the models failed, by the messages that they were asked about."""
-
-    def ready(self) -> bool:
-        """Tell whether there is a model, and the person has not paused its work."""
-        return bool(self._minion.chain("summary")) and not self._paused()
-
-    def lines(self, messages: Sequence[Message], earlier: str, language: str) -> ModelLines | None:
-        """Return what some messages come to; None where no model could say."""
-        blocks = {key_of(one): one.block for one in messages}
-        lines = transcript(messages, read_talk(messages))
-        if not lines:  # pastes and what was asked not to be kept: no model is to see these
-            return ModelLines((), EXTRACTIVE, tuple(blocks.values()))
-        nothing = NOTHING.get(language, NOTHING["en"])
-        fixed = {"earlier": _fit_to_show(earlier) or nothing, "lines": str(LINES)}
-        item = object_of(**{"kind": {"enum": list(KINDS)}, "text": text_of(240), "from": FROM})
-        schema = {"lines": list_of(item, LINES)}
-        done = self._minion.run(
-            "summary", lambda one: ask_all(one, "sliding", lines, schema, language, fixed)
-        )
-        if done.value is None:
-            named = f"{messages[0].time} {key_of(messages[-1])}"
-            return self._failing(done, named, blocks.values())
-        also = " ".join([*{one.speaker or one.role for one in messages}, messages[0].time[:10]])
-        shown = {line.number: (blocks[line.key], line.text) for line in lines}
-        unseen = set(blocks.values()).difference(block for block, _ in shown.values())
-        said = [one for answer in done.value for one in answer["lines"]]
-        return _told(said, done.by, shown, also, unseen)
-
-    def _failing(self, done: Done[Any], named: str, blocks: Iterable[str]) -> ModelLines | None:
-        """Return what a failure comes to: None, or after some tries that nothing is said."""
-        if done.untried or self._paused():
-            return None
-        tries = self._failed.pop(named, 0) + 1
-        if tries >= TRIES:
-            return ModelLines((), EXTRACTIVE, tuple(blocks))
-        self._failed[named] = tries
-        while len(self._failed) > MOST_FAILING:
-            del self._failed[next(iter(self._failed))]
-        return None
-
-
-def _told(
-    said: Sequence[Mapping[str, Any]],
-    by: str,
-    shown: Mapping[int, tuple[str, str]],
-    also: str,
-    doubted: set[str],
-) -> ModelLines:
-    """Return the lines that what they name says; `shown`: block and words of each number.
-
-    Messages that were not shown, or of which something wrong was said, keep their own words.
-    """
-    kept: list[ModelLine] = []
-    for one in said:
-        numbers = sorted({number for number in one["from"] if number in shown})
-        sources = tuple(shown[number][0] for number in numbers)
-        line = _SPEAKER.sub("", one_line(one["text"]), count=1)
-        if sources and sound([line], [shown[number][1] for number in numbers], also).kept:
-            kept.append(ModelLine(line, sources, one["kind"]))
-        else:
-            doubted = doubted.union(sources)
-    if len(kept) < ENOUGH * len(said):
-        return ModelLines((), by, tuple(block for block, _ in shown.values()))
-    return ModelLines(tuple(kept), by, tuple(sorted(doubted)))
-
-
-def _fit_to_show(earlier: str) -> str:
-    """Return the lines of the summary so far that a model may be shown: whole ones alone."""
-    lines = [line for line in earlier.splitlines() if line.strip()]
-    said = [Message("user", _SHOWN_AS.sub("", line), "", id=str(n)) for n, line in enumerate(lines)]
-    barred_by = {*HIDDEN, "asked not to keep"}
-    barred = {one.key for one in read_talk(said).said if one.fault in barred_by}
-    return "\n".join(line for at, line in enumerate(lines) if str(at) not in barred)

@@ -193,17 +193,12 @@ def render_fact(fact: Fact, paths: VaultPaths) -> str:
     return f"{escape(fact.text)}{provenance}" + (f" ^{fact.block}" if fact.block else "")
 
 
-def add_fact(text: str, line: str, section: Section, language: str) -> str:
-    """Return the text with a rendered fact as the last bullet of its section.
+def add_bullet(text: str, bullet: str, section: Section, language: str) -> str:
+    """Return the text with a bullet, and what is nested under it, at the end of its section.
 
     A missing section gets its heading at the end. Where a person's open comment or code would
     swallow the line there, it goes to the top. Raises DamagedMemory if it is read nowhere.
     """
-    return add_bullet(text, f"- {line}", section, language)
-
-
-def add_bullet(text: str, bullet: str, section: Section, language: str) -> str:
-    """Return the text with a bullet, and what is nested under it, as `add_fact` adds a fact."""
     brain = parse_brain(text)
     wanted = len(brain.facts) + len(parse_brain(bullet).facts)
     known = next((one for one in brain.headings if one.section == section), None)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
 from vaultmind.errors import BadArgument, DamagedMemory
 from vaultmind.language.secrets import mask_secrets
@@ -26,7 +27,7 @@ from vaultmind.memory.contradictions import contradicted
 from vaultmind.memory.match import Match, find, mentions, same_fact, says
 from vaultmind.memory.moves import (
     Move,
-    Weighing,
+    Sizes,
     archived,
     coming,
     is_ours,
@@ -59,15 +60,14 @@ class Ask:
     """Its texts are safe to store."""
     words: tuple[str, ...]
     """What names the fact to replace or forget, as it was said and as it is safe to store."""
-    weighing: Weighing
+    paths: VaultPaths
+    today: date
+    sizes: Sizes
     rng: random.Random
+    language: str = "en"
+    """Of new headings."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out."""
-
-    @property
-    def paths(self) -> VaultPaths:
-        """Return the vault's paths."""
-        return self.weighing.paths
 
     @property
     def path(self) -> str:
@@ -78,11 +78,6 @@ class Ask:
     def archive(self) -> str:
         """Return the archive's path."""
         return self.paths.archive(self.write.agent)
-
-    @property
-    def language(self) -> str:
-        """Return the language of new headings."""
-        return self.weighing.language
 
     def outcome(self, name: OutcomeName, message: str, fact: Fact | None = None) -> Outcome:
         """Return an outcome of this write, about a fact if one is given."""
@@ -210,7 +205,7 @@ def _exchanged(
     section = write.section or first.section or pick(write.text)
     fact = Fact(
         write.text, section, (keeps_id and first.block) or new_block(block_ids(text), ask.rng),
-        write.evidence, write.said_on or ask.weighing.today.isoformat(), write.how, write.quote,
+        write.evidence, write.said_on or ask.today.isoformat(), write.how, write.quote,
     )  # fmt: skip
     in_place = bool(places) and write.section in (None, first.section)
     moves = [leaving(text, one, alone=in_place and one is places[0]) for one in places]
@@ -256,7 +251,7 @@ def forget(text: str, archive: str, ask: Ask) -> Step:
 def make_room(brain: str, archive: str, ask: Ask, keep: str) -> Step:
     """Move to the archive what is too much for a brain, but for the fact with the id `keep`."""
     try:
-        moves = shrink(brain, archive, ask.weighing, keep)
+        moves = shrink(brain, archive, ask.sizes, ask.paths, ask.today, keep)
     except DamagedMemory as error:
         return Step(ask.outcome("denied", f"The brain is over its limit, and stays so: {error}"))
     number = sum(move.came for move in moves)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date
 from textwrap import dedent
 
@@ -87,18 +87,6 @@ class Sizes:
     target_tokens: int = 300
 
 
-@dataclass(frozen=True, slots=True)
-class Weighing:
-    """How big a brain may be, and what the weighing of its facts needs to know."""
-
-    paths: VaultPaths
-    agent: str
-    today: date
-    language: str = "en"
-    """For headings, where the files do not say."""
-    sizes: Sizes = field(default_factory=Sizes)
-
-
 def leaving(text: str, placed: PlacedFact, *, alone: bool = False, **more: bool) -> Move:
     """Return the move of a bullet out of a text: with what is nested under it, or alone."""
     end = placed.end if alone else placed.tree_end
@@ -164,7 +152,9 @@ def brain_tokens(text: str) -> int:
     return count(_BLANK_LINES.sub("\n\n", body).strip())
 
 
-def shrink(brain: str, archive: str, weighing: Weighing, keep: str) -> tuple[Move, ...]:
+def shrink(
+    brain: str, archive: str, sizes: Sizes, paths: VaultPaths, today: date, keep: str
+) -> tuple[Move, ...]:
     """Return the moves of the least important facts of an oversized brain to the archive.
 
     Stops a `SLACK` below the limit, so that the next fact does not move one again, and never
@@ -172,16 +162,16 @@ def shrink(brain: str, archive: str, weighing: Weighing, keep: str) -> tuple[Mov
     exactly as we wrote them move, and not the one with the id `keep`; what only a person could
     shorten stays over the limit. Raises DamagedMemory for an archive that cannot take them.
     """
-    limit = weighing.sizes.max_tokens
+    limit = sizes.max_tokens
     size = brain_tokens(brain)
     if size <= limit:
         return ()
     if reason := parse_brain(archive).damaged:
-        raise DamagedMemory(f"Facts of {weighing.agent} cannot move: {reason}.")
-    floor = min(weighing.sizes.target_tokens, limit)
+        raise DamagedMemory(f"Its facts cannot move to the archive: {reason}.")
+    floor = min(sizes.target_tokens, limit)
     goal = limit - round((limit - floor) * SLACK)
     left: list[tuple[int, Move]] = []
-    for placed in _ranked(brain, weighing, keep):
+    for placed in _ranked(brain, paths, today, keep):
         if size <= goal:
             break
         one = placed.start, leaving(brain, placed)
@@ -190,8 +180,7 @@ def shrink(brain: str, archive: str, weighing: Weighing, keep: str) -> tuple[Mov
             left.append(one)
             size = smaller
     gone, taken = [move for _, move in sorted(left, key=lambda one: one[0])], block_ids(archive)
-    came = (archived(move.fact, taken, weighing.paths) for move in gone)
-    return (*gone, *came)
+    return (*gone, *(archived(move.fact, taken, paths) for move in gone))
 
 
 def archived(fact: Fact, taken: set[str], paths: VaultPaths) -> Move:
@@ -210,13 +199,13 @@ def is_ours(placed: PlacedFact, text: str, paths: VaultPaths) -> bool:
     return text[placed.start : placed.end].rstrip("\r") == f"- {render_fact(fact, paths)}"
 
 
-def _ranked(brain: str, weighing: Weighing, keep: str) -> list[PlacedFact]:
+def _ranked(brain: str, paths: VaultPaths, today: date, keep: str) -> list[PlacedFact]:
     kept = blank_private(brain)  # a line that a person put between private tags stays there
     ranked = []
     for one in parse_brain(brain).facts:
         is_shown = kept[one.start : one.end] == brain[one.start : one.end]
-        if is_shown and one.fact.block != keep and is_ours(one, brain, weighing.paths):
-            worth = _importance(one.fact, weighing.today)
+        if is_shown and one.fact.block != keep and is_ours(one, brain, paths):
+            worth = _importance(one.fact, today)
             ranked.append((worth, one.fact.written, one.start, one))
     return [one for *_, one in sorted(ranked, key=lambda each: each[:3])]
 

@@ -64,17 +64,9 @@ _LANGUAGE_NAMES = {
     "russian": "ru",
     "русский": "ru",
 }
-_ALL_NAMES = {
-    "all",
-    "*",
-    "everything",
-    "everyone",
-    "everybody",
-    "wszystko",
-    "wszyscy",
-    "все",
-    "всё",
-}
+_ALL_NAMES = frozenset(
+    ["all", "*", "everything", "everyone", "everybody", "wszystko", "wszyscy", "все", "всё"]
+)
 _SHOWN_CHARS = 40
 """Of a level that is none, in what is said of it."""
 

@@ -10,24 +10,12 @@ from vaultmind.types import SECTIONS, Section
 LANGUAGES = ("en", "pl", "ru")
 
 HEADINGS: dict[str, dict[Section, str]] = {
-    "en": {
-        "user": "User",
-        "preferences": "Preferences",
-        "decisions": "Decisions",
-        "current": "Current",
-    },
-    "pl": {
-        "user": "Użytkownik",
-        "preferences": "Preferencje",
-        "decisions": "Ustalenia",
-        "current": "Bieżące",
-    },
-    "ru": {
-        "user": "Пользователь",
-        "preferences": "Предпочтения",
-        "decisions": "Решения",
-        "current": "Текущее",
-    },
+    language: dict(zip(SECTIONS, names.split(), strict=True))
+    for language, names in (
+        ("en", "User Preferences Decisions Current"),
+        ("pl", "Użytkownik Preferencje Ustalenia Bieżące"),
+        ("ru", "Пользователь Предпочтения Решения Текущее"),
+    )
 }
 """What we write, by the agent's language."""
 

@@ -45,7 +45,7 @@ from vaultmind.memory.forget.kinds import Edit, Ref
 from vaultmind.memory.forget.taking import ERASABLES, Erasable
 from vaultmind.memory.forget.tombstones import Hiding, hidden_words
 from vaultmind.memory.late import FORGOTTEN, Late
-from vaultmind.memory.moves import Move, Sizes, Weighing
+from vaultmind.memory.moves import Move, Sizes
 from vaultmind.memory.queue import Queue
 from vaultmind.memory.rights import AUTO, VERDICTS, Authority, Decision, cautious, inferred
 from vaultmind.memory.words import content
@@ -231,27 +231,22 @@ class FactWriter:
     def would(self, asked: MemoryWrite) -> Outcome:
         """Return what a write would come to as the memory stands now; nothing is touched."""
         ask = replace(self._ask(asked), rng=random.Random(0))
-        decision = self._decide(ask.write, "brain")
-        if refused := self._refused(ask, decision):
+        if refused := self._refused(ask, self._decide(ask.write, "brain")):
             return refused
         steps: list[Step] = []
         self.brains.edit_brain(
             ask, lambda text: steps.append(plan(text, self.brains.text(ask.archive), ask))
         )
-        outcome, finds = steps[-1].outcome, self._hiding.finds
+        outcome = steps[-1].outcome
         try:
             if outcome.outcome == "written":
                 self._judge(ask.write, steps[-1])
                 outcome = replace(outcome, block=outcome.block if steps[-1].gone else "")
-            elif (
-                steps[-1].unsaid
-                and not inferred(ask.write)
-                and finds(ask.write.agent, ask.write.text)
-            ):
-                self._may_hide(ask.write, steps[-1], decision)
-                outcome = replace(outcome, outcome="written", nearest=())
         except Held as held:
-            outcome = self._waits(ask, held, None)[1]
+            name: OutcomeName = "denied" if held.decision.verdict == "deny" else "suggested"
+            path = ask.paths.suggestions if name == "suggested" else outcome.path
+            reason = held.decision.reason
+            outcome = replace(outcome, outcome=name, reason=reason, path=path, before="", block="")
         if told := _WOULD.get(outcome.outcome):
             words = quoted(outcome.fact or ask.write.text)
             outcome = replace(outcome, message=told.format(words, outcome.reason, outcome.path))
@@ -265,9 +260,8 @@ class FactWriter:
     def asking(self, write: MemoryWrite, words: tuple[str, ...]) -> Ask:
         """Return a write that is safe to store, with what it needs to know of the memory."""
         language = self._stores.authority.identity(write.agent).language or "en"
-        today = self._clock().date()
-        weighing = Weighing(self._paths, write.agent, today, language, self._settings.sizes)
-        return Ask(write, words, weighing, self._settings.rng)
+        today, sizes = self._clock().date(), self._settings.sizes
+        return Ask(write, words, self._paths, today, sizes, self._settings.rng, language)
 
     # --- who may --------------------------------------------------------------------------
 
@@ -310,54 +304,42 @@ class FactWriter:
         if decision.verdict != "allow":
             raise Held(decision, step)
 
-    def _may_hide(self, write: MemoryWrite, step: Step, decision: Decision) -> None:
-        """Raise Held where what no fact says may not be hidden by the caller alone."""
-        if decision.verdict != "allow" or write.hold:
-            raise Held(Decision("suggest", write.hold or decision.reason), step)
-
     def _held(self, ask: Ask, held: Held, witness: Witness | None) -> Outcome:
         """Put before the person what may not be written, or refuse it; return what that came to."""
-        write, outcome, dropped = self._waits(ask, held, witness or (lambda: ask.write.evidence))
+        write, outcome, reason = ask.write, held.step.outcome, held.decision.reason
+        if held.decision.verdict == "deny":
+            said, dropped = "Not written" if held.dropped else "Not allowed", held.dropped
+            message = f"{said}: {reason}. Nothing was changed."
+            outcome = replace(outcome, outcome="denied", message=message, reason=reason, before="")
+        else:
+            write, outcome, dropped = self._put(ask, held, witness)
         if dropped:
             ref = write.evidence or MessageRef(write.agent, "", "")
             self.drop(write.agent, ref.session, [(write.text, dropped, (ref.block,))], write.caller)
             return _shown(ask, outcome)
         return self._tell(write, _shown(ask, outcome))
 
-    def _waits(
+    def _put(
         self, ask: Ask, held: Held, witness: Witness | None
     ) -> tuple[MemoryWrite, Outcome, str]:
-        """Return a held write as it waits, its outcome, and why extraction's is dropped instead.
-
-        Without a witness nothing is put: it is only told what would come of it.
-        """
-        outcome, reason = held.step.outcome, held.decision.reason
-        if held.decision.verdict == "deny":
-            said = "Not written" if held.dropped else "Not allowed"
-            message = f"{said}: {reason}. Nothing was changed."
-            outcome = replace(outcome, outcome="denied", message=message, reason=reason, before="")
-            return ask.write, outcome, held.dropped
-        write = _readable(ask.write, held.step)
+        """Return a held write as it waits, its outcome, and why extraction's is dropped instead."""
+        reason, write = held.decision.reason, _readable(ask.write, held.step)
         put = self._stores.queue.seen(write)
-        if put.state == "new" and witness:
-            write = replace(write, evidence=witness())
+        if put.state == "new":
+            write = replace(write, evidence=witness() if witness else write.evidence)
             why = reason if write.how in FOUND else ""  # an agent gives a reason of its own
             told = dict.fromkeys(part for part in (write.reason, write.hold, why) if part)
             waiting = replace(write, reason=" · ".join(told))
             put = self._stores.queue.put(waiting, ask.language)
-        path, dropped = ask.paths.suggestions, ""
-        if put.state == "full":
-            reason, dropped = FULL, "too many"
-        elif put.state == "rejected":
-            reason = reason if witness else "the person has rejected this before"
+        full = put.state == "full"
+        path, reason = ask.paths.suggestions, FULL if full else reason
         message = f"{quoted(write.text)}: {_WAITS[put.state].format(reason=reason, path=path)}"
         name: OutcomeName = "suggested" if put.state in ("new", "waiting") else "denied"
-        before = "" if dropped or not witness else outcome.before
         outcome = replace(
-            outcome, outcome=name, message=message, reason=reason, path=path, block=put.id,
-            before=before,
+            held.step.outcome, outcome=name, message=message, reason=reason, path=path,
+            block=put.id, before="" if full else held.step.outcome.before,
         )  # fmt: skip
-        return write, outcome, dropped
+        return write, outcome, "too many" if full else ""
 
     # --- forgetting -----------------------------------------------------------------------
 
@@ -380,7 +362,7 @@ class FactWriter:
         write, words, agent = ask.write, ask.write.text, ask.write.agent
         if decision.verdict != "allow" or write.hold:
             if self._hiding.finds(agent, words):
-                self._may_hide(write, step, decision)
+                raise Held(Decision("suggest", write.hold or decision.reason), step)
             return step.outcome, ()
         refs = self._hiding.saying(agent, words, self._stores.naming(write.caller))
         hid = self._hiding.hide(refs)

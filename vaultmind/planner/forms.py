@@ -10,8 +10,8 @@ from itertools import accumulate
 from vaultmind import tokens
 from vaultmind.planner.candidates import Candidate, Spot
 from vaultmind.planner.code import lead_of
+from vaultmind.planner.names import may_hold, stems_of
 from vaultmind.planner.types import Detail, FileRecord, Layer, Piece
-from vaultmind.planner.words import may_hold, stems_of
 from vaultmind.vault.files import FileStat
 from vaultmind.vault.oneline import one_line
 

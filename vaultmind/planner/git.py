@@ -22,7 +22,7 @@ from typing import Literal
 
 from vaultmind.errors import BadArgument
 from vaultmind.planner.code import clean
-from vaultmind.planner.words import WordTable
+from vaultmind.planner.names import WordTable
 
 SECONDS = 30.0
 RETRY_SECONDS = 60.0

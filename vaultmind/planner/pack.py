@@ -16,6 +16,7 @@ from vaultmind import tokens
 from vaultmind.errors import VaultMindError
 from vaultmind.planner.candidates import Asked, Candidate
 from vaultmind.planner.forms import SIZES, Form, Page, forms_of, rendered
+from vaultmind.planner.names import stems_of
 from vaultmind.planner.telling import (
     CHANGED,
     EMPTY,
@@ -34,7 +35,6 @@ from vaultmind.planner.types import (
     Piece,
     PlannedContext,
 )
-from vaultmind.planner.words import stems_of
 from vaultmind.redact import blank_passages
 from vaultmind.types import Freshness, Reason
 

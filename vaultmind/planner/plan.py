@@ -12,10 +12,9 @@ from vaultmind import tokens
 from vaultmind.episodes.gains import Work, figures_of
 from vaultmind.episodes.types import Offer
 from vaultmind.errors import BadArgument
-from vaultmind.planner.candidates import Asked
+from vaultmind.planner.candidates import Asked, measured
 from vaultmind.planner.earlier import SLACK, Earlier, Recalled, told_within
 from vaultmind.planner.episodes import is_ready, offer_of
-from vaultmind.planner.features import measured
 from vaultmind.planner.pack import (
     CONSIDERED,
     Assembled,

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from vaultmind.errors import install_hint
 from vaultmind.planner.candidates import LINKED, Asked, Candidate, missing_of
-from vaultmind.planner.names import told_by
+from vaultmind.planner.names import may_hold, stems_of, told_by, written_in
 from vaultmind.planner.types import CacheStatus, FileRecord, Layer, Piece, Understood
-from vaultmind.planner.words import may_hold, stems_of, written_in
 from vaultmind.plural import counted
 from vaultmind.types import Reason
 from vaultmind.vault.oneline import one_line

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING
 
 import anyio
@@ -86,8 +86,10 @@ async def serve_http(app: App, started: Callable[[int], None]) -> None:
         ws="none",
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    server = _Server(config, lambda: started(listener.getsockname()[1]))
+    server = uvicorn.Server(config)
+    server.capture_signals = contextlib.nullcontext  # type: ignore[assignment, method-assign]
     with listener:
+        started(listener.getsockname()[1])  # who connects already waits in its queue
         serving = asyncio.create_task(server.serve([listener]))
         try:
             await asyncio.shield(serving)
@@ -96,25 +98,6 @@ async def serve_http(app: App, started: Callable[[int], None]) -> None:
             with anyio.CancelScope(shield=True):
                 await serving
             raise
-
-
-class _Server(uvicorn.Server):
-    """Uvicorn without signal handlers (they are the daemon's), telling when it begins."""
-
-    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
-        super().__init__(config)
-        self.on_started = started
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None, None, None]:
-        """Leave signals alone."""
-        yield
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen, then say so."""
-        await super().startup(sockets)
-        if self.started:
-            self.on_started()
 
 
 class _Mcp:

@@ -1,28 +1,22 @@
 """What is written when a conversation ends: what it was about, what was decided, what is next.
 
-Extractive, at once: the next conversation starts with it, long before a model has had time to say
-it better.
+It is the sliding summary of all of it, at once: the next conversation starts with it, long before
+a model has had time to say it better.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
-from vaultmind.redact import MARK, PRIVATE
-from vaultmind.session.sentences import (
-    headings,
-    read,
-    said,
-    sentences,
-    shortened,
-    unmarked,
-)
+from vaultmind.redact import MARK
+from vaultmind.session.sentences import headings, read, said, sentences, shortened, unmarked
 from vaultmind.session.summary import (
     Line,
     Rolling,
     faded,
+    fold,
     is_spoken,
     lines_of,
     section_text,
@@ -33,16 +27,14 @@ from vaultmind.tokens import clip, count
 from vaultmind.types import Message
 from vaultmind.vault.oneline import escape
 
-LINE_TOKENS = 32
-MOST = {"decision": 8, "other": 4, "next": 4, "question": 4, "fact": 6}
-"""Lines of each section, taken in turns; what there is room for beyond them comes after."""
+LINE_TOKENS, KEPT_TOKENS = 32, 1200
+"""A longer line is cut; tokens of the summary from which the lines are chosen."""
 TITLES = {"other": "about", "decision": "decision", "fact": "fact", "question": "question"}
 """The order in which the sections are shown, and their headings."""
 SLIGHT_WORDS = 5
 """Content words from which a statement counts for itself."""
 ASKED = 1.5
 """What a line weighs more that the user says to one who works with tools."""
-_LETTER = re.compile(r"[^\W_]")
 
 
 def active_context(
@@ -54,66 +46,40 @@ def active_context(
     said at all. `messages` are those that may be recalled, all or those that `rolling` does not
     hold. Each bullet stands in a message, whole or as a marked piece.
     """
-    language = language or rolling.language
-    rest = unfolded(messages, rolling.upto)
-    total = rolling.messages + len(rest)
-    tools = {at for at, one in enumerate(rest, rolling.messages + 1) if one.role == "tool"}
-    found: dict[str, list[Line]] = {name: [] for name in MOST}
-
-    def worth(line: Line) -> float:
-        return faded(line, total) + (ASKED if tools and line.speaker == "user" else 0.0)
-
-    lines = [
-        one
-        for one in (*rolling.lines, *lines_of(rest, rolling.messages, language))
-        if one.kind == "decision" or not _was_taken_out(one.text)
-    ]
-    for line in sorted(lines, key=lambda one: (-worth(one), -one.at)):
-        if line.at + 1 in tools and line.kind == "other" and line.speaker != "user":
-            continue  # it says what a tool was about to be used for
+    language, rest = language or rolling.language, unfolded(messages, rolling.upto)
+    whole = fold(rolling, rest, KEPT_TOKENS, language)
+    total, titles = whole.messages, headings(language)
+    before_tools = {one.block for one, after in pairwise(rest) if after.role == "tool"}
+    works = any(one.role == "tool" for one in rest)
+    found: list[tuple[str, Line]] = []
+    for line in whole.lines:
+        announces = line.kind == "other" and line.speaker != "user" and line.source in before_tools
+        if announces or (MARK.search(line.text) and line.kind != "decision"):
+            continue  # what a tool was about to be used for; what a secret was taken out of
         plans = said(read(unmarked(line.text), language).folded, "next")
         is_next = plans and 2 * line.at > total and line.kind in ("fact", "other")
         short = replace(line, text=shortened(line.text, LINE_TOKENS))
-        found["next" if is_next else line.kind].append(short)
-    text = _closing(found, max_tokens, language)
-    if text or not any(map(is_spoken, messages)):
-        return text
-    spoken = [text for one in messages if is_spoken(one) for text in sentences(one.text)]
-    best = [some[0].text for some in found.values() if some] or spoken
-    cuts = (escape(clip(best[0], most)) for most in range(max_tokens, 0, -1)) if best else ()
-    return next((one for one in cuts if count(one) <= max_tokens), "")
-
-
-def _closing(found: dict[str, list[Line]], max_tokens: int, language: str) -> str:
-    """Return the sections with as many of their lines as there is room for, turn by turn."""
-    titles = headings(language)
+        found.append(("next" if is_next else line.kind, short))
 
     def text(chosen: Collection[Line], *, marked: bool = False) -> str:
         parts = []
         for name, title in (TITLES | {"next": "next"}).items():
-            kept = sorted((one for one in found[name] if one in chosen), key=lambda one: one.at)
+            kept = [one for section, one in found if section == name and one in chosen]
             items = [source_bullet(one) if marked else escape(one.text) for one in kept]
-            if items and chosen:
-                parts.append(section_text(titles[title], items))
+            parts += [section_text(titles[title], items)] if items else []
         return "\n\n".join(parts)
 
-    numbered = [
-        (at // most, at, line) for name, most in MOST.items() for at, line in enumerate(found[name])
-    ]
-    turns = [one for _, at, one in sorted(numbered, key=lambda one: one[:2])]
+    def worth(line: Line) -> float:
+        return faded(line, total) + (ASKED if works and line.speaker == "user" else 0.0)
+
     chosen: list[Line] = []
-    for line in turns:
-        chosen.append(line)
-        if count(text(chosen)) > max_tokens:
-            chosen.pop()
-    return text(chosen, marked=True)
-
-
-def _was_taken_out(text: str) -> bool:
-    """Tell whether a sentence had a secret in it, or nothing is left of it but a mark."""
-    marks = MARK.findall(text)
-    secret = any(mark != f"‹{PRIVATE}›" for mark in marks)
-    return secret or (bool(marks) and not _LETTER.search(MARK.sub("", text)))
+    for _, line in sorted(found, key=lambda one: (-worth(one[1]), -one[1].at)):
+        if count(text([*chosen, line])) <= max_tokens:
+            chosen.append(line)
+    if chosen:
+        return text(chosen, marked=True)
+    spoken = (text for one in messages if is_spoken(one) for text in sentences(one.text))
+    return escape(clip(next(spoken, ""), max_tokens // 3))
 
 
 def is_slight(messages: Sequence[Message], rolling: Rolling, language: str = "") -> bool:
@@ -123,8 +89,7 @@ def is_slight(messages: Sequence[Message], rolling: Rolling, language: str = "")
     """
     language = language or rolling.language
     lines = lines_of(messages, 0, language)
-    told = [one for one in lines if one.speaker == messages[0].speaker or one.speaker == "user"]
+    told = [one for one in lines if one.speaker in (messages[0].speaker, "user")]
     counts = [len(read(one.text, language).stems) for one in told if one.kind != "question"]
-    kinds = {one.kind for one in lines}
     few = len(told) <= 1 and max(counts, default=0) < SLIGHT_WORDS
-    return not rolling.messages and few and "decision" not in kinds
+    return not rolling.messages and few and all(one.kind != "decision" for one in lines)

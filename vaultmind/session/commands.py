@@ -2,7 +2,7 @@
 
 Standard library only: the hook imports this while its host waits. Of a command that checks
 something (tests, a build, a linter) the program's name from a fixed list is kept and whether it
-went well; of one that reads or searches, the files. Secrets stand in a command's other words.
+went well. Secrets stand in a command's other words.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_CHARS = 10_000
 """Characters of a command that are looked at."""
-MAX_PATHS, MAX_FOUND, MAX_RUNS = 10, 5, 3
+MAX_FOUND, MAX_RUNS = 5, 3
 TAIL_CHARS = 4000
 """Characters at the end of what a command printed, from which it is told how its tests went."""
 _CHECKS = frozenset({
@@ -40,8 +40,6 @@ _BEFORE = frozenset({
     "pipenv", "hatch", "pdm", "rye", "bundle", "run", "timeout", "python", "python3",
 })  # fmt: skip
 """Words that may stand before the program that is meant."""
-_READERS = frozenset({"cat", "head", "tail", "less", "more", "bat", "nl", "view"})
-_SEARCHERS = frozenset({"grep", "egrep", "rg", "ag", "ack"})
 _SEPARATORS = frozenset(";&|()\n")
 _ASIDE = re.compile(r"[A-Za-z_]\w*=|-|\d+[smh]?$")
 _COMMITS = re.compile(
@@ -61,38 +59,22 @@ _GOOD = re.compile(
 )
 
 
-def told_of(command: str, cwd: str, printed: str, went: str) -> dict[str, Any]:
-    """Return what a command did: {reads, found, query, runs, commits}.
+def told_of(command: str, printed: str, went: str) -> dict[str, Any]:
+    """Return what a command did: {runs, commits}.
 
     `went` is how the whole went: `yes`, `no` or empty where nobody knows. A run is its outcome
     and its program: `yes pytest`, ` npm test`.
     """
-    reads: list[str] = []
-    runs: list[str] = []
-    query, found = "", list[str]()
-    command = command[:MAX_CHARS]
+    command, runs = command[:MAX_CHARS], list[str]()
     commits = bool(_COMMITS.search(command))
     for words, after in _simple(command):
         name, rest = _program(words)
-        plain = [one for one in rest if not one.startswith("-")]
-        if name == "cd" and rest:
-            cwd = os.path.join(cwd, os.path.expanduser(rest[0]))
-        elif name in _READERS:
-            files = (one for one in plain if "*" not in one and not one.isdigit())
-            reads += [os.path.join(cwd, os.path.expanduser(one)) for one in files]
-        elif name in _SEARCHERS and not query:
-            query, found = (plain or [""])[0], paths_in(printed, cwd)
-        if check := _check(name, plain):
+        if check := _check(name, [one for one in rest if not one.startswith("-")]):
             passed_on = {"&&", "|", "|&"} if "pipefail" in command else {"&&"}
             sure = went if set(after) <= passed_on and (went == "yes" or not after) else ""
             runs.append(f"{sure or _by_words(printed)} {check}")
-    return {
-        "reads": reads[:MAX_PATHS],
-        "found": found[:MAX_FOUND],
-        "query": query,
-        "runs": runs[:MAX_RUNS] or ([f"{went} git commit"] if commits and went == "no" else []),
-        "commits": commits and went != "no",
-    }
+    failed = [f"{went} git commit"] if commits and went == "no" else []
+    return {"runs": runs[:MAX_RUNS] or failed, "commits": commits and went != "no"}
 
 
 def paths_in(printed: str, cwd: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""One conversation in memory, kept as its files are: messages, topics, sliding summary.
+"""One conversation in memory, kept as its files are: messages, topics, one sliding summary.
 
 The file is the truth: a look at its stamp tells whether it changed, and what was appended is read
 alone.
@@ -11,9 +11,8 @@ import re
 import threading
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
 
 from vaultmind.config import Config
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote, VaultMindError
@@ -21,31 +20,25 @@ from vaultmind.index.words.language import detect
 from vaultmind.ports import MessageVectors, Report, silent
 from vaultmind.redact import blank_private, mask
 from vaultmind.session import topics
-from vaultmind.session.files import read_text
+from vaultmind.session.files import Records, read_text
 from vaultmind.session.recall import SegmentIndex, SegmentMessage, is_embedded
 from vaultmind.session.summary import (
-    ModelLines,
     Rolling,
     TopicMark,
     Window,
     astray,
     due,
     fold,
-    shown,
     visible,
-    with_model_lines,
     without,
 )
 from vaultmind.session.summary_file import parse_rolling, rewritten
 from vaultmind.tokens import count
 from vaultmind.types import Caller, Message, Progress
-from vaultmind.vault.files import Change, FileStat, FileText, VaultReader, decode, read_bytes
+from vaultmind.vault.files import FileStat, FileText, VaultReader, decode, read_bytes
 from vaultmind.vault.parts import without_hidden
 from vaultmind.vault.session_meta import SessionMeta
 from vaultmind.vault.transcript import parse_session
-
-if TYPE_CHECKING:
-    pass
 
 UNSETTLED_NS = 50_000_000
 """A file changed so shortly before it was read may change again within the same stamp."""
@@ -57,8 +50,6 @@ NEW = 3
 """A conversation, or a topic in it, of fewer messages that say something has just begun."""
 SAMPLE_MESSAGES, SAMPLE_CHARACTERS = 8, 1200
 """By which the conversation's language is told: of its newest messages."""
-ASKED_AT_ONCE, TOLD_BACK, EARLIER_TOKENS = 24, 240, 200
-"""Messages that a model is asked about at once, and at all; tokens of the summary it is shown."""
 _HEADING = re.compile(r"^#{1,6} (?![ \t]*Segment[ \t]+\d)([^\r\n]*\S)", re.MULTILINE)
 
 log = logging.getLogger(__name__)
@@ -66,33 +57,6 @@ Hidden = Callable[[str], frozenset[tuple[str, str]]]
 """Returns (record, part) of all that is hidden of an agent: the same object while it is the same.
 
 A message of a session by block or own id; a part of a summary (path without `.md`), by block."""
-
-
-class RecordGate(Protocol):
-    """The part of the gate that stores what is written about a conversation."""
-
-    def save(self, relative: str, change: Change, caller: Caller, reason: str) -> object:
-        """Change a file by compare-and-swap: `change` may be called again on new text."""
-        ...
-
-    def keeps_records(self, agent: str) -> bool:
-        """Tell whether anything is written about an agent's conversations."""
-        ...
-
-
-class SummaryModel(Protocol):
-    """Says in few words what was said: a language model. Slow; asked in the background."""
-
-    def ready(self) -> bool:
-        """Tell whether it may be asked now: there is a model, it is not paused, and has time."""
-        ...
-
-    def lines(self, messages: Sequence[Message], earlier: str, language: str) -> ModelLines | None:
-        """Return what some messages come to, which follow those that `earlier` sums up.
-
-        Each line is said by the messages it names. None where it failed, and may try again.
-        """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +120,11 @@ class Surroundings:
     """Where conversations are read and written."""
 
     reader: VaultReader
-    gate: RecordGate
+    gate: Records
     hidden: Hidden
     vectors: MessageVectors
     settings: ConversationSettings
     stopping: threading.Event = field(default_factory=threading.Event)
-    writing: threading.Lock = field(default_factory=threading.Lock)
-    """Held while a model's answer is written: none is once `stopping` is set."""
 
 
 class Conversation:
@@ -187,16 +149,13 @@ class Conversation:
         self._hidden: frozenset[tuple[str, str]] = frozenset()
         self._names: frozenset[str] = frozenset()
         self._language = "en"
-        self._index = SegmentIndex()
-        self._indexed = 0
+        self._index, self._indexed, self._embedder = SegmentIndex(), -1, ""
         self._lacking: dict[str, str] = {}
         """Keys of messages whose vector is still to come, by block id (or own id without)."""
         self._vector_state: object = None
-        self._embedder = ""
         self._summary: tuple[object, int, str] = (None, 0, "")
         """Stamp, segment and text of the summary's file as it was read."""
         self._refused = ""
-        self._shown: Rolling | None = None
         self._view: View | None = None
         self._heard_segment, self._heard = 0, 0
         self._running = topics.Running()
@@ -248,32 +207,31 @@ class Conversation:
         now = [_clean(one.message) for one in found.messages]
         if now[: len(before)] != before:
             self.edited, self._indexed, self._heard_segment = True, -1, 0
-            self._shown = None
-        self._text, self.meta = text, found.meta
+        self._text, self.meta, self.segment = text, found.meta, found.segment
         self._starts[keep:] = [one.start for one in found.messages]
         self._segments[keep:] = [one.segment for one in found.messages]
         self.messages[keep:] = now
-        self.segment = found.segment
         return True
 
     def _hide(self) -> bool:
         """Look at what is hidden, if that changed; return whether it changes anything here."""
-        hidden = self._place.hidden(self.agent)
-        if hidden is self._hidden:
+        hidden, before = self._place.hidden(self.agent), self._hidden
+        if hidden is before:
             return False
-        records = ("", self.session, self._record)
-        before = {one for one in self._hidden if one[0] in records}
-        after = {one for one in hidden if one[0] in records}
         self._hidden = hidden
-        if before == after:
-            return False
-        self._names = frozenset(part for record, part in after if record != self._record)
-        self._indexed, self._shown = -1, None
-        return True
+        own = {one for one in before ^ hidden if one[0] in ("", self.session, self._record)}
+        self._names = frozenset(part for name, part in hidden if name in ("", self.session))
+        self._indexed = -1 if own else self._indexed
+        return bool(own)
 
     @property
     def _record(self) -> str:
         return self._paths.rolling(self.agent, self.session, self.segment).removesuffix(".md")
+
+    @property
+    def _first(self) -> int:
+        """Return the place of the running segment's first message."""
+        return bisect_left(self._segments, self.segment)
 
     def _is_recallable(self, message: Message) -> bool:
         hidden = message.block in self._names or message.id in self._names
@@ -281,8 +239,7 @@ class Conversation:
 
     def _gather(self) -> None:
         """Bring what may be recalled of the running segment, and its language, up to date."""
-        first = bisect_left(self._segments, self.segment)
-        self._visible = [one for one in self.messages[first:] if self._is_recallable(one)]
+        self._visible = [one for one in self.messages[self._first :] if self._is_recallable(one)]
         newest = [one for one in self._visible[-2 * SAMPLE_MESSAGES :] if one.text]
         users = [one.text for one in newest if one.role == "user"]
         said = users or [one.text for one in newest if one.role == "assistant"]
@@ -293,12 +250,8 @@ class Conversation:
     def _index_new(self) -> None:
         """Give the index the messages that it lacks; make it anew where others changed."""
         vectors, least = self._place.vectors, self._place.settings.min_message_tokens
-        if vectors.embedder_id != self._embedder:
-            if self._embedder:  # vectors of two embedders cannot be compared
-                self._indexed = -1
-            self._embedder = vectors.embedder_id
-            self._index.measure_by(self._embedder)
-        if self._indexed < 0:
+        if self._indexed < 0 or vectors.embedder_id != self._embedder:
+            self._embedder = vectors.embedder_id  # vectors of two embedders cannot be compared
             self._index, self._indexed = SegmentIndex(self._embedder, least), 0
             self._lacking, self._view = {}, None
         for number in range(self._indexed, len(self.messages)):
@@ -306,7 +259,6 @@ class Conversation:
             if not self._is_recallable(one):
                 continue
             key, tokens = key_of(one) or f"n{number + 1}", count(one.text)
-            link = f"[[#^{one.block}]]" if one.block else ""
             self._index.add(
                 SegmentMessage(
                     key=key,
@@ -315,7 +267,7 @@ class Conversation:
                     tokens=tokens,
                     speaker=one.speaker,
                     segment=self._segments[number],
-                    link=link,
+                    link=f"[[#^{one.block}]]" if one.block else "",
                     day=one.time[:10],
                 )
             )
@@ -333,12 +285,6 @@ class Conversation:
             for name, vector in found.items():
                 self._index.give(self._lacking.pop(name), vector)
 
-    def lacks_vectors(self) -> bool:
-        """Tell whether a message that is still to be heard lacks its vector."""
-        with self.lock:
-            at = self._heard if self._heard_segment == self.segment else -LOOKED_BACK
-            return any((one.block or one.id) in self._lacking for one in self._visible[at:])
-
     # --- the summary ----------------------------------------------------------------------
 
     def _take_summary(self) -> bool:
@@ -350,40 +296,38 @@ class Conversation:
         stamp: object = None
         try:
             stamp = self._place.reader.stat(path)
-            if (stamp, self.segment) == self._summary[:2]:
-                return False
-            text, why = read_text(self._place.reader, path)
         except (PathRefused, UnreadableNote) as error:
             stamp = why = error.reason
-            if (stamp, self.segment) == self._summary[:2]:
-                return False
+        if (stamp, self.segment) == self._summary[:2]:
+            return False
+        if not why:
+            text, why = read_text(self._place.reader, path)
         self.rolling = parse_rolling(text) if text.strip() else Rolling(self.session, self.agent)
-        self._summary, self._refused, self._shown = (stamp, self.segment, text), why, None
+        self._summary, self._refused = (stamp, self.segment, text), why
         return True
 
     def _seen(self) -> View:
         """Return the view; the summary without what is hidden or no longer said, and secrets."""
-        if self._shown is None:
-            hidden = {part for record, part in self._hidden if record == self._record}
-            text = self._summary[2]
-            masked = mask(without_hidden(text, hidden.__contains__) if hidden else text).text
-            rolling = self.rolling if masked == text else parse_rolling(masked)
-            self._shown = without(rolling, self._astray(self.rolling))
-        first = bisect_left(self._segments, self.segment)
-        gone = {o.block for o in self.messages[first:] if not self._is_recallable(o)} | self._names
+        hidden = {part for record, part in self._hidden if record == self._record}
+        text = self._summary[2]
+        masked = mask(without_hidden(text, hidden.__contains__) if hidden else text).text
+        rolling = self.rolling if masked == text else parse_rolling(masked)
+        rolling = without(rolling, self._astray(self.rolling))
+        gone = {o.block for o in self.messages[self._first :] if not self._is_recallable(o)}
+        gone |= self._names
         running = self._running
-        fresh = running.heard and (running.topic.said < NEW or running.doubt is not None)
+        turned = running.heard and (running.topic.said < NEW or running.doubt is not None)
         return View(
             agent=self.agent,
             session=self.session,
             segment=self.segment,
             path=self.path,
             messages=tuple(self._visible),
-            rolling=visible(self._shown, gone.__contains__) if gone else self._shown,
+            rolling=visible(rolling, gone.__contains__) if gone else rolling,
             index=self._index,
             language=self._language,
             topic_is_new=len(self._visible) < NEW
-            or bool(fresh and self._heard_segment == self.segment),
+            or bool(turned and self._heard_segment == self.segment),
             refused=self._refused,
             ended=not self.meta.source and (self.meta.state != "open" or bool(self.meta.ended)),
             imported=bool(self.meta.source),
@@ -398,11 +342,10 @@ class Conversation:
         Return how many are still due. What cannot be saved is kept in memory, and saved with the
         next fold that can.
         """
-        if not (waiting := len(self._due(self.rolling, window))):
-            self.tidy()
-            return 0
         with self.work:
             self.tidy()
+            if not (waiting := len(self._due(self.rolling, window))):
+                return 0
             self.hear()
             done = 0
             while done < min(most, waiting) and not self._place.stopping.is_set():
@@ -412,22 +355,22 @@ class Conversation:
             return len(self._due(self.rolling, window))
 
     def _due(self, rolling: Rolling, window: Window) -> Sequence[Message]:
-        with self.lock:
-            return due(self._unfolded(rolling), "", window) if self.view() else ()
-
-    def _unfolded(self, rolling: Rolling) -> list[Message]:
-        """Return what may be recalled of the running segment and is not in its summary.
+        """Return what is to be folded now: what the summary lacks and has left the window.
 
         The last message in the summary may be hidden or deleted by now: it is looked for among
         all, and then by its time.
         """
-        first = bisect_left(self._segments, self.segment)
-        for number in range(len(self.messages) - 1, first - 1, -1):
-            one = self.messages[number]
-            if rolling.upto and rolling.upto in (one.id, one.block):
-                return [one for one in self.messages[number + 1 :] if self._is_recallable(one)]
-        until = rolling.updated if rolling.upto else ""
-        return [one for one in self._visible if not until or one.time > until]
+        with self.lock:
+            if not self.view():
+                return ()
+            for number in range(len(self.messages) - 1, self._first - 1, -1):
+                one = self.messages[number]
+                if rolling.upto and rolling.upto in (one.id, one.block):
+                    later = [it for it in self.messages[number + 1 :] if self._is_recallable(it)]
+                    return due(later, "", window)
+            until = rolling.updated if rolling.upto else ""
+            later = [one for one in self._visible if not until or one.time > until]
+            return due(later, "", window)
 
     def _folded(self, base: Rolling, window: Window) -> Rolling:
         """Return a summary with what is due in it, a few messages at a time as it grows."""
@@ -459,7 +402,10 @@ class Conversation:
         """Change a segment's summary in its file; in memory alone where that cannot be."""
         segment = segment or self.segment
         gate, running = self._place.gate, segment == self.segment
-        path, text, stamp = self._paths.rolling(self.agent, self.session, segment), "", None
+        path, (stamp, _, text) = (
+            self._paths.rolling(self.agent, self.session, segment),
+            self._summary,
+        )
         new = self.rolling
 
         def change(file: FileText | None) -> str | None:
@@ -469,61 +415,25 @@ class Conversation:
             new = update(base)
             return rewritten(text, new) if new != base else None
 
-        if gate.keeps_records(self.agent):
-            try:
+        written: object = None
+        try:
+            if gate.keeps_records(self.agent):
                 written = gate.save(path, change, Caller("agent", self.agent), reason)
-            except VaultMindError as error:
-                log.warning("the summary of %s was not saved: %s", self.path, error)
-                new = update(self.rolling) if running else new
-                text, stamp = self._summary[2], self._summary[0]
-                self.edited = self.edited or not running
-            else:
                 if not isinstance(written, FileText):
                     return
-                text, stamp = written.text, written.stat
-                kept = parse_rolling(text)
-                new = kept if kept.upto == new.upto else new  # its front matter may be broken
+        except VaultMindError as error:
+            log.warning("the summary of %s was not saved: %s", self.path, error)
+            self.edited = self.edited or not running
+        if isinstance(written, FileText):
+            text, stamp = written.text, written.stat
+            kept = parse_rolling(text)
+            new = kept if kept.upto == new.upto else new  # its front matter may be broken
         elif running:
             new = update(self.rolling)
         with self.lock:
             if running:
                 self.rolling, self._summary = new, (stamp, segment, text)
-                self._view = self._shown = None
-
-    def ask(self, model: SummaryModel) -> bool:
-        """Have a model say what was folded; return whether it said anything of some messages."""
-        gate, tokens = self._place.gate, self._place.settings.summary_tokens
-        with self.lock:
-            view = self.view()
-            if not view or view.ended or view.imported or not gate.keeps_records(self.agent):
-                return False
-            segment, language, rolling = self.segment, self._language, self.rolling
-            places = {name: at for at, o in enumerate(self._visible, 1) for name in (o.block, o.id)}
-            upto = places.get(rolling.upto, 0)
-            first = max(places.get(rolling.told, 0) if rolling.told else 0, upto - TOLD_BACK)
-            folded = list(enumerate(self._visible, 1))[first:upto]
-        spoken = [(at, o) for at, o in folded if o.role in ("user", "assistant") and o.text.strip()]
-        asked = dict(spoken[:ASKED_AT_ONCE])
-        if not asked or not model.ready():
-            return False
-        earlier = shown(view.rolling, EARLIER_TOKENS, speakers=True)
-        answer = model.lines(list(asked.values()), earlier, language)
-        with self._place.writing, self.work:
-            if answer is None or self._place.stopping.is_set():
-                return False
-            self._write(
-                lambda base: with_model_lines(base, answer, asked, tokens, self._changed(asked)),
-                "a model says what was said",
-                segment,
-            )
-        return bool(self.rolling.told != rolling.told)
-
-    def _changed(self, asked: Mapping[int, Message]) -> set[str]:
-        """Return the messages that may not be recalled any more, or say something else by now."""
-        with self.lock:
-            self.view()
-            now = {one.block: one.text for one in self.messages if self._is_recallable(one)}
-            return {one.block for one in asked.values() if now.get(one.block) != one.text}
+                self._view = None
 
     # --- topics ---------------------------------------------------------------------------
 
@@ -537,10 +447,9 @@ class Conversation:
                     self._begin_hearing()
                 self._heard = min(self._heard, len(self._visible))
                 waiting = self._visible[self._heard :]
-                vectors = [self._index.vector_of(key_of(one)) for one in waiting]
                 language = self._language
-            for message, vector in zip(waiting, vectors, strict=True):
-                step = topics.hear(self._running, message, language, vector)
+            for message in waiting:
+                step = topics.hear(self._running, message, language)
                 self._running = step.running
                 if step.ended and step.ended.label:
                     self._ended.append(step.ended)
@@ -557,19 +466,16 @@ class Conversation:
         """
         self._heard_segment, self._ended, self._begun = self.segment, [], []
         self._heard = max(0, len(self._visible) - LOOKED_BACK)
-        first = bisect_left(self._segments, self.segment)
-        found = [
-            (match[1], bisect_left(self._starts, match.start()))
-            for match in _HEADING.finditer(self._text, self._starts[first - 1] if first else 0)
-        ]
-        headed = [(title, at) for title, at in found if first <= at < len(self.messages)]
         self._running = topics.Running(messages=self._heard)
-        for title, at in headed:
-            heard = sum(map(self._is_recallable, self.messages[first:at]))
-            self._ended.append(TopicMark(title, self.messages[at].block, heard + 1))
-            started = topics.Running(messages=heard)
-            self._running = topics.turn(started, self.messages[at].block, heard + 1).running
-            self._heard = heard
+        first = self._first
+        for match in _HEADING.finditer(self._text, self._starts[first - 1] if first else 0):
+            at = bisect_left(self._starts, match.start())
+            if first <= at < len(self.messages):
+                heard = sum(map(self._is_recallable, self.messages[first:at]))
+                self._ended.append(TopicMark(match[1], self.messages[at].block, heard + 1))
+                started = topics.Running(messages=heard)
+                self._running = topics.turn(started, self.messages[at].block, heard + 1).running
+                self._heard = heard
         self._ended = self._ended[:-1]  # the last one goes on
 
     def write_headings(self) -> None:

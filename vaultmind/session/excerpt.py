@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_left
 
-from vaultmind.index.words.terms import fold, query_terms, stems
+from vaultmind.index.words.terms import query_terms, stems
 from vaultmind.session.recall import LANGUAGES, telling_terms
 
 MARK = "…"
@@ -23,7 +22,6 @@ _PROPERTIES = re.compile(r"(?:[^\s:#>|-][^:\n]*: [^\n]*\n)+\n")
 _HEADING = re.compile(rf"\A({_PROPERTIES.pattern})?\s*#{{1,6}}[ \t][^\n]*(?:\n|\Z)")
 _EMPHASIS = re.compile(r"\*+|==")
 _BLOCK_ID = re.compile(r"[ \t]\^[A-Za-z0-9-]+[ \t]*$", re.M)
-_JOINING = {"\u200d", "\ufe0f", "\ufe0e"}
 
 
 def sought(query: str) -> frozenset[str]:
@@ -43,8 +41,13 @@ def excerpt(text: str, about: frozenset[str], lang: str, most: int) -> str:
         return plain
     match = _PROPERTIES.match(text)
     opening = len(one_line(match[0])) + 1 if match and text[match.end() :].strip() else 0
+    places = [
+        (word.start(), stem)
+        for word in _WORD.finditer(plain)
+        for stem in stems(word.group(), lang)[:1]
+        if stem in about
+    ][:MOST_MATCHES]
     opens = {0, opening, *(found.end() for found in _SENTENCE.finditer(plain))}
-    places = _places(plain, about, lang)
     tries = set(opens)
     for at, _ in places:
         space = plain.find(" ", max(0, at - LEAD - 1)) + 1
@@ -56,7 +59,14 @@ def excerpt(text: str, about: frozenset[str], lang: str, most: int) -> str:
         held = [stem for _, stem in places[first:last]]
         return len(set(held)), len(held), start in opens, start == opening, -start
 
-    return _cut(plain, max(sorted(tries), key=worth), most)
+    start = max(sorted(tries), key=worth)
+    before = MARK if start else ""
+    if len(plain) - start <= most - len(before):
+        return before + plain[start:]
+    end = start + most - len(before) - len(MARK)
+    space = plain.rfind(" ", start, end + 1)
+    end = space if space > start + (end - start) // 2 else end
+    return before + plain[start:end].rstrip(" ,;:") + MARK
 
 
 def one_line(text: str) -> str:
@@ -68,36 +78,3 @@ def one_line(text: str) -> str:
     bare = _BLOCK_ID.sub("", _MARKUP.sub("", body if body.strip() else text))
     bare = _LINK.sub(lambda match: match[1] or match[2] or "", bare)
     return " ".join(_EMPHASIS.sub("", bare).split())
-
-
-def _places(plain: str, about: frozenset[str], lang: str) -> list[tuple[int, str]]:
-    """Return where what is sought stands, and what of it, in order; within words at need."""
-    found = [
-        (match.start(), stem)
-        for match in _WORD.finditer(plain)
-        for stem in stems(match.group(), lang)[:1]
-        if stem in about
-    ]
-    folded = fold(plain)
-    if found or len(folded) != len(plain):
-        return found[:MOST_MATCHES]
-    return sorted((folded.find(stem), stem) for stem in about if len(stem) > 1 and stem in folded)
-
-
-def _cut(plain: str, start: int, most: int) -> str:
-    """Return a span from a place on, with a mark where something is missing."""
-    before = MARK if start else ""
-    if len(plain) - start <= most - len(before):
-        return before + plain[start:]
-    end = start + most - len(before) - len(MARK)
-    space = plain.rfind(" ", start, end + 1)
-    if space > start + (end - start) // 2:
-        end = space
-    while end > start + 1 and _joins(plain[end], plain[end - 1]):
-        end -= 1
-    return before + plain[start:end].rstrip(" ,;:") + MARK
-
-
-def _joins(here: str, before: str) -> bool:
-    """Tell whether a character belongs to the one before it."""
-    return here in _JOINING or before == "\u200d" or unicodedata.category(here).startswith("M")

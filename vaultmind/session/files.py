@@ -8,7 +8,7 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
@@ -21,17 +21,24 @@ from vaultmind.redact import blank_private, mask
 from vaultmind.session.unkept import unkept
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import OPEN_FLAGS, Change, FileStat, FileText, VaultReader, stat_of
-from vaultmind.vault.nesting import safe
+from vaultmind.vault.nesting import SPEAKER_SHOWN, quote, safe
 from vaultmind.vault.paths import SESSION_ID, VaultPaths
 from vaultmind.vault.properties import front_matter
 from vaultmind.vault.session_meta import BOM, SessionMeta, parse_meta, runs
-from vaultmind.vault.transcript import Transcript, count_messages, parse_session
+from vaultmind.vault.transcript import (
+    Transcript,
+    completion,
+    count_messages,
+    parse_session,
+    render_message,
+)
 
 Shows = Callable[[str, Caller], bool]
 """Tells whether a caller may see a vault-relative path."""
 Hides = Callable[[str, str, str], bool]
 """Tells whether a part of a record (agent, record, block) said what was forgotten."""
 
+DEFAULT_SESSION_BYTES = 8_000_000
 HEAD_BYTES = 16_384
 """A session's front matter is looked for in its first bytes, then in all of it."""
 SAVING_TRIES, SAVING_SECONDS = 20, 0.01
@@ -53,6 +60,14 @@ _BLOCK_ID = re.compile(r"(?:^|(?<=[ \t]))\^[A-Za-z0-9-]+$")
 _HEADING = re.compile(r"(#{1,6})(?: |$)")
 _NUMBER = r"(\d{4}-\d\d-\d\d)_(\d{3,5})(?!\d)"
 _OWN_TOMBSTONE = re.compile(rf'"session": ?"{_NUMBER}'.encode())
+
+_TORN_LINE = re.compile(
+    r"^(?:## Segment \d+ %%\{(?:(?!\}%%)[^\n])*"
+    r"|> \[!(?:\w*|(?:user|assistant|tool|system)\]"
+    r"(?:[^\n]*%%\{(?:(?!\}%%)[^\n])*|(?: [\d:]{0,8}(?: (?:·[^\n%]*)?)?%{0,2})?)))\Z",
+    re.MULTILINE,
+)
+"""The beginning of a line of ours at the end of a file: its comment was never closed, or begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +106,39 @@ class Creation:
         """Return the text for a file that does not exist."""
         self.done = file is None
         return self._text if file is None else None
+
+
+def cut(message: Message, room: int) -> Message:
+    """Return a message that takes at most `room` bytes in a file, with a mark where it was cut."""
+    text = message.text
+    while (size := len(render_message(message).encode("utf-8", "replace"))) > room and text:
+        text = text[: int(len(text) * room / size * 0.99)]
+        message = replace(message, text=f"{text} …", speaker=message.speaker[:SPEAKER_SHOWN])
+    return message
+
+
+def mending(messages: Sequence[Message]) -> Change:
+    """Return the change that completes the end of a session's file.
+
+    A crash tore it, or a person left it otherwise. A message that is there only in part, and is
+    logged now, goes.
+    """
+    whole = {message.id: message.text for message in messages if message.id}
+
+    def change(file: FileText | None) -> str:
+        if file is None:
+            raise NotFound("The open session was deleted a moment ago.", hint="Log it again.")
+        text = _TORN_LINE.sub("", file.text)
+        transcript = parse_session(text)
+        last = transcript.messages[-1] if transcript.messages else None
+        if last and not last.message.block and last.message.id in whole:
+            there = text[last.text_start : last.text_end].replace("\r\n", "\n")
+            quoted = "\n".join(quote(whole[last.message.id]))
+            if quoted != there and quoted.startswith(there):
+                return text[: last.start]
+        return text + completion(text, transcript, file.newline)
+
+    return change
 
 
 # --- ids and times ------------------------------------------------------------------------

@@ -1,30 +1,44 @@
-"""Importing conversations: each becomes an ended session, the same file twice changes nothing.
+"""Importing conversations: JSON Lines, and the exports of Claude and ChatGPT, plain or zipped.
 
-A session is one write, so a kill leaves whole sessions and a repeat completes the rest.
+Each conversation becomes an ended session, the same file twice changes nothing; what cannot be
+taken is a fault that names its line, never a silent gap. A session is one write, so a kill leaves
+whole sessions and a repeat completes the rest.
 """
 
 from __future__ import annotations
 
+import codecs
 import contextlib
+import hashlib
+import json
+import re
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import tzinfo
 from pathlib import Path
+from typing import Any
 
-from vaultmind.errors import AlreadyThere, BadArgument, NotFound, UnreadableNote
+from vaultmind.errors import BadArgument, NotFound, UnreadableNote
 from vaultmind.ports import Report, silent
 from vaultmind.redact import mask
-from vaultmind.session.exports import FORMATS, Conversation, Skipped, read_conversations
 from vaultmind.session.files import (
+    DEFAULT_SESSION_BYTES,
+    ISO_TIME,
+    TOOL_CHARS,
     Creation,
     Records,
+    beginning,
+    cut,
+    iso,
     numbers_used,
+    parse_time,
     read_session,
     session_ids,
 )
-from vaultmind.session.log import DEFAULT_SESSION_BYTES
-from vaultmind.session.running import cut
-from vaultmind.types import PERSON, Message, MessageRef, Progress
+from vaultmind.session.transcripts import local_time
+from vaultmind.types import PERSON, ROLES, Message, MessageRef, Progress, Role
 from vaultmind.vault.edits import remove_property, set_property
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.nesting import ERASED_SOURCE, safe
@@ -39,14 +53,47 @@ from vaultmind.vault.transcript import (
     render_message,
 )
 
+FORMATS = (
+    "JSON Lines of {session, time, role, speaker?, content, id?}, Claude's or ChatGPT's "
+    "conversations.json, or the .zip it came in"
+)
+MAX_UNZIPPED_BYTES = 4_000_000_000
+ASSISTANT_NAMES = frozenset({"assistant", "claude", "chatgpt", "bot", "ai"})
+"""Speakers that count as the assistant where no role is given."""
 HEAD_BYTES = 3000
 """Kept free in a session's file for its front matter, and what is added to that later."""
 DAY = "### {}\n\n"
-MAX_NAME = 300
-"""Characters of a conversation's name and topic."""
-MAX_FAULTS = 50
-MAX_NAMED = 20
-"""Sessions that an answer names; of more, the first and the last."""
+MAX_NAME, MAX_FAULTS, MAX_NAMED = 300, 50, 20
+"""Characters of a conversation's name and topic; faults that an answer tells; sessions that it
+names: of more, the first and the last."""
+_ROLES: dict[str, Role] = {
+    **{role: role for role in ROLES}, "human": "user", "ai": "assistant", "model": "assistant"
+}  # fmt: skip
+_NOT_SAID = frozenset(
+    {"thoughts", "reasoning_recap", "user_editable_context", "model_editable_context"}
+)
+"""Content types of ChatGPT that nobody said: reasoning, and custom instructions sent along."""
+Timed = tuple[Message, object]
+"""A message of an export, and its time as the export has it."""
+
+
+@dataclass(slots=True)
+class Conversation:
+    """Messages of one session, in order; a session may come in several pieces."""
+
+    name: str
+    """The session's name in its file: what tells it from others at the next import."""
+    messages: list[Message] = field(default_factory=list)
+    topic: str = ""
+    left_out: int = 0
+    """Messages that hold no words of anyone: empty, hidden, a tool's machinery."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A record that could not be taken, and why."""
+
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +116,210 @@ class Imported:
     """The sessions that were begun or grew; of more than MAX_NAMED the first and the last."""
 
 
-@dataclass(slots=True)
-class _Stock:
-    """What sessions an agent has: the highest number of each day, and who came from where."""
+# --- reading ------------------------------------------------------------------------------
 
-    agent: str
-    highest: Counter[str]
-    sources: dict[str, list[str]] = field(default_factory=dict)
+
+def read_conversations(
+    path: Path, zone: tzinfo | None = None, session: str = ""
+) -> Iterator[Conversation | Skipped]:
+    """Yield the conversations of an import file, and what was left out.
+
+    A line of JSON that names no session is of `session`, where that is not empty. Times without
+    an offset are of `zone` (None: the system's). Raises UnreadableNote for a file that cannot be
+    opened or is none of FORMATS.
+    """
+    try:
+        for raw in _contents(path):
+            for where, record in _records(raw, path.name):
+                try:
+                    yield _conversation(record, zone, session)
+                except BadArgument as error:
+                    yield Skipped(f"{where}: {error.message}")
+                except ValueError as error:
+                    yield Skipped(f"{where}: {error}")
+    except (OSError, zipfile.BadZipFile, RecursionError) as error:
+        raise UnreadableNote(path.name, str(error) or type(error).__name__) from error
+
+
+def _contents(path: Path) -> Iterator[bytes]:
+    """Yield what a file holds, or those of a zip: ChatGPT numbers them if there are many."""
+    if not zipfile.is_zipfile(path):
+        yield path.read_bytes()
+        return
+    with zipfile.ZipFile(path) as archive:
+        every = archive.namelist()
+        names = [one for one in every if re.search(r"(^|/)conversations[^/]*\.jsonl?$", one)]
+        if not names:
+            held = ", ".join(every[:5])
+            raise UnreadableNote(path.name, f"no conversations.json in the archive ({held})")
+        if sum(archive.getinfo(one).file_size for one in names) > MAX_UNZIPPED_BYTES:
+            raise UnreadableNote(path.name, "it unpacks to more than 4 GB")
+        yield from map(archive.read, sorted(names))
+
+
+def _records(raw: bytes, name: str) -> Iterator[tuple[str, object]]:
+    """Yield the records of a JSON array, one JSON object, or JSON Lines, each with its place."""
+    raw = raw.removeprefix(codecs.BOM_UTF8)
+    if not raw.strip():
+        raise UnreadableNote(name, "it is empty; there is nothing to import")
+    try:
+        whole = json.loads(raw.decode("utf-8"))
+    except (ValueError, RecursionError):
+        places = [(f"line {n}", line) for n, line in enumerate(raw.splitlines(), 1) if line.strip()]
+        yield from places
+    else:
+        items = whole if isinstance(whole, list) else [whole]
+        yield from ((f"item {number}", one) for number, one in enumerate(items, 1))
+
+
+def _conversation(record: object, zone: tzinfo | None, session: str) -> Conversation:
+    """Return a record as a conversation, by the shape it has. Raises BadArgument."""
+    if isinstance(record, bytes):
+        try:
+            record = json.loads(record.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise ValueError(f"not UTF-8 (byte {error.start})") from error
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"broken JSON ({error})") from error
+    if not isinstance(record, dict):
+        raise ValueError(f"not an object but {type(record).__name__}")
+    messages: Iterator[Timed | None]
+    if isinstance(record.get("chat_messages"), list):
+        found = Conversation(_str(record.get("uuid") or record.get("name")))
+        messages, begun = map(_claude, record["chat_messages"]), "created_at"
+    elif "mapping" in record:
+        title = _str(record.get("title"))
+        name = record.get("conversation_id") or record.get("id")
+        found = Conversation(_str(name or f"{title} {record.get('create_time') or ''}".strip()))
+        messages, begun = map(_chatgpt, _branch(record)), "create_time"
+    else:
+        return _flat(record, zone, session)
+    found.topic = _str(record.get("name") or record.get("title"))
+    time = local_time(record.get(begun), zone)
+    for one in messages:  # one without a time has that of the one before
+        time = (local_time(one[1], zone) or time) if one else time
+        if one and one[0].text and time:
+            found.messages.append(replace(one[0], time=time))
+        else:
+            found.left_out += 1
+    return found
+
+
+def _claude(entry: object) -> Timed | None:
+    """Return an entry of `chat_messages` and its time; None for an unknown sender.
+
+    `text` also renders tool use, so the text parts of `content` are preferred; thinking and tool
+    parts are left out. A file that came with a message is told by its name.
+    """
+    if not isinstance(entry, dict) or _str(entry.get("sender")) not in _ROLES:
+        return None
+    parts = [one for one in _list(entry.get("content")) if isinstance(one, dict)]
+    texts = [one.get("text") for one in parts if one.get("type") == "text"]
+    texts = texts if parts else [entry.get("text")]
+    words = "\n\n".join(text.strip("\n") for text in texts if isinstance(text, str)).strip()
+    files = [*_list(entry.get("attachments")), *_list(entry.get("files"))]
+    names = dict.fromkeys(_str(file.get("file_name")) for file in files if isinstance(file, dict))
+    text = "\n\n".join(filter(None, (words, *(f"[attached: {name}]" for name in names if name))))
+    message = Message(_ROLES[entry["sender"]], text, "", id=_str(entry.get("uuid")))
+    return message, entry.get("created_at")
+
+
+def _chatgpt(entry: dict[str, Any]) -> Timed | None:
+    """Return a message of ChatGPT and its time; None for what nobody said."""
+    author, content = _dict(entry.get("author")), _dict(entry.get("content"))
+    role = _ROLES.get(_str(author.get("role")))
+    hidden = _dict(entry.get("metadata")).get("is_visually_hidden_from_conversation")
+    if role in (None, "system") or hidden or content.get("content_type") in _NOT_SAID:
+        return None
+    parts = content.get("parts")
+    parts = parts if isinstance(parts, list) else [content.get("text") or content.get("result")]
+    text = "\n\n".join(filter(None, map(_part, parts)))
+    speaker, recipient = "", _str(entry.get("recipient") or "all")
+    if role == "tool" or recipient != "all":
+        speaker = _str(author.get("name")) if role == "tool" else recipient
+        role, text = "tool", beginning(text, TOOL_CHARS)
+    message = Message(role or "tool", text, "", id=_str(entry.get("id")), speaker=speaker)
+    return message, entry.get("create_time")
+
+
+def _part(part: object) -> str:
+    """Return a part as text: a string, a spoken part's transcription, or a mark for a picture."""
+    if isinstance(part, dict) and part.get("content_type") == "image_asset_pointer":
+        return "[image]"
+    text = part.get("text") if isinstance(part, dict) else part
+    return text.strip() if isinstance(text, str) else ""
+
+
+def _branch(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the messages of the branch that the person last saw, from the root.
+
+    `mapping` holds nodes by id: editing a question or asking for another answer makes a branch,
+    and `current_node` is the end of the one seen last. A loop in the tree ends it.
+    """
+    nodes = {key: node for key, node in _dict(record.get("mapping")).items() if _dict(node)}
+
+    def said(key: str) -> float:
+        time = _dict(nodes[key].get("message")).get("create_time")
+        return float(time) if isinstance(time, (int, float)) else 0.0
+
+    key = record.get("current_node")
+    if not isinstance(key, str) or key not in nodes:
+        leaves = [one for one, node in nodes.items() if not node.get("children")]
+        key = max(leaves, key=said, default=None)
+    branch: dict[str, dict[str, Any]] = {}
+    while isinstance(key, str) and key in nodes and key not in branch:
+        branch[key] = _dict(nodes[key].get("message"))
+        key = nodes[key].get("parent")
+    return [message for message in reversed(branch.values()) if message]
+
+
+def _flat(record: dict[str, Any], zone: tzinfo | None, session: str) -> Conversation:
+    """Return the message of one `{session, time, role?, speaker?, content, id?}` record.
+
+    `text` is taken for `content`. A message without an id gets one made of its words, so that the
+    same file twice gives the same ids. Raises BadArgument for a field that cannot be read.
+    """
+    given = session if session and record.get("session") is None else record.get("session")
+    name = _field(given, "session", "the name of its session, unless with --one-session")
+    content = record.get("content", record.get("text"))
+    if not isinstance(content, str):
+        raise BadArgument("content", content, "the message's text", missing=content is None)
+    told, speaker = _field(record.get("time"), "time", ISO_TIME), _str(record.get("speaker"))
+    role: Role | None = "assistant" if speaker.strip().lower() in ASSISTANT_NAMES else "user"
+    if record.get("role") not in (None, ""):
+        role = _ROLES.get(_str(record["role"]).strip().lower())
+    if role is None:
+        raise BadArgument("role", record["role"], ", ".join(ROLES))
+    try:
+        time = iso(parse_time(told, zone))
+    except (ValueError, OverflowError) as error:
+        raise BadArgument("time", told, ISO_TIME) from error
+    if not content.strip():
+        return Conversation(name, left_out=1)
+    joined = "\0".join((told, role, speaker, content)).encode("utf-8", "replace")
+    own = _str(record.get("id")) or f"h{hashlib.sha256(joined).hexdigest()[:12]}"
+    return Conversation(name, [Message(role, content, time, id=own, speaker=speaker)])
+
+
+def _field(value: object, name: str, wanted: str) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | str) or not str(value).strip():
+        raise BadArgument(name, value, wanted, missing=value is None)
+    return str(value).strip()
+
+
+def _str(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _dict(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+# --- writing ------------------------------------------------------------------------------
 
 
 class Importer:
@@ -95,12 +339,8 @@ class Importer:
         Sessions say which `device` made them. `logged` hears of each: the agent, the session, the
         messages.
         """
-        self._gate = gate
-        self._reader = reader
-        self._paths = reader.paths
-        self._erased = erased
-        self._logged = logged
-        self._device = device
+        self._gate, self._reader, self._paths = gate, reader, reader.paths
+        self._erased, self._logged, self._device = erased, logged, device
         self._limit = reader.max_bytes or DEFAULT_SESSION_BYTES
 
     def import_file(
@@ -110,47 +350,50 @@ class Importer:
 
         With `one_session` all of them become one session of one segment, in the file's order,
         named after the file. Only what is too large for one readable file is cut in several.
-        Raises UnreadableNote or BadArgument for a file that holds none, AlreadyThere for one that
-        was imported the other way; single records that cannot be read are faults.
+        Raises UnreadableNote or BadArgument for a file that holds none; single records that
+        cannot be read are faults.
         """
         agent, file = agent_name(agent), safe(mask(path.name).text)
-        faults: list[str] = []
-        redacted: set[str] = set()
+        faults, redacted, left_out = list[str](), set[str](), 0
         gathered: dict[str, Conversation] = {}
-        names, left_out = {file}, 0
         for item in read_conversations(path, None, file * one_session):
             if isinstance(item, Skipped):
                 faults.append(item.reason)
                 continue
             left_out += item.left_out
-            own = safe(mask(item.name).text)[:MAX_NAME]
+            name = file if one_session else safe(mask(item.name).text)[:MAX_NAME]
+            topic = "" if one_session else mask(item.topic).text[:MAX_NAME]
             if item.messages:
-                names.add(own)
-                name = file if one_session else own
-                topic = "" if one_session else mask(item.topic).text[:MAX_NAME]
                 session = gathered.setdefault(name, Conversation(name, topic=topic))
-                session.messages += [_masked(message, redacted) for message in item.messages]
+                for message in item.messages:
+                    text = mask(message.text)
+                    redacted.update(text.kinds)
+                    speaker = mask(message.speaker).text
+                    session.messages.append(replace(message, text=text.text, speaker=speaker))
         if not gathered and faults:
             raise BadArgument("file", path.name, f"{FORMATS}; first fault: {faults[0].rstrip('.')}")
         parts = [part for one in gathered.values() for part in self._parts(one, faults)]
-        stock = self._stock(agent)
-        self._check(stock, parts, names - set(gathered))
-        written, grown = 0, list[str]()
+        sources, highest = self._sources(agent), numbers_used(self._paths, agent)
+        grown: dict[str, int] = {}
         for done, part in enumerate(parts):
             report(Progress(done, len(parts), "sessions"))
-            session_id, new = self._take(stock, part)
-            written += new
-            grown += [session_id] if new else []
+            if known := self._known(agent, sources, part):
+                grown[known] = self._grow(agent, known, part)
+            else:
+                created = self._create(agent, part, highest)
+                sources.setdefault(part.name, []).append(created)
+                grown[created] = len(part.messages)
         report(Progress(len(parts), len(parts), "sessions"))
         more = [f"and {len(faults) - MAX_FAULTS} more"] if len(faults) > MAX_FAULTS else []
+        written, new = sum(grown.values()), [one for one, many in grown.items() if many]
         return Imported(
-            sessions=len(grown),
+            sessions=len(new),
             messages=written,
             skipped=sum(len(part.messages) for part in parts) - written,
             faults=(*faults[:MAX_FAULTS], *more),
             left_out=left_out,
             redacted=tuple(sorted(redacted)) if written else (),
-            session_ids=tuple(grown if len(grown) <= MAX_NAMED else (grown[0], grown[-1])),
+            session_ids=tuple(new if len(new) <= MAX_NAMED else (new[0], new[-1])),
         )
 
     def _parts(self, session: Conversation, faults: list[str]) -> Iterator[Conversation]:
@@ -159,8 +402,8 @@ class Importer:
         Each id stands once: a repeated message is left out, another gets `~2`.
         """
         part, number = Conversation(session.name, topic=session.topic), 1
-        room = self._limit - HEAD_BYTES
-        size, taken = 0, dict[str, list[Message]]()
+        room, size = self._limit - HEAD_BYTES, 0
+        taken: dict[str, list[Message]] = {}
         for position, message in enumerate(session.messages, 1):
             own = safe(message.id) or f"n{position}"
             twins = taken.setdefault(own, [])
@@ -180,135 +423,99 @@ class Importer:
             size += cost
         yield part
 
-    def _stock(self, agent: str) -> _Stock:
-        stock = _Stock(agent, numbers_used(self._paths, agent))
+    def _sources(self, agent: str) -> dict[str, list[str]]:
+        """Return which sessions came from where."""
+        sources: dict[str, list[str]] = {}
         for session in session_ids(self._paths, agent):
             with contextlib.suppress(NotFound, UnreadableNote):
                 file = self._reader.read(self._paths.session(agent, session))
                 if source := parse_meta(file.text).source:
-                    stock.sources.setdefault(source, []).append(session)
-        return stock
+                    sources.setdefault(source, []).append(session)
+        return sources
 
-    def _check(self, stock: _Stock, parts: Sequence[Conversation], others: set[str]) -> None:
-        """Raise AlreadyThere for messages that stand in sessions of other names of the same file.
-
-        Nothing is looked for where the file was imported in the same way before.
-        """
-        if not parts or self._known(stock, parts[0]):
-            return
-        told = {(one.id, safe(one.text)) for part in parts for one in part.messages}
-        for name in sorted(others):
-            for known in stock.sources.get(name, []):
-                there = {(one.id, one.text) for one in self._messages(stock.agent, known).values()}
-                if there & told:
-                    raise AlreadyThere(
-                        f"These messages are in memory already: {known}, imported as {name!r}. "
-                        "Nothing was taken in, so that nothing is there twice.",
-                        hint="Import the file as before, with or without --one-session; or delete "
-                        "what it was imported as first.",
-                    )
-
-    def _messages(self, agent: str, session: str) -> dict[str, Message]:
-        try:
-            _, transcript = read_session(self._reader, self._paths, agent, session)
-        except (NotFound, UnreadableNote):
-            return {}
-        return {placed.message.id: placed.message for placed in transcript.messages}
-
-    def _known(self, stock: _Stock, session: Conversation) -> str:
+    def _known(self, agent: str, sources: dict[str, list[str]], session: Conversation) -> str:
         """Return the session that this one was imported as before, or nothing.
 
         The name tells, unless the same ids stand there with other times and words: another
         conversation that is called the same. Where the name was erased, an id must be common.
         """
-        nameless = stock.sources.get(ERASED_SOURCE, [])
-        for known in stock.sources.get(session.name, []) + nameless:
-            there = self._messages(stock.agent, known)
+        nameless = sources.get(ERASED_SOURCE, [])
+        for known in sources.get(session.name, []) + nameless:
+            there: dict[str, Message] = {}
+            with contextlib.suppress(NotFound, UnreadableNote):
+                placed = read_session(self._reader, self._paths, agent, known)[1].messages
+                there = {one.message.id: one.message for one in placed}
             common = [(there[one.id], one) for one in session.messages if one.id in there]
             same = any(old.text == safe(new.text) or old.time == new.time for old, new in common)
             if same or not (common or known in nameless):
                 return known
         return ""
 
-    def _take(self, stock: _Stock, session: Conversation) -> tuple[str, int]:
-        """Write what is new of a session; return its id and how many messages were written."""
-        agent = stock.agent
-        if known := self._known(stock, session):
-            said = self._spared(agent, [known], session.messages)
-            growth = _Growth(said)
-            path = self._paths.session(agent, known)
-            if growth.change(self._reader.read(path)) is not None:
-                self._gate.save(path, growth.change, PERSON, "an import grew")
-            self._logged(agent, known, said)
-            return known, growth.new
-        day = session.messages[0].time[:10]
-        there = set(session_ids(self._paths, agent))
+    def _grow(self, agent: str, session: str, part: Conversation) -> int:
+        """Append the messages that a session does not hold; return how many they are."""
+        said = self._spared(agent, [session], part.messages)
+        path, written = self._paths.session(agent, session), 0
+
+        def change(file: FileText | None) -> str | None:
+            nonlocal written
+            if file is None:
+                raise NotFound("An imported session was deleted a moment ago.", hint="Try again.")
+            transcript = parse_session(file.text)
+            there = {placed.message.id for placed in transcript.messages}
+            new = [message for message in said if message.id not in there]
+            written = len(new)
+            if not new:
+                return None
+            text = file.text + completion(file.text, transcript, file.newline)
+            number = int(next_block(parse_session(text).messages)[1:])
+            before = transcript.messages[-1].message.time if there else ""
+            text += _callouts(new, number, before).replace("\n", file.newline)
+            with contextlib.suppress(BadArgument):  # a person's front matter, broken
+                text = remove_property(text, "consolidated")  # what is new was not looked at yet
+                text = set_property(text, "ended", new[-1].time)
+            return text
+
+        if change(self._reader.read(path)) is not None:
+            self._gate.save(path, change, PERSON, "an import grew")
+        self._logged(agent, session, said)
+        return written
+
+    def _create(self, agent: str, part: Conversation, highest: Counter[str]) -> str:
+        """Write a new session; return its id, which was never used before."""
+        day, there = part.messages[0].time[:10], set(session_ids(self._paths, agent))
         while True:
-            stock.highest[day] += 1
-            created = f"{day}_{stock.highest[day]:03d}"
-            days = (f"{day}_{number:03d}" for number in range(1, stock.highest[day] + 1))
+            highest[day] += 1
+            created = f"{day}_{highest[day]:03d}"
+            days = (f"{day}_{number:03d}" for number in range(1, highest[day] + 1))
             gone = [one for one in days if one not in there]  # it may be one deleted by hand
-            said = self._spared(agent, gone, session.messages)
-            creation = Creation(self._rendered(agent, created, session, said))
+            said = self._spared(agent, gone, part.messages)
+            meta = SessionMeta(
+                id=created,
+                agent=agent,
+                started=said[0].time,
+                ended=said[-1].time,
+                state="ended",
+                topics=(part.topic,) if part.topic else (),
+                source=part.name,
+                device=self._device,
+            )
+            creation = Creation(render_header(meta) + _callouts(said, 1))
             path = self._paths.session(agent, created)
             self._gate.save(path, creation.change, PERSON, "an import")
             if creation.done:
-                stock.sources.setdefault(session.name, []).append(created)
                 self._logged(agent, created, said)
-                return created, len(said)
-
-    def _rendered(
-        self, agent: str, session_id: str, session: Conversation, said: Sequence[Message]
-    ) -> str:
-        meta = SessionMeta(
-            id=session_id,
-            agent=agent,
-            started=said[0].time,
-            ended=said[-1].time,
-            state="ended",
-            topics=(session.topic,) if session.topic else (),
-            source=session.name,
-            device=self._device,
-        )
-        return render_header(meta) + _callouts(said, 1)
+                return created
 
     def _spared(
         self, agent: str, sessions: Sequence[str], messages: Sequence[Message]
     ) -> list[Message]:
         """Return the messages as they may be written: what was erased stays erased."""
-
-        def erased(message: Message) -> bool:
-            return any(self._erased(MessageRef(agent, one, "", message.id)) for one in sessions)
-
-        return [replace(m, text="", erased=True) if erased(m) else m for m in messages]
-
-
-class _Growth:
-    """A change that appends the messages that a session does not hold, and counts them."""
-
-    def __init__(self, messages: Sequence[Message]) -> None:
-        self._messages = messages
-        self.new = 0
-
-    def change(self, file: FileText | None) -> str | None:
-        """Return the session with what is new at its end; None when nothing is."""
-        if file is None:
-            raise NotFound("An imported session was deleted a moment ago.", hint="Import again.")
-        transcript = parse_session(file.text)
-        there = {placed.message.id for placed in transcript.messages}
-        new = [message for message in self._messages if message.id not in there]
-        before = transcript.messages[-1].message.time if transcript.messages else ""
-        self.new = len(new)
-        if not new:
-            return None
-        text = file.text + completion(file.text, transcript, file.newline)
-        number = int(next_block(parse_session(text).messages)[1:])
-        text += _callouts(new, number, before).replace("\n", file.newline)
-        text = remove_property(text, "consolidated")  # what is new was not looked at yet
-        try:
-            return set_property(text, "ended", new[-1].time)
-        except BadArgument:  # a person's front matter, broken: the messages count, not the date
-            return text
+        return [
+            replace(one, text="", erased=True)
+            if any(self._erased(MessageRef(agent, it, "", one.id)) for it in sessions)
+            else one
+            for one in messages
+        ]
 
 
 def _callouts(messages: Sequence[Message], first: int, before: str = "") -> str:
@@ -325,13 +532,6 @@ def _callouts(messages: Sequence[Message], first: int, before: str = "") -> str:
             text += DAY.format(day)
         text += render_message(replace(message, block=f"m{number}"))
     return text
-
-
-def _masked(message: Message, redacted: set[str]) -> Message:
-    """Return a message as it may be stored; the kinds of what it loses go to `redacted`."""
-    text = mask(message.text)
-    redacted.update(text.kinds)
-    return replace(message, text=text.text, speaker=mask(message.speaker).text)
 
 
 def _bytes(message: Message) -> int:

@@ -12,8 +12,9 @@ import logging
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Literal
 
 from vaultmind.errors import (
     BadArgument,
@@ -29,6 +30,7 @@ from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.session.active import ActiveContextFile, Recent, ending, last_time, recent_of
 from vaultmind.session.files import (
+    DEFAULT_SESSION_BYTES,
     ISO_TIME,
     Creation,
     Head,
@@ -36,15 +38,16 @@ from vaultmind.session.files import (
     Records,
     Shelf,
     await_saved,
+    cut,
     iso,
     keepable_id,
+    mending,
     numbers_used,
     parse_time,
     read_session,
     session_ids,
     session_of,
 )
-from vaultmind.session.running import OpenSession, RunningConversation, cut, mending
 from vaultmind.types import Caller, Message, MessageRef
 from vaultmind.vault.files import FileStat, VaultReader
 from vaultmind.vault.paths import agent_name
@@ -59,11 +62,9 @@ from vaultmind.vault.transcript import (
     render_segment,
 )
 
-DEFAULT_SESSION_BYTES = 8_000_000
-FREE_SHARE = 0.02
-"""Share of a session's size that is kept free for what is added later: headings, its end."""
-FREE_BYTES = 2000
-"""Kept free for front matter and titles where a message is cut to fit."""
+FREE_SHARE, FREE_BYTES = 0.02, 2000
+"""Share of a session's size that is kept free for what is added later; bytes for front matter and
+titles where a message is cut to fit."""
 NEW_SESSION_TRIES = 20
 RECENT, RECENT_DAYS = 4, timedelta(days=7)
 """Other conversations that the start of one is told of, and how old they may be."""
@@ -99,6 +100,73 @@ class Logged:
     """How many were not there before."""
 
 
+@dataclass(slots=True)
+class OpenSession:
+    """An open session as far as it was read; valid while the file's stamp is `stat`."""
+
+    id: str
+    path: str
+    next: int
+    """Number of the next block id."""
+    segment: int
+    fresh: bool
+    """Whether nothing was said in the segment yet."""
+    last: datetime
+    stat: FileStat | None
+    newline: Literal["\n", "\r\n"]
+    whole: bool
+    """Whether the file ends as we end it, so that appending is enough."""
+
+
+@dataclass(slots=True)
+class RunningConversation:
+    """An agent's conversation: its open session, and the messages that stand in all of them.
+
+    A host may hand over its transcript once more, from the start; its ids are its own and known
+    whatever the words. Where a pipe names the conversation an id is only as good as its words: the
+    next chat may count from 1 again.
+    """
+
+    agent: str
+    name: str
+    caller: Caller
+    session: OpenSession | None = None
+    known: dict[str, tuple[MessageRef, str]] = field(default_factory=dict)
+    """Where the message of an id stands, with its words where only they tell it from another."""
+
+    def learn(self, session: str, message: Message) -> MessageRef:
+        """Keep where a message stands."""
+        ref = MessageRef(self.agent, session, message.block, message.id)
+        if message.id:
+            by_id = message.erased or (is_hosts(self.name) and not message.asked)
+            known = self.known[message.id] = (ref, "" if by_id else message.text)
+            given, _, number = message.id.rpartition(":")
+            if known[1] and given and number.isdigit():  # it was given as that
+                self.known.setdefault(given, known)
+        return ref
+
+    def place(self, message: Message, others: dict[str, Message]) -> Message | MessageRef:
+        """Return where a message stands already, else the message to write.
+
+        One that has the id of another is given one of its own: `1:2`. `others` are written with
+        it.
+        """
+        number, given = 1, message.id
+        while message.id:
+            ref, words = self.known.get(message.id, (None, ""))
+            if ref and message.asked and ref.session != (self.session and self.session.id):
+                ref = None
+            beside = others.get(message.id)
+            if ref is None and beside is None:
+                return message
+            words = words if ref else beside.text if beside else ""
+            if not words or words.split() == message.text.split():
+                return ref or message
+            number += 1
+            message = replace(message, id=f"{given}:{number}")
+        return message
+
+
 class SessionLog:
     """Writes conversations down. One per vault; safe to use from threads."""
 
@@ -110,10 +178,7 @@ class SessionLog:
         idle_minutes: float,
         listeners: Listeners | None = None,
     ) -> None:
-        self._gate = gate
-        self._reader = reader
-        self._paths = reader.paths
-        self._clock = clock
+        self._gate, self._reader, self._paths, self._clock = gate, reader, reader.paths, clock
         self._idle = timedelta(minutes=idle_minutes)
         self._listeners = listeners = listeners or Listeners()
         self._active = ActiveContextFile(reader, listeners.hides)
@@ -162,15 +227,11 @@ class SessionLog:
         """
         agent = self._writable(agent)
         said = [self._prepared(message, now) for message in messages]
-        name = " ".join(conversation.split())
         try:
             with self._locks[agent]:
                 moment = said[0][1] if said else now or self._clock()
-                talk = self._find(agent, name, caller, moment)
-                if new_segment and not said:
-                    logged = self._part(talk, moment)
-                else:
-                    logged = self._log(talk, said, new_segment=new_segment)
+                talk = self._find(agent, " ".join(conversation.split()), caller, moment)
+                logged = self._log(talk, said, moment, new_segment=new_segment)
         finally:
             self._end_over(agent)
         for session in dict.fromkeys(ref.session for ref in logged.refs):
@@ -202,8 +263,7 @@ class SessionLog:
                 current = self._find(agent, " ".join(conversation.split()), caller, moment).session
         if current is None:
             return ""
-        over = moment - current.last >= self._idle
-        when = current.last if over else moment
+        when = current.last if moment - current.last >= self._idle else moment
         self._end(agent, current.path, when, caller or Caller("agent", agent))
         return current.id
 
@@ -364,30 +424,35 @@ class SessionLog:
         self,
         talk: RunningConversation,
         said: Sequence[tuple[Message, datetime]],
+        moment: datetime,
         *,
         new_segment: bool,
     ) -> Logged:
-        if talk.session and said:
-            self._mend(talk, talk.session, [message for message, _ in said])
+        """Write down what is not known yet, and begin a segment first where one is asked for."""
+        self._mend(talk, [message for message, _ in said])
         fresh: list[tuple[Message, datetime]] = []
+        places: list[MessageRef | int] = []
+        """Where each message stands, or which of the fresh ones it is."""
         others: dict[str, Message] = {}
-        places: list[Message | MessageRef] = []
-        for message, moment in said:
+        for message, time in said:
             place = talk.place(message, others)
-            places.append(place)
-            if isinstance(place, Message) and (not place.id or place.id not in others):
+            if isinstance(place, Message) and place.id and place.id in others:
+                places.append(next(n for n, (it, _) in enumerate(fresh) if it.id == place.id))
+            elif isinstance(place, Message):
                 others[place.id] = place
-                fresh.append((place, moment))
-        known = any(isinstance(place, MessageRef) for place in places)
-        written = self._write(talk, fresh, begins=new_segment and not known)
-        by_message = {id(one): ref for (one, _), ref in zip(fresh, written, strict=True)}
-        refs = tuple(
-            place
-            if isinstance(place, MessageRef)
-            else by_message.get(id(place)) or talk.known[place.id].ref
-            for place in places
-        )
+                places.append(len(fresh))
+                fresh.append((place, time))
+            else:
+                places.append(place)
+        known = len(fresh) < len(said) and any(isinstance(one, MessageRef) for one in places)
         session = talk.session
+        if new_segment and not said:
+            session = self._current(talk, moment)
+            if session and not session.fresh:
+                self._append(session, self._heading(session, moment))
+        written = self._write(talk, fresh, begins=new_segment and not known)
+        refs = tuple(written[one] if isinstance(one, int) else one for one in places)
+        session = talk.session if said else session
         last = refs[-1].session if refs else session.id if session else ""
         segment = session.segment if session and session.id == last else 1
         return Logged(talk.agent, last, segment, refs, len(written))
@@ -403,9 +468,8 @@ class SessionLog:
                 written.append(self._begin(talk, *rest[0]))
                 begins = False
                 continue
-            begins = begins and not session.fresh
-            text = self._heading(session, rest[0][1]) if begins else ""
-            taken: list[Message] = []
+            text = self._heading(session, rest[0][1]) if begins and not session.fresh else ""
+            begins, taken = False, list[Message]()
             room = self._limit - (session.stat.size if session.stat else 0)
             before = last = rest[0][1]
             for message, moment in rest:
@@ -414,28 +478,16 @@ class SessionLog:
                 room -= len(one.encode("utf-8", "replace"))
                 if room < 0 or (taken and moment - before >= self._idle):
                     break
-                text, before = text + one, moment
-                last = max(last, moment)
+                text, before, last = text + one, moment, max(last, moment)
                 taken.append(placed)
             if not taken:  # there is no room in it
                 self._put_aside(talk, session)
                 continue
-            begins = False
             self._append(session, text)
             session.next += len(taken)
             session.fresh, session.last = False, last
             written += [talk.learn(session.id, placed) for placed in taken]
         return written
-
-    def _part(self, talk: RunningConversation, moment: datetime) -> Logged:
-        """Begin a segment in the open session, unless nothing was said in the last one yet."""
-        session = self._current(talk, moment)
-        if session is None:
-            return Logged(talk.agent, "")
-        if not session.fresh:
-            session = self._mend(talk, session, ())
-            self._append(session, self._heading(session, moment))
-        return Logged(talk.agent, session.id, session.segment)
 
     def _heading(self, session: OpenSession, moment: datetime) -> str:
         session.segment, session.fresh = session.segment + 1, True
@@ -472,18 +524,13 @@ class SessionLog:
                 return talk.learn(session, message)
         raise WriteConflict(f"No free session id for {agent!r} on {day}.")
 
-    def _mend(
-        self, talk: RunningConversation, session: OpenSession, messages: Sequence[Message]
-    ) -> OpenSession:
-        """Complete the end of a session's file that a crash tore or a person left otherwise.
-
-        A message that is there only in part, and is logged now, goes.
-        """
-        if session.whole:
-            return session
-        self._gate.save(session.path, mending(messages), talk.caller, "a torn session is mended")
-        talk.session = self._open(talk.agent, session.id, session.last, talk)
-        return talk.session or session
+    def _mend(self, talk: RunningConversation, messages: Sequence[Message]) -> None:
+        """Complete the end of the open session's file, where it needs that."""
+        session = talk.session
+        if session and not session.whole:
+            change = mending(messages)
+            self._gate.save(session.path, change, talk.caller, "a torn session is mended")
+            talk.session = self._open(talk.agent, session.id, session.last, talk)
 
     def _current(self, talk: RunningConversation, moment: datetime) -> OpenSession | None:
         """Return the session that a message of this moment belongs to, if there is one."""

@@ -20,7 +20,7 @@ from vaultmind.memory.dated import OUTDATED, facts_told, superseded
 from vaultmind.plural import counted
 from vaultmind.ports import Related
 from vaultmind.session.excerpt import excerpt, one_line, sought
-from vaultmind.session.parts import Dropped, Part, more_than
+from vaultmind.session.parts import Dropped, Part, PartName, more_than
 from vaultmind.session.recall import (
     GIVEN_ON,
     ONE_WORD,
@@ -41,7 +41,6 @@ MOST_QUERY = 2000
 """Characters of a question that are looked for: of a longer one, which is a paste, its ends."""
 SHOWN = "stands in the context already"
 WORK = "of work for another task: plans and searches tell of it"
-_NOT_SAID = tuple(kind for kind in KINDS if kind != "message")
 _LEAD = re.compile(r"\A[-*+•][ \t]+")
 """What makes a line an item of a list: the piece is one itself."""
 _WORD = re.compile(r"[^\W_]+")
@@ -92,11 +91,12 @@ class Brought:
 
 @dataclass(slots=True)
 class _Pieces:
-    """Lines taken within a room, and the texts that are shown already."""
+    """Lines taken within a room, and the texts that are shown already, as words."""
 
+    name: PartName
     lines: list[str]
     room: int
-    shown: list[str] = field(default_factory=list)
+    shown: list[str]
     sources: list[str] = field(default_factory=list)
     why: list[str] = field(default_factory=list)
 
@@ -105,54 +105,64 @@ class _Pieces:
         plain = _words_of(one_line(text))
         return plain in _words_of(title) or any(plain in one for one in self.shown)
 
-    def take(self, line: str, source: str, strength: float) -> bool:
-        """Take a line if it fits; return whether it does."""
-        if count("\n".join([*self.lines, line])) > self.room:
-            return False
-        self.lines.append(line)
-        self.sources.append(source)
-        self.why.append(f"{strength:.2f}")
-        return True
+    def take(self, lines: Sequence[str], source: str, strength: float) -> bool:
+        """Take the first of some lines that fits; return whether one does."""
+        for line in lines:
+            if count("\n".join([*self.lines, line])) <= self.room:
+                self.lines.append(line)
+                self.sources.append(source)
+                self.why.append(f"{strength:.2f}")
+                return True
+        return False
 
-    def part(self, name: str) -> Part | None:
+    def part(self) -> Part | None:
         """Return what was taken; None where nothing was."""
         text = "\n".join(self.lines)
-        part = Part("memory", text, count(text), tuple(self.sources), why=", ".join(self.why))
-        if name == "associations":
-            part = replace(part, name="associations")
+        why = ", ".join(self.why)
+        part = Part(self.name, text, count(text), tuple(self.sources), why=why)
         return part if self.sources else None
 
 
+@dataclass(frozen=True, slots=True)
 class LongTerm:
     """Recalls from lasting memory, and what comes to mind through it. Any thread."""
 
-    def __init__(
-        self, search: Search, related: Related, paths: VaultPaths, settings: LongTermSettings
-    ) -> None:
-        self._search, self._related = search, related
-        self._paths, self._settings = paths, settings
+    search: Search
+    related: Related
+    paths: VaultPaths
+    settings: LongTermSettings
 
     def recall(self, ask: Ask) -> Brought:
         """Return what lasting memory says to a question, within the room."""
-        recall, query = self._settings.recall, ask.query.strip()
+        recall, query = self.settings.recall, ask.query.strip()
         if len(query) > MOST_QUERY:
             query = f"{query[: MOST_QUERY // 2]}\n{query[-MOST_QUERY // 2 :]}"
         telling = len(telling_terms(query_terms(query, ("en",))))
-        least = max(recall.relevance, ONE_WORD) if telling == 1 else recall.relevance
         if not recall.enabled:
             return _nothing("switched off")
         if not telling:
             return _nothing("nothing in it to look for" if query else "nothing was asked")
-        if ask.best >= self._settings.gate and not ask.topic_is_new:
+        if ask.best >= self.settings.gate and not ask.topic_is_new:
             said = f"the conversation itself has a match of {ask.best:.2f}, and no new topic"
             return _nothing(said)
+        request = SearchRequest(
+            query,
+            limit=max(DEPTH, 4 * recall.top_k),
+            agent=ask.agent,
+            per_note=PER_NOTE,
+            max_tokens=100_000,
+            running=self.paths.session(ask.agent, ask.session) if ask.session else "",
+            since=ask.since,
+            apart=True,  # what is shown of them is chosen here
+        )
         try:
-            answer = self._search(self._request(query, ask), ask.caller)
+            answer = self.search(request, ask.caller)
         except BadArgument as error:  # an agent that is not there, or not for this caller
             return _nothing(str(error))
+        found, dropped = self._without_questions(answer.hits, request, ask)
         scale = scale_of(answer.state.embedder)
-        found, dropped = self._without_questions(answer.hits, query, ask)
         read = [replace(hit, score=scale.reading(hit.score)) for hit in found]
+        least = max(recall.relevance, ONE_WORD) if telling == 1 else recall.relevance
         hits = [hit for hit in read if hit.score >= least]
         if not hits and not dropped:
             said = answer.message or "nothing was found"
@@ -163,35 +173,20 @@ class LongTerm:
                     f"{least:.2f}{most} (recall.relevance is {recall.relevance:.2f})"
                 )
             return _nothing(said)
-        memory = self._memory(hits, query, ask, dropped) if hits else None
-        shown = (*ask.shown, query, memory.text if memory else "")
-        ask = replace(ask, shown=shown, association_tokens=ask.association_tokens if hits else 0)
-        near = self._associations(found, query, ask, memory, dropped)
+        memory = self._memory(hits, query, ask, dropped)
+        near = self._associations(found, query, ask, memory, dropped) if hits else None
         return Brought(memory, near, tuple(dropped))
 
-    def _request(self, query: str, ask: Ask) -> SearchRequest:
-        return SearchRequest(
-            query,
-            limit=max(DEPTH, 4 * self._settings.recall.top_k),
-            agent=ask.agent,
-            per_note=PER_NOTE,
-            max_tokens=100_000,
-            running=self._paths.session(ask.agent, ask.session) if ask.session else "",
-            since=ask.since,
-            apart=True,  # what is shown of them is chosen here
-        )
-
     def _without_questions(
-        self, hits: Sequence[Hit], query: str, ask: Ask
+        self, hits: Sequence[Hit], request: SearchRequest, ask: Ask
     ) -> tuple[list[Hit], list[Dropped]]:
         """Return the hits that say something, and which old questions are left out.
 
         In the place of a question that asks the same stands what was said after it.
         """
+        query = request.query
         asks = [hit for hit in hits if only_asks(hit.text, query)]
-        if not asks:
-            return list(hits), []
-        replies = self._related.replies(asks, ask.agent, ask.caller)
+        replies = self.related.replies(asks, ask.agent, ask.caller) if asks else {}
         found: dict[str, Hit] = {}
         for hit in hits:
             reply = replies.get(hit.id)
@@ -200,11 +195,11 @@ class LongTerm:
             elif reply and says_something(reply.text, query) and not self._is_own(reply, ask):
                 found.setdefault(reply.id, replace(reply, score=GIVEN_ON * reply.score))
         if 2 * len(asks) > len(hits):  # many copies: what says something may stand behind them
-            request = replace(self._request(query, ask), kinds=_NOT_SAID)
-            for hit in self._search(request, ask.caller).hits:
+            kinds = tuple(kind for kind in KINDS if kind != "message")
+            for hit in self.search(replace(request, kinds=kinds), ask.caller).hits:
                 found.setdefault(hit.id, hit)
-        found = {id_: hit for id_, hit in found.items() if not only_asks(hit.text, query)}
-        return list(found.values()), [Dropped(_place(hit), "only asks the same") for hit in asks]
+        kept = [hit for hit in found.values() if not only_asks(hit.text, query)]
+        return kept, [Dropped(_place(hit), "only asks the same") for hit in asks]
 
     def _memory(
         self, hits: Sequence[Hit], query: str, ask: Ask, dropped: list[Dropped]
@@ -213,14 +208,16 @@ class LongTerm:
 
         They stand as the search ranks them, which finds more than the order of their scores does.
         """
-        settings = self._settings.recall
+        settings, about, old = self.settings.recall, sought(query), _outdated(hits, ask.shown)
         room = min(ask.room_tokens, settings.max_tokens)
-        if room < 1:  # whoever gives none knows why
+        if room < 1 or not hits:  # whoever gives none knows why
             return None
-        about, old = sought(query), _outdated(hits, ask.shown)
-        pieces = _Pieces([context_words(ask.language)["memory"]], room)
-        pieces.shown = [_words_of(text) for text in (*ask.shown, query)]
+        shown = [_words_of(text) for text in (*ask.shown, query)]
+        pieces = _Pieces("memory", [context_words(ask.language)["memory"]], room, shown)
         for hit in hits:
+            texts = [_LEAD.sub("", excerpt(hit.text, about, hit.lang, most)) for most in PIECES]
+            told = [hit.time[:10], hit.speaker] if hit.kind in ("message", "fact") else []
+            head = f"- {_link(hit)} {', '.join(filter(None, told))}".rstrip()
             reason = ""
             if hit in old:
                 reason = OUTDATED
@@ -230,22 +227,15 @@ class LongTerm:
                 reason = WORK
             elif len(pieces.sources) >= settings.top_k:
                 reason = f"only the best {settings.top_k} are shown (raise recall.top_k)"
+            elif pieces.holds(texts[0]):
+                reason = SHOWN
+            elif pieces.take([f"{head}: {text}" for text in texts], _place(hit), hit.score):
+                pieces.shown.append(_words_of(hit.text))
             else:
-                reason = self._take(hit, pieces, about)
+                reason = _full(room, settings.max_tokens, "recall.max_tokens")
             if reason:
                 dropped.append(Dropped(_place(hit), reason))
-        return pieces.part("memory")
-
-    def _take(self, hit: Hit, pieces: _Pieces, about: frozenset[str]) -> str:
-        """Add a piece of a hit, or return why it is left out."""
-        for most in PIECES:
-            piece = _LEAD.sub("", excerpt(hit.text, about, hit.lang, most))
-            if pieces.holds(piece):
-                return SHOWN
-            if pieces.take(_line(hit, piece), _place(hit), hit.score):
-                pieces.shown.append(_words_of(hit.text))
-                return ""
-        return _full(pieces.room, self._settings.recall.max_tokens, "recall.max_tokens")
+        return pieces.part()
 
     def _associations(
         self,
@@ -256,52 +246,50 @@ class LongTerm:
         dropped: list[Dropped],
     ) -> Part | None:
         """Return what comes to mind through what was found, the strongest first."""
-        settings, words = self._settings.association, context_words(ask.language)
+        settings, words = self.settings.association, context_words(ask.language)
         room = min(ask.association_tokens, settings.max_tokens)
         if room < 1:
             return None
+        texts = (*ask.shown, query, memory.text if memory else "")
+        shown = [_words_of(text) for text in texts]
+        pieces = _Pieces("associations", [words["associations"]], room, shown)
         notes = {hit.path for hit in hits if memory and _place(hit) in memory.sources}
-        pieces = _Pieces([words["associations"]], room, [_words_of(text) for text in ask.shown])
         near = [
             one
-            for one in self._related.related(query, hits, ask.agent, ask.caller, settings.gate)
+            for one in self.related.related(query, hits, ask.agent, ask.caller, settings.gate)
             if one.chunk.path not in notes and not self._is_own(one.chunk, ask)
             if not pieces.holds(one.chunk.text, one.chunk.title)
         ]
-        places = {hit.id: hit for hit in hits}
-        about = sought(query)
+        places, about = {hit.id: hit for hit in hits}, sought(query)
         for one in near:
-            to = places.get(one.to)
+            to, chunk = places.get(one.to), one.chunk
             way = words[one.tie].format(x=_name_of(to) if to else "", tag=one.name)
-            for most in NEAR_PIECES:
-                piece = excerpt(one.chunk.text, about, one.chunk.lang, most)
-                line = f"- {_link(one.chunk)} ({way}): {piece}"
-                if pieces.take(line, _place(one.chunk), one.strength):
-                    break
-        left = len(near) - len(pieces.sources)
+            lines = [
+                f"- {_link(chunk)} ({way}): {excerpt(chunk.text, about, chunk.lang, most)}"
+                for most in NEAR_PIECES
+            ]
+            pieces.take(lines, _place(chunk), one.strength)
         if not near:
             reason = f"nothing is tied to what was found as strongly as {settings.gate:.2f}"
             dropped.append(Dropped("associations", reason))
-        elif left:
+        elif left := len(near) - len(pieces.sources):
             reason = _full(room, settings.max_tokens, "association.max_tokens")
             dropped.append(Dropped(counted(left, "association"), reason))
-        return pieces.part("associations")
+        return pieces.part()
 
     def _is_own(self, one: Hit | Chunk, ask: Ask) -> bool:
         """Tell whether something is of the running conversation, which has places of its own.
 
         Its messages since its segment began, its sliding summaries, and the active context.
         """
-        if one.path == self._paths.active_context(ask.agent):
-            return True
-        if not ask.session:
-            return False
-        if one.path == self._paths.session(ask.agent, ask.session):
+        if not ask.session or one.path == self.paths.active_context(ask.agent):
+            return one.path == self.paths.active_context(ask.agent)
+        if one.path == self.paths.session(ask.agent, ask.session):
             number = message_number(one.anchor.removeprefix("#^"))
             return not 0 < number < message_number(ask.since)
         folder, _, name = one.path.rpartition("/")
         stem = name.removesuffix(".md")
-        is_rolling = folder == f"{self._paths.summaries(ask.agent)}/rolling"
+        is_rolling = folder == f"{self.paths.summaries(ask.agent)}/rolling"
         return is_rolling and ask.session in (stem, stem.rpartition("-")[0])
 
 
@@ -341,9 +329,3 @@ def _name_of(hit: Hit) -> str:
     """Return what a person calls a place: a note by its name, a block with its id."""
     stem = hit.path.rpartition("/")[2].removesuffix(".md")
     return stem + hit.anchor if hit.anchor.startswith("#^") else stem
-
-
-def _line(hit: Hit, piece: str) -> str:
-    told = [hit.time[:10], hit.speaker] if hit.kind in ("message", "fact") else []
-    said = ", ".join(filter(None, told))
-    return f"- {_link(hit)}{' ' if said else ''}{said}: {piece}"

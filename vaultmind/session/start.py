@@ -6,6 +6,7 @@ identity first, then the brain, then the active context. What does not fit is na
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -21,7 +22,7 @@ from vaultmind.memory.brain import (
     sound_text,
 )
 from vaultmind.memory.dated import OUTDATED, superseded, with_days
-from vaultmind.session.active import Recent, speaks_of, told_beside
+from vaultmind.session.active import Recent, speaks_of
 from vaultmind.session.files import Hides, Shows, plain_text, read_text
 from vaultmind.session.parts import NO_ROOM, Dropped
 from vaultmind.session.sentences import headings
@@ -30,7 +31,7 @@ from vaultmind.types import Caller
 from vaultmind.vault.bullets import HEADING
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.parts import without_hidden
-from vaultmind.vault.paths import agent_name
+from vaultmind.vault.paths import SESSION_ID, agent_name
 
 PartName = Literal["identity", "brain", "active context"]
 ACTIVE_TOKENS = 120
@@ -39,7 +40,6 @@ MIN_TOKENS = 20
 """A text cut to less says nothing and is left out whole."""
 OTHERS_TOKENS = 120
 """Room of other conversations' lines; over budget they go with the active context."""
-
 _IMPORTANCE = {"current": 0, None: 1, "decisions": 2, "preferences": 3, "user": 4}
 """Sections whose facts go first; `None` is a heading of the person's own."""
 
@@ -94,37 +94,42 @@ def start_context(
     Only files that `shows` lets the caller see are read; a missing or damaged one is left out,
     and so is what `hides` knows for forgotten.
     """
-    max_tokens = begins.max_tokens
-    if max_tokens < 1:
-        raise BadArgument("max_tokens", max_tokens, "1 or more")
-    agent, caller = agent_name(begins.agent), begins.caller
-    left_out: list[Dropped] = []
-    files = _files(reader, agent, caller, shows, left_out)
-    identity = plain_text(files["identity"])
-    record = reader.paths.active_context(agent).removesuffix(".md")
-    shown = without_hidden(files["active context"], lambda block: hides(agent, record, block))
-    others = _others(reader, agent, begins, shows, speaks_of(shown))
-    active = "\n\n".join(filter(None, (plain_text(told_beside(shown, begins.session)), others)))
-    facts = _current(files["brain"], left_out)
-    brain = _plain_brain(facts)
-    needs = (count(identity), count(brain), count(active))
-    rooms = _rooms(needs, max_tokens)
-    if needs[0] > rooms[0]:
+    budget = begins.max_tokens
+    if budget < 1:
+        raise BadArgument("max_tokens", budget, "1 or more")
+    agent, caller, dropped = agent_name(begins.agent), begins.caller, list[Dropped]()
+    paths: dict[PartName, str] = {
+        "identity": reader.paths.identity(agent),
+        "brain": reader.paths.brain(agent),
+        "active context": reader.paths.active_context(agent),
+    }
+    texts = {
+        name: _readable(reader, name, path, dropped) if shows(path, caller) else ""
+        for name, path in paths.items()
+    }
+    identity = plain_text(texts["identity"])
+    record = paths["active context"].removesuffix(".md")
+    told = without_hidden(texts["active context"], lambda block: hides(agent, record, block))
+    others = _others(reader, agent, begins, shows, speaks_of(told))
+    if begins.session and begins.session in SESSION_ID.findall(speaks_of(told)):
+        told = ""
+    active = "\n\n".join(filter(None, (plain_text(told), others)))
+    facts = _current(texts["brain"], dropped)
+    brain = plain_text(with_days(facts))
+    rooms = _rooms((count(identity), count(brain), count(active)), budget)
+    if count(identity) > rooms[0]:
         identity = clip(identity, rooms[0])
-        left_out.append(Dropped("part of the identity", NO_ROOM))
-    if needs[1] > rooms[1]:
-        brain = _cut_brain(facts, rooms[1], left_out)
-    room = max_tokens - count(identity) - count(brain)
-    if needs[2] > room:
-        active = _cut_active(active, room, left_out)
-    texts: tuple[tuple[PartName, str], ...] = (
-        ("identity", identity),
-        ("brain", brain),
-        ("active context", active),
+        dropped.append(Dropped("part of the identity", NO_ROOM))
+    if count(brain) > rooms[1]:
+        brain = _cut_brain(facts, rooms[1], dropped)
+    room = budget - count(identity) - count(brain)
+    if count(active) > room:
+        active = _cut_active(active, room, dropped)
+    shown = zip(paths.items(), (identity, brain, active), strict=True)
+    parts = tuple(
+        ContextPart(name, text, count(text), path) for (name, path), text in shown if text
     )
-    names = dict(_paths(reader, agent))
-    parts = tuple(ContextPart(n, text, count(text), names[n]) for n, text in texts if text)
-    return StartContext(agent, parts, sum(part.tokens for part in parts), tuple(left_out))
+    return StartContext(agent, parts, sum(part.tokens for part in parts), tuple(dropped))
 
 
 def _others(reader: VaultReader, agent: str, begins: Beginning, shows: Shows, told: str) -> str:
@@ -150,34 +155,19 @@ def _others(reader: VaultReader, agent: str, begins: Beginning, shows: Shows, to
     return "\n\n".join(sections)
 
 
-def _paths(reader: VaultReader, agent: str) -> tuple[tuple[PartName, str], ...]:
-    paths = reader.paths
-    return (
-        ("identity", paths.identity(agent)),
-        ("brain", paths.brain(agent)),
-        ("active context", paths.active_context(agent)),
-    )
-
-
-def _files(
-    reader: VaultReader, agent: str, caller: Caller, shows: Shows, left_out: list[Dropped]
-) -> dict[PartName, str]:
-    """Return the three files' texts, empty where there is none or the caller may not see it."""
-    texts: dict[PartName, str] = {}
-    for name, path in _paths(reader, agent):
-        text, reason = read_text(reader, path) if shows(path, caller) else ("", "")
-        broken = fault(text) if name == "brain" else ""
-        if name == "brain":
-            text, damaged = sound_text(text)
-            reason = reason or damaged
-        if reason:
-            what = f"part of the {name}" if text.strip() else f"the {name}"
-            mend = f"{WRITING_WAITS} {MEND}" if name == "brain" else MEND
-            left_out.append(Dropped(what, f"{path}: {reason}. {mend}"))
-        if broken:
-            left_out.append(Dropped("the front matter of the brain", f"{path}: {broken}. {MEND}"))
-        texts[name] = text
-    return texts
+def _readable(reader: VaultReader, name: PartName, path: str, dropped: list[Dropped]) -> str:
+    """Return what can be read of a file; what cannot is named, and how to mend it."""
+    text, reason = read_text(reader, path)
+    mend = MEND
+    if name == "brain":
+        if broken := fault(text):
+            dropped.append(Dropped("the front matter of the brain", f"{path}: {broken}. {MEND}"))
+        text, damaged = sound_text(text)
+        reason, mend = reason or damaged, f"{WRITING_WAITS} {MEND}"
+    if reason:
+        what = f"part of the {name}" if text.strip() else f"the {name}"
+        dropped.append(Dropped(what, f"{path}: {reason}. {mend}"))
+    return text
 
 
 def _rooms(needs: tuple[int, int, int], budget: int) -> list[int]:
@@ -190,7 +180,7 @@ def _rooms(needs: tuple[int, int, int], budget: int) -> list[int]:
     return rooms
 
 
-def _current(text: str, left_out: list[Dropped]) -> str:
+def _current(text: str, dropped: list[Dropped]) -> str:
     """Return a brain without facts that a newer one contradicts, but for those with others below.
 
     The file keeps them: which of the two holds is the person's to say.
@@ -198,16 +188,16 @@ def _current(text: str, left_out: list[Dropped]) -> str:
     placed = parse_brain(text).facts
     old = superseded([(one.fact.text, one.fact.written) for one in placed])
     gone = [placed[at] for at in sorted(old) if placed[at].tree_end == placed[at].end]
-    left_out += [Dropped(f"a fact of {one.fact.written}", OUTDATED) for one in gone]
-    return _rest(text, gone)
+    dropped += [Dropped(f"a fact of {one.fact.written}", OUTDATED) for one in gone]
+    return _without(text, gone)
 
 
-def _cut_active(text: str, room: int, left_out: list[Dropped]) -> str:
+def _cut_active(text: str, room: int, dropped: list[Dropped]) -> str:
     """Return as much of the active context as there is room for: whole lines if they fit."""
     if room < MIN_TOKENS:
-        left_out.append(Dropped("the active context", NO_ROOM))
+        dropped.append(Dropped("the active context", NO_ROOM))
         return ""
-    left_out.append(Dropped("part of the active context", NO_ROOM))
+    dropped.append(Dropped("part of the active context", NO_ROOM))
     lines = clip(text, room, mark="").split("\n")[:-1]
     while lines and (not lines[-1].strip() or HEADING.match(lines[-1])):
         lines.pop()
@@ -215,49 +205,36 @@ def _cut_active(text: str, room: int, left_out: list[Dropped]) -> str:
     return whole if count(whole) >= MIN_TOKENS else clip(text, room)
 
 
-def _cut_brain(text: str, room: int, left_out: list[Dropped]) -> str:
-    """Return a brain without as many of its least important facts as must go."""
-    facts = sorted(parse_brain(text).facts, key=_importance)
-    low, high = 1, len(facts)
-    while low < high:
-        middle = (low + high) // 2
-        if count(_without(text, facts[:middle])) <= room:
-            high = middle
-        else:
-            low = middle + 1
-    brain = _without(text, facts[:low])
+def _cut_brain(text: str, room: int, dropped: list[Dropped]) -> str:
+    """Return a brain without as many of its least important facts as must go.
+
+    By section; in a section what we wrote goes before what the person typed, then the older.
+    """
+    facts = sorted(
+        parse_brain(text).facts,
+        key=lambda one: (
+            _IMPORTANCE[one.fact.section], not one.fact.written, one.fact.written, one.start
+        ),
+    )  # fmt: skip
+
+    def less(many: int) -> str:
+        return plain_text(with_days(_without(text, facts[:many])))
+
+    gone = bisect_left(range(len(facts)), True, key=lambda many: count(less(many)) <= room)
+    brain = less(gone)
     if facts:
-        words = "the least important fact" if low == 1 else f"{low} of the least important facts"
-        what = words if low < len(facts) else f"all {len(facts)} facts"
-        left_out.append(Dropped(what, NO_ROOM))
+        words = "the least important fact" if gone == 1 else f"{gone} of the least important facts"
+        dropped.append(Dropped(words if gone < len(facts) else f"all {gone} facts", NO_ROOM))
     if count(brain) > room:
         what = "the rest of the brain" if room < MIN_TOKENS else "part of the brain"
-        left_out.append(Dropped(what, NO_ROOM))
+        dropped.append(Dropped(what, NO_ROOM))
         brain = clip(brain, room) if room >= MIN_TOKENS else ""
     return brain
 
 
-def _importance(placed: PlacedFact) -> tuple[int, bool, str, int]:
-    """Return what sorts facts, least important first.
-
-    By section; in a section what we wrote before what the person typed, then the older.
-    """
-    fact = placed.fact
-    return _IMPORTANCE[fact.section], not fact.written, fact.written, placed.start
-
-
 def _without(text: str, facts: Sequence[PlacedFact]) -> str:
-    """Return a brain as a model reads it, without some facts and what is nested under them."""
-    return _plain_brain(_rest(text, facts))
-
-
-def _plain_brain(text: str) -> str:
-    return plain_text(with_days(text))
-
-
-def _rest(text: str, facts: Sequence[PlacedFact]) -> str:
-    kept: list[str] = []
-    position = 0
+    """Return a brain without some facts and what is nested under them."""
+    kept, position = list[str](), 0
     for placed in sorted(facts, key=lambda one: one.start):
         if placed.start >= position:
             kept.append(text[position : placed.start])

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "Kind", "keeping", "unkept"]
 
-LINE_TOKENS, OLD_LINE_TOKENS, MODEL_LINE_TOKENS = 40, 26, 60
-"""A longer line is cut; so is one of `OLD` messages ago, where room is short; so is a model's."""
+LINE_TOKENS, OLD_LINE_TOKENS = 40, 26
+"""A longer line is cut; so is one of `OLD` messages ago, where room is short."""
 OLD = 40
 LONG, GIVEN_BACK, MOST_GIVEN_BACK = 100, 0.01, 0.05
 """A summary gives back a share of its room with each doubling of a conversation of `LONG` messages,
@@ -62,8 +62,6 @@ OPENING = 10
 FADES: dict[Kind, float] = {"decision": 0.05, "fact": 0.35, "question": 0.35, "other": 0.8}
 NUMBERS_FADE, PACE = 0.1, 20
 """Exponent of a fact with a number; messages in which one of exponent 1 loses half its weight."""
-SAYS = 0.5
-"""Share of a line's content words that a model's line must have to say the same."""
 HEADER_TOKENS = 4
 """What a message costs besides its words: who speaks."""
 TOPIC = "topic"
@@ -132,8 +130,6 @@ class Rolling:
     topics: tuple[TopicMark, ...] = ()
     notes: tuple[str, ...] = ()
     """What a person wrote into the file besides bullets, line by line."""
-    told: str = ""
-    """The block id of the last message that a model was asked about; empty without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,27 +146,6 @@ class Window:
     """Share of the budget beyond which all but the last few are folded."""
     keep: int = 4
     """The last few."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelLine:
-    """A sentence by a model, and the block ids of the messages that say it, in their order."""
-
-    text: str
-    sources: tuple[str, ...]
-    kind: Kind = "other"
-
-
-@dataclass(frozen=True, slots=True)
-class ModelLines:
-    """What a model made of some messages. Each of its lines was held against them."""
-
-    lines: tuple[ModelLine, ...]
-    by: str
-    """The model's id."""
-    doubted: tuple[str, ...] = ()
-    """The block ids of messages whose own words are to stay: it was not shown them, or said of
-    them what they do not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,91 +371,6 @@ def _trimmed(
 def ordered(lines: Iterable[Line]) -> tuple[Line, ...]:
     """Return the lines in the order in which the file has them: by kind, then as they were said."""
     return tuple(sorted(lines, key=lambda one: (KINDS.index(one.kind), one.at)))
-
-
-# --- a model's lines ----------------------------------------------------------------------
-
-
-def with_model_lines(
-    rolling: Rolling,
-    answer: ModelLines,
-    asked: Mapping[int, Message],
-    max_tokens: int = 500,
-    gone: Collection[str] = (),
-) -> Rolling:
-    """Return a summary with a model's lines in place of those that they say.
-
-    `asked` are the messages that it was asked about, by their numbers in the conversation, `gone`
-    those that say something else by now. Of the lines of the messages asked about, the others stay
-    where they decide, ask or count, or are of a message that the model said something wrong of.
-    """
-    language, texts = rolling.language, {one.block: one.text for one in asked.values()}
-    numbers = {one.block: at for at, one in asked.items()}
-    done = replace(rolling, told=asked[max(asked)].block)
-    theirs = {one.source for one in rolling.lines if one.own}.union(gone)
-    fresh: list[_Read] = []
-    for number, claim in enumerate(answer.lines, 1):
-        if (
-            not claim.sources
-            or not texts.keys() >= set(claim.sources)
-            or theirs & set(claim.sources)
-        ):
-            continue
-        first, *also = claim.sources
-        sources = [texts[source] for source in claim.sources]
-        message = asked[numbers[first]]
-        line = Line(
-            text=shortened(claim.text, MODEL_LINE_TOKENS),
-            kind=_kind(claim, sources, language),
-            block=f"{first}-s{number}",
-            source=first,
-            at=numbers[first],
-            speaker=message.speaker or message.role,
-            by=answer.by,
-            also=tuple(also),
-            heard=_check_of(sources),
-        )
-        fresh.append(_Read(line, read(line.text, language)))
-    if not fresh:
-        return done
-    kept = [
-        one
-        for one in rolling.lines
-        if one.own
-        or one.by
-        or one.source not in texts
-        or one.source in answer.doubted
-        or not _is_replaced(one, fresh, language)
-    ]
-    known = [read(unmarked(one.text), language) for one in kept]
-    telling = tell([*known, *(one.sentence for one in fresh)])[len(known) :]
-    for one, share in zip(fresh, telling, strict=True):
-        user = asked[one.line.at].role == "user"
-        weight = _weight(one.sentence, one.line.at, user=user, telling=share)
-        kept.append(replace(one.line, weight=weight))
-    return _packed(replace(done, lines=ordered(kept)), max_tokens)
-
-
-def _kind(line: ModelLine, texts: Iterable[str], language: str) -> Kind:
-    """Return a line's heading: the model's, where its words or its sources bear that out."""
-    own = read(line.text, language).kind
-    if line.kind in ("decision", "question"):
-        said_ = (read(one, language).kind for text in texts for one in sentences(text))
-        return line.kind if own == line.kind or line.kind in said_ else own
-    return own
-
-
-def _is_replaced(line: Line, new: Sequence[_Read], language: str) -> bool:
-    """Tell whether a line may go, since a model's says it or it says nothing that must stay."""
-    sentence = read(unmarked(line.text), language)
-    wanted, numbers = set(sentence.stems), set(sentence.numbers)
-    for one in new:
-        shared = wanted & set(one.sentence.stems)
-        if wanted and numbers <= set(one.sentence.numbers) and len(shared) >= SAYS * len(wanted):
-            return True
-    if line.kind in ("decision", "question") or numbers:
-        return False
-    return line.kind == "other" or any(line.source in one.line.sources for one in new)
 
 
 # --- showing ------------------------------------------------------------------------------

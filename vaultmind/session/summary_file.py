@@ -73,7 +73,6 @@ def parse_rolling(text: str) -> Rolling:
         lines=ordered(one for one in items if isinstance(one, Line)),
         topics=tuple(one for one in items if isinstance(one, TopicMark)),
         notes=tuple(notes),
-        told=_text(values.get("told")),
     )
 
 
@@ -215,7 +214,7 @@ def _with_properties(text: str, rolling: Rolling) -> str:
         "tokens": tokens_of(rolling),
     }
     try:
-        for key, value in (values | ({"told": rolling.told} if rolling.told else {})).items():
+        for key, value in values.items():
             text = set_property(text, key, value)
     except BadArgument:
         return text

@@ -45,7 +45,7 @@ def reduced(given: dict[str, Any], event: str) -> dict[str, Any] | None:
     asked, answered = _object(given.get("tool_input")), _object(given.get("tool_response"))
     cwd = os.path.abspath(str(given.get("cwd") or os.getcwd()))
     if tool == "Bash":
-        done = _bash(asked, answered, cwd, event, given)
+        done = _bash(asked, answered, event, given)
     elif tool in ("Grep", "Glob"):
         done = _search(asked, answered, cwd)
     elif tool in ("Task", "Agent"):
@@ -83,7 +83,7 @@ def _search(asked: dict[str, Any], answered: dict[str, Any], cwd: str) -> dict[s
 
 
 def _bash(
-    asked: dict[str, Any], answered: dict[str, Any], cwd: str, event: str, given: dict[str, Any]
+    asked: dict[str, Any], answered: dict[str, Any], event: str, given: dict[str, Any]
 ) -> dict[str, Any]:
     from vaultmind.session.commands import told_of  # its patterns cost 10 ms
 
@@ -92,11 +92,7 @@ def _bash(
     unknown = unknown or answered.get("backgroundTaskId")
     went = "" if unknown else "no" if failed else "yes"
     printed = str(given.get("error") or "") if failed else _printed(answered)
-    done = told_of(str(asked.get("command") or ""), cwd, printed, went)
-    done["query"] = done["query"][:MAX_WORDS]
-    if done["reads"] and not failed:
-        done["chars"] = len(str(answered.get("stdout") or ""))
-    return done
+    return told_of(str(asked.get("command") or ""), printed, went)
 
 
 def _printed(answered: dict[str, Any]) -> str:

@@ -52,23 +52,20 @@ def waiting(messages: Sequence[Message], pending: Sequence[str]) -> Waiting:
     before what the assistant has said and done about it so far.
     """
     texts = tuple(text.strip() for text in pending if text.strip())
-    places: list[int] = []
+    most, places = len(texts) or MOST_UNANSWERED, list[int]()
     for at in range(len(messages) - 1, max(-1, len(messages) - 1 - MOST_OF_A_TURN), -1):
-        said, mine = messages[at].text.strip(), messages[at].role == "user"
-        if texts and not mine:
+        said, is_users = messages[at].text.strip(), messages[at].role == "user"
+        if texts and not is_users:
             continue
         answered = at + len(places) + 1 < len(messages)
-        enough = len(places) == (len(texts) or MOST_UNANSWERED)
-        short = answered and len(said.split()) <= SHORT_WORDS
-        if not mine or not said or enough or (texts and short):
+        if not is_users or not said or len(places) == most:
             break
-        if texts and not any(_is_logged(text, said) for text in texts):
+        if texts and ((answered and len(said.split()) <= SHORT_WORDS)
+                      or not any(_is_logged(text, said) for text in texts)):  # fmt: skip
             break
         places.insert(0, at)
-    if not places:
-        return Waiting(texts, messages)
-    logged = [messages[at] for at in places]
     before = [one for at, one in enumerate(messages) if at not in places]
+    logged = [messages[at] for at in places]
     texts = texts or tuple(message.text.strip() for message in logged)
     return Waiting(texts, before, tuple(map(key_of, logged)))
 
@@ -123,8 +120,7 @@ def pick(
     elsewhere: Collection[str] = (),
 ) -> Picked:
     """Return the newest messages that fit; one larger than half the room is passed over."""
-    entries: list[Entry] = []
-    too_large: list[str] = []
+    entries, too_large = list[Entry](), list[str]()
     left, at, oldest = room, len(messages), max(0, len(messages) - (most or len(messages)))
     while at > oldest:
         one = messages[at - 1]
@@ -148,12 +144,15 @@ def pick(
 
 def entry_of(message: Message, room: int, words: dict[str, str]) -> tuple[Entry, int]:
     """Return a message as it is shown and what it costs; a huge one is not read through."""
-    key, day, said = key_of(message), message.time[:10], message.text.strip()
+    said = message.text.strip()
     who = " ".join(filter(None, (words.get(message.role, message.role), message.speaker)))
     whole = bool(said)
     if message.role == "tool" and len(said) > TOOL_CHARACTERS:
-        space = said.rfind(" ", TOOL_CHARACTERS // 2, TOOL_CHARACTERS)
-        said, whole = f"{said[: space if space > 0 else TOOL_CHARACTERS]} …", False
+        said, whole = (
+            f"{said[:TOOL_CHARACTERS].rpartition(' ')[0] or said[:TOOL_CHARACTERS]} …",
+            False,
+        )
     text = f"{who}: {said}"
     huge = len(text) > LONGEST_TOKEN * room
-    return Entry(text, key, whole, day), room + 1 if huge else count(f"{text}\n")
+    entry = Entry(text, key_of(message), whole, message.time[:10])
+    return entry, room + 1 if huge else count(f"{text}\n")

@@ -11,13 +11,13 @@ from vaultmind.plural import counted
 from vaultmind.serve.call import Call, known_agent
 from vaultmind.serve.op import LOCAL, MAX_ID, MAX_TEXT, MAX_WORDS, Arg, Whose, operation
 from vaultmind.serve.show import AS_DATA, DATA, Reader, Recalled, Verbatim, plain, tells, words
-from vaultmind.types import Outcome, OutcomeName, Section
+from vaultmind.types import MemoryWrite, Outcome, OutcomeName, Section
 
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.memory.forget.erasure import Erased, Erasure, Preview
-    from vaultmind.session.voice.show import Shown
-    from vaultmind.session.voice.spoken import Heard
+    from vaultmind.session.show import Shown
+    from vaultmind.session.voice import Heard
 
 HEADLINES: dict[OutcomeName, str] = {
     "written": "Done.",
@@ -96,15 +96,11 @@ def memory_update(
         from vaultmind.serve.ops.hooks import catch_up
 
         catch_up(app)
-    target, requests = known_agent(app, call.caller, agent), app.requests
+    target = known_agent(app, call.caller, agent)
     if op is None:
         return app.voice.hear(call.caller, target, utterance, message_id.strip())
-    if op == "forget":
-        outcome = requests.forget(call.caller, target, text, words=words)
-    elif op == "replace":
-        outcome = requests.replace(call.caller, target, text, old, section=section, words=words)
-    else:
-        outcome = requests.remember(call.caller, target, text, section=section, words=words)
+    write = MemoryWrite(op, target, call.caller, text, old=old, section=section)
+    outcome = app.requests.ask(write, words)
     app.voice.note(call.caller, op, outcome)
     return outcome
 
@@ -222,7 +218,7 @@ def _outcome_words(outcome: Outcome, to: Reader) -> Iterator[str]:
     yield _outcome_message(outcome)
 
 
-@tells("session.voice.spoken.Heard")
+@tells("session.voice.Heard")
 def _heard_json(one: Heard, to: Reader) -> dict[str, Any]:
     """Return one sentence's intent and outcome; a model reads the facts in the fenced message."""
     intent, outcome = one.intent, one.outcome
@@ -242,7 +238,7 @@ def _heard_json(one: Heard, to: Reader) -> dict[str, Any]:
     return told if to.mark else told | {"fact": outcome.fact, "facts": list(one.facts)}
 
 
-@words("session.voice.spoken.Heard")
+@words("session.voice.Heard")
 def _heard_words(one: Heard, to: Reader) -> Iterator[str]:
     """Yield the answer to one sentence, in its language; for a model also what to do about it."""
     said = "\n".join([one.message, *(f"- {fact}" for fact in one.facts)])
@@ -262,7 +258,7 @@ def _heard_many_words(many: HeardMany, to: Reader) -> Iterator[str]:
     return (line for one in many.heard for line in _heard_words(one, to))
 
 
-@tells("session.voice.show.Shown")
+@tells("session.show.Shown")
 def _shown_json(shown: Shown, to: Reader) -> dict[str, Any]:
     told = plain(shown)
     if to.mark:
@@ -271,7 +267,7 @@ def _shown_json(shown: Shown, to: Reader) -> dict[str, Any]:
     return told
 
 
-@words("session.voice.show.Shown")
+@words("session.show.Shown")
 def _shown_words(shown: Shown, to: Reader) -> Iterator[str]:
     counts, last = shown.counts, shown.last_session
     yield f"What {shown.agent} knows: {counted(counts.facts, 'fact')}."

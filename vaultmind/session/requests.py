@@ -16,7 +16,7 @@ from vaultmind.index.when import with_dates
 from vaultmind.index.words.clauses import facts_in
 from vaultmind.ports import Clock
 from vaultmind.session.log import SessionLog
-from vaultmind.types import Caller, How, MemoryWrite, Message, MessageRef, Outcome, Role, Section
+from vaultmind.types import Caller, MemoryWrite, Message, MessageRef, Outcome
 
 
 class Memory(Protocol):
@@ -39,47 +39,14 @@ class Requests:
     """What a person asks of a memory, through an agent or the command line."""
 
     def __init__(self, gate: Memory, sessions: SessionLog, clock: Clock) -> None:
-        self._gate = gate
-        self._sessions = sessions
-        self._clock = clock
-
-    def remember(
-        self,
-        caller: Caller,
-        target: str,
-        text: str,
-        *,
-        section: Section | None = None,
-        words: str = "",
-        message_id: str = "",
-    ) -> Outcome:
-        """Add a fact to the target's brain. `words`: what the person said, else the text."""
-        write = MemoryWrite("remember", target, caller, text, section=section)
-        return self.ask(write, words, message_id)
-
-    def replace(  # noqa: PLR0913 - the arguments of the operation, each named
-        self,
-        caller: Caller,
-        target: str,
-        text: str,
-        old: str,
-        *,
-        section: Section | None = None,
-        words: str = "",
-        message_id: str = "",
-    ) -> Outcome:
-        """Put a fact in the place of an old one, which is named by its words or block id."""
-        write = MemoryWrite("replace", target, caller, text, old=old, section=section)
-        return self.ask(write, words, message_id)
-
-    def forget(
-        self, caller: Caller, target: str, text: str, *, words: str = "", message_id: str = ""
-    ) -> Outcome:
-        """Forget a fact, named by its words or block id, and every message that said it."""
-        return self.ask(MemoryWrite("forget", target, caller, text), words, message_id)
+        self._gate, self._clock = gate, clock
+        self.sessions = sessions
 
     def ask(self, write: MemoryWrite, words: str = "", message_id: str = "") -> Outcome:
-        """Make a change; of several facts in one request, the first that changes something."""
+        """Make a change; of several facts in one request, the first that changes something.
+
+        `words`: what the person said, else the text.
+        """
         outcomes = self.ask_each(write, words, message_id)
         first = next((one for one in outcomes if one.outcome != "unchanged"), outcomes[0])
         return replace(first, message="\n".join(one.message for one in outcomes))
@@ -97,37 +64,37 @@ class Requests:
         """
         if not write.text.strip():
             raise BadArgument("text", write.text, "one fact, in words")
-        logged = [said] if said else []
+        evidence = [said] if said else []
 
         def witness() -> MessageRef | None:
-            if not logged and (ref := self._logged(write, words.strip(), message_id)):
-                logged.append(ref)
-            evidence = logged[0] if logged else None
-            if evidence is not None and write.op == "forget":
-                self._gate.hide_request(evidence, write.caller)
-            return evidence
+            if not evidence and (ref := self._logged(write, words.strip(), message_id)):
+                evidence.append(ref)
+            if evidence and write.op == "forget":
+                self._gate.hide_request(evidence[0], write.caller)
+            return evidence[0] if evidence else None
 
         texts = facts_in(write.text) if write.op == "remember" else (write.text,)
         if write.op != "forget":
             texts = tuple(with_dates(text, self._clock()) for text in texts)
         return tuple(self._gate.write(replace(write, text=text), witness) for text in texts)
 
-    def session(self, caller: Caller, agent: str) -> str:
-        """Return the open session that a caller speaks in; empty where none tells which."""
-        talk = caller.conversation
-        return self._sessions.open_session(agent, talk) if talk else ""
-
     def _logged(self, write: MemoryWrite, words: str, message_id: str) -> MessageRef | None:
         """Log the words in the session of who was spoken to; not for an agent kept read-only.
 
         Without the person's words it is the agent's own wording, and logged as the agent's.
         """
-        caller = write.caller
-        spoken_to = caller.agent if caller.kind == "agent" else write.agent
+        caller, is_person = write.caller, write.caller.kind == "person"
+        spoken_to = write.agent if is_person else caller.agent
         if not self._gate.keeps_records(spoken_to):
             return None
-        how: How = "cli" if caller.kind == "person" else "reported"
-        role: Role = "user" if words or caller.kind == "person" else "assistant"
-        message = Message(role, words or write.text, "", id=message_id, how=how, asked=write.op)
-        talk = caller.conversation
-        return self._sessions.log(spoken_to, message, caller=caller, conversation=talk)
+        message = Message(
+            "user" if words or is_person else "assistant",
+            words or write.text,
+            "",
+            id=message_id,
+            how="cli" if is_person else "reported",
+            asked=write.op,
+        )
+        return self.sessions.log(
+            spoken_to, message, caller=caller, conversation=caller.conversation
+        )

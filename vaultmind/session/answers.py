@@ -1,0 +1,193 @@
+"""What is known about what a person said, and which one fact they mean to forget."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from vaultmind.index.words.terms import roots
+from vaultmind.language.text import fold_word
+from vaultmind.memory.brain import own_paragraphs, parse_brain
+from vaultmind.memory.contradictions import alike, denies, is_liking
+from vaultmind.memory.dated import superseded, told
+from vaultmind.memory.match import NEAREST, asked_about
+from vaultmind.memory.sections import section_of
+from vaultmind.memory.words import NEGATIONS, SOFT, Word, content
+from vaultmind.types import Caller, Fact, Hit, Kind
+from vaultmind.vault.bullets import bullets, plain
+
+SURE = 0.45
+"""Score from which a fact answers a question by its meaning; below it is only the closest."""
+MOST = 0.6
+"""Part of the words asked with that must stand in a fact, where it is not all of them."""
+MARGIN = 0.2
+"""How much nearer than any other a fact must be that is to be forgotten."""
+EXACT = 0.35
+"""What words count more for in the very form in which the fact has them."""
+SHORT, ALIKE = 2, 5
+"""Letters of a word that differs in its last vowel alone; and from which words of one beginning
+are taken for one (`allergic`, `allergy`)."""
+_ME = """
+    me myself mnie mną mi mój moja moje moim mego меня мне мной моя mich mir mí moi
+"""
+ME = frozenset(_ME.split())
+"""Words of a recall that mean everything about the person."""
+Near = Callable[[str, str, Caller, Kind], Sequence[Hit]]
+"""Finds facts of an agent, or notes, by some words, as a caller may see them, best first."""
+
+_VOWELS = frozenset("aeiouyаеиоуыюя")
+_CLAUSE = re.compile(r"(?i)\W{0,3}(?:that|i|we|my|ze|że|что)\b")
+_MEMORY = re.compile(
+    r"\b(?:(?:from|out of|of|z|ze|из|в)\s+)?(?:(?:your|my|twoj\w*|swoj\w*|сво\w+|тво\w+)\s+)?"
+    r"(?:memor\w+|brain|remember\w*|you know|knowledge|notes?(?= (?:about|on|that)|$)|facts?|"
+    r"pamiec\w*|pamieta\w*|wiesz|notat\w*|fakt\w*|wpis\w*|"
+    r"памят\w*|помнишь|знаешь|заметк\w*|факт\w*|запис[ьи]\w*)\b"
+)
+_BREAK = re.compile(
+    r"(?:[!?;,]|(?<=\w{4})\.)\s(?!\s{0,3}(?:that|ze|co|gdzie|kiedy|что|где|когда|как)\b)|\s-\s"
+)
+_EMPTY_WORDS = """
+    name names imie imiona имя имена thing things rule fact info preference decision plan plans
+    part stuff note entry like want anymore longer please now was were zasada zasadzie
+    informacja informacje decyzja decyzji wpis plan juz gdzie kiedy jak правило правиле решение
+    запись план планы больше уже где когда как мою свою нашу нашего
+"""
+_EMPTY = frozenset(_EMPTY_WORDS.split())
+"""Words that only say that a fact is meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An answer to what is known."""
+
+    facts: tuple[Fact, ...]
+    lines: tuple[str, ...]
+    """The facts with their days, what the person typed beside them, else notes."""
+    names: tuple[str, ...]
+    """The names of what to say before them."""
+
+
+def recalled(brain: str, archive: str, words: str, near: Callable[[Kind], Sequence[Hit]]) -> Known:
+    """Return what brain, archive and, where they say nothing, the notes say about some words.
+
+    Facts that hold the words; else those that mean the same; else the closest, as no more. `near`
+    finds what is near in meaning, of a kind. Of facts that exclude each other the newer is told.
+    """
+    words = words.strip(" ?!.").lower()
+    is_all = not words or words in ME
+    facts = parse_brain(brain).all()
+    names: tuple[str, ...] = ("known",)
+    if not is_all:
+        facts += parse_brain(archive).all()
+        found = [facts[at] for at in asked_about(facts, words)]
+        if not found:
+            close = near("fact") if facts else ()
+            scored = [(hit.score, fact) for hit in close if (fact := _fact_of(facts, hit))]
+            found = [fact for score, fact in scored if score >= SURE]
+            if not found:
+                found, names = [fact for _, fact in scored[:NEAREST]], ("nothing_known", "nearest")
+        facts = tuple(found)
+    old = superseded([(fact.text, fact.written) for fact in facts])
+    facts = tuple(fact for at, fact in enumerate(facts) if at not in old)
+    typed = _typed(brain, "" if is_all else words)
+    typed = [one for one in typed if all(one != fact.text for fact in facts)]
+    if typed and names[0] != "known":
+        facts, names = (), ("known",)
+    if (not facts and not typed) or names[0] != "known":
+        notes = [f"{hit.path}: {hit.text}" for hit in near("note") if hit.score >= SURE]
+        if notes and not is_all:
+            return Known((), tuple(notes[:NEAREST]), ("known",))
+        names = ("nothing_known", "nearest") if facts else ("nothing_known",)
+    return Known(facts, (*map(told, facts), *typed), names)
+
+
+def _fact_of(facts: Sequence[Fact], hit: Hit) -> Fact | None:
+    named = (fact for fact in facts if fact.block and hit.anchor == f"#^{fact.block}")
+    same = (fact for fact in facts if fact.text == hit.text)
+    return next(named, None) or next(same, None)
+
+
+def _typed(brain: str, words: str) -> list[str]:
+    """Return what a person typed that is about some words, by its own or by its heading."""
+    pieces = [piece for title, lines in own_paragraphs(brain) for piece in _pieces(title, lines)]
+    pieces += [(one.heading, one.text) for one in bullets(brain) if not section_of(one.heading)]
+    about = [Fact(f"{title}: {text}", None) for title, text in pieces]
+    return [pieces[at][1] for at in (asked_about(about, words) if words else range(len(pieces)))]
+
+
+def _pieces(title: str, lines: Sequence[str]) -> list[tuple[str, str]]:
+    """Return a paragraph as one piece; a table by its rows, each cell with its column's name."""
+    if len(lines) < 3 or "-" not in lines[1] or lines[1].strip(" \t|:-"):  # noqa: PLR2004
+        return [(title, plain("\n".join(lines))[0])]
+    table = [[plain(cell)[0] for cell in line.strip().strip("|").split("|")] for line in lines]
+    return [
+        (title, ", ".join(f"{name}: {cell}" for name, cell in zip(table[0], row, strict=False)))
+        for row in table[2:]
+    ]
+
+
+# --- which fact is meant ------------------------------------------------------------------
+
+
+def meant(facts: Sequence[Fact], words: str, *, loosely: bool = False) -> Fact | None:
+    """Return the fact that words to forget something mean; None where it is none or several.
+
+    It is told by the words that stand in it and in no other fact; where two are as near, none is
+    meant. `loosely`: the words say more than what to forget, and may say it the other way round.
+    """
+    part = words if loosely else _BREAK.split(words, maxsplit=1)[0]
+    part = part if _asked(part) else words
+    asked = _asked(part)
+    proper = {one.folded for one in asked if not loosely and _is_proper(one.folded, part)}
+    near: list[tuple[float, float, Fact]] = []
+    for fact in facts:
+        said = content(fact.text)
+        held = [one for one in asked if any(_same(one, other) for other in said)]
+        exact = {one.folded for one in held} & {other.folded for other in said}
+        turned = denies(fact.text) != denies(part) and (denies(part) or _CLAUSE.match(words))
+        if held and proper <= {one.folded for one in held} and (loosely or not turned):
+            share = len(held) / len(asked)
+            near.append((share + EXACT * len(exact) / len(asked), share, fact))
+    near.sort(key=lambda one: -one[0])
+    if not near:
+        return None
+    (best, share, fact), (second, other, _) = (*near, (0.0, 0.0, near[0][2]))[:2]
+    if best - second < MARGIN and not share == 1 > other:
+        return None
+    return fact if share == 1 or (share >= MOST and share * len(asked) > 1) else None
+
+
+def strays(fact: Fact, facts: Sequence[Fact], words: str) -> bool:
+    """Tell whether a fact has none of some words, and another one has."""
+    asked = _asked(words)
+
+    def shares(one: Fact) -> bool:
+        return any(_same(word, other) for word in asked for other in content(one.text))
+
+    return not shares(fact) and any(shares(one) for one in facts if one.text != fact.text)
+
+
+def _is_proper(folded: str, words: str) -> bool:
+    """Tell whether a word asked with is a number, or a name within the words."""
+    found = re.search(rf"(?<=\w\W){re.escape(folded)}", fold_word(words))
+    return folded[0].isdigit() or bool(found and words[found.start() : found.start() + 1].isupper())
+
+
+def _asked(words: str) -> list[Word]:
+    return [
+        one
+        for one in content(_MEMORY.sub(" ", fold_word(words)))
+        if one.folded[0].isalnum()
+        and one.folded not in SOFT | NEGATIONS | _EMPTY
+        and not is_liking(one.folded)
+    ]
+
+
+def _same(one: Word, other: Word) -> bool:
+    a, b = one.folded, other.folded
+    if alike(one, other) or not (a.isalpha() and b.isalpha()):
+        return alike(one, other)
+    short = min(len(a), len(b)) > SHORT and a[:-1] == b[:-1] and {a[-1], b[-1]} <= _VOWELS
+    begin = len(a) >= ALIKE and a[:ALIKE] == b[:ALIKE]
+    return short or begin or bool({*roots(a)} & {*roots(b)})
