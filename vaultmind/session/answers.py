@@ -17,7 +17,7 @@ from vaultmind.memory.words import NEGATIONS, SOFT, Word, content
 from vaultmind.types import Caller, Fact, Hit, Kind
 from vaultmind.vault.bullets import bullets, plain
 
-SURE = 0.45
+SURE, MEANT = 0.45, 0.6
 """Score from which a fact answers a question by its meaning; below it is only the closest."""
 MOST = 0.6
 """Part of the words asked with that must stand in a fact, where it is not all of them."""
@@ -79,12 +79,12 @@ def recalled(brain: str, archive: str, words: str, near: Callable[[Kind], Sequen
     facts = parse_brain(brain).all()
     names: tuple[str, ...] = ("known",)
     if not is_all:
-        facts += parse_brain(archive).all()
+        facts = (*parse_brain(archive).all(), *facts)  # of one day the later in the list is newer
         found = [facts[at] for at in asked_about(facts, words)]
         if not found:
             close = near("fact") if facts else ()
             scored = [(hit.score, fact) for hit in close if (fact := _fact_of(facts, hit))]
-            found = [fact for score, fact in scored if score >= SURE]
+            found = [fact for score, fact in scored if score >= MEANT]
             if not found:
                 found, names = [fact for _, fact in scored[:NEAREST]], ("nothing_known", "nearest")
         facts = tuple(found)

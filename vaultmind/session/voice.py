@@ -5,7 +5,6 @@ Only a sentence that is clearly a request does anything; see docs/voice-commands
 
 from __future__ import annotations
 
-import re
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -21,7 +20,7 @@ from vaultmind.memory.audit import last_written, newest_first
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.match import NEAREST, find, same_fact
 from vaultmind.memory.replies import FALLBACK, phrase, told
-from vaultmind.memory.words import fold
+from vaultmind.memory.words import content, fold
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.answers import Near, meant, recalled, strays
@@ -458,8 +457,9 @@ def _name(fact: Fact) -> str:
 
 
 def _shared(words: str, text: str) -> float:
-    """Return how much of some words a text holds, or of the text the words, from 0 to 1."""
-    one, other = (set(re.findall(r"\w+", fold(it))) for it in (mask(words).text, text))
+    """Return how much of the content of some words a text holds, from 0 to 1."""
+    one, other = content(mask(words).text), content(text)
     if not one or not other:
         return float(words.strip() == text.strip())
-    return len(one & other) / min(len(one), len(other))
+    shared = sum(any(word.same(each) for each in other) for word in one)
+    return shared / len(one)
