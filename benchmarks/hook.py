@@ -28,7 +28,7 @@ from typing import Any
 
 from make_vault import Sizes, make_vault
 
-from vaultmind.cli import claude_code, connect
+from vaultmind.cli import connect
 from vaultmind.client import hook, launch
 from vaultmind.client.client import Client
 from vaultmind.config import Config, Flags, load_config
@@ -93,7 +93,7 @@ class Bench:
         self.config = config
         self.transcript = transcript
         entry = connect.server_entry(config, str(state_root))
-        self._commands = claude_code.commands(config, entry)
+        self._commands = connect.hook_commands(config, entry)
         self.took: defaultdict[str, list[float]] = defaultdict(list)
         self.spent: defaultdict[str, list[float]] = defaultdict(list)
         self.answered: defaultdict[str, int] = defaultdict(int)

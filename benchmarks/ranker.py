@@ -35,7 +35,7 @@ from vaultmind.index.db import Database
 from vaultmind.index.embed import embedded_text
 from vaultmind.index.models import FEATURES, WITHOUT_MEANING
 from vaultmind.index.notes import chunk_file, place_of
-from vaultmind.index.rank import EXACT, features_of
+from vaultmind.index.rank import EXACT
 from vaultmind.index.search import Candidates, Finder
 from vaultmind.index.sync import Prepared, store
 from vaultmind.index.training import Lesson, train
@@ -97,7 +97,7 @@ class Vault:
         if fresh:
             with self.database.write():
                 for prepared in files:
-                    store(self.database, prepared, "")
+                    store(self.database, prepared)
         self._embed()
         with self.database.read() as connection:
             rows = connection.execute(
@@ -108,17 +108,17 @@ class Vault:
         self._langs = {row[0]: row[3] for row in rows}
         now = datetime.fromisoformat(max(row[4] for row in rows)).replace(tzinfo=UTC)
         columns = Columns(self.database)
+        columns.follow()
+        columns.take_vectors(embedder.id, embedder.dim)
         self.finder = Finder(columns, self, lambda: embedder.id, folder, lambda: now)
 
     def query_vector(self, query: str) -> Floats | None:
         """Return a question's vector."""
         return self.embedder.embed_query(query)
 
-    def nearest(
-        self, query: str, collections: Sequence[str], limit: int
-    ) -> list[tuple[str, float]] | None:
+    def nearest(self, vector: Floats, limit: int) -> list[tuple[bytes, float]]:
         """Tell that nothing is asked of a store: the vectors are in memory."""
-        return None
+        return []
 
     def fused(
         self, query: str, found: Candidates, by_text: list[int], by_meaning: list[int]
@@ -132,7 +132,7 @@ class Vault:
     def _embed(self) -> None:
         with self.database.read() as connection:
             rows = connection.execute(
-                "SELECT text_hash, title, text FROM chunks WHERE embedded != -1 AND text_hash "
+                "SELECT text_hash, title, text FROM chunks WHERE embeds AND text_hash "
                 "NOT IN (SELECT text_hash FROM embeddings WHERE embedder = ?)",
                 (self.embedder.id,),
             ).fetchall()
@@ -233,8 +233,7 @@ def _seen(
     if found is None:
         empty = np.zeros((0, len(FEATURES)), np.float32)
         return Ranked(group, kind, query, frozenset(right), (), empty, (), (), ())
-    told = features_of(found.scene)
-    features = np.stack([told[name] for name in FEATURES], axis=1)[found.order]
+    features = np.stack([found.told[name] for name in FEATURES], axis=1)
     by_text = _sorted(found.rowids, found.bm25)
     by_meaning = _sorted(found.rowids, np.nan_to_num(found.closeness, nan=-1.0))
     lists = (found.rowids, by_text, by_meaning, vault.fused(query, found, by_text, by_meaning))

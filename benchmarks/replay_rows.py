@@ -318,7 +318,7 @@ class TextSearch:
         reader = VaultReader(VaultPaths(step.root), _MAX_BYTES)
         with self._database.write():
             for path in step.touched:
-                store(self._database, _taken(reader, step.root, path), "")
+                store(self._database, _taken(reader, step.root, path))
 
 
 def _taken(reader: VaultReader, root: Path, path: str) -> Prepared:
@@ -333,7 +333,7 @@ def _taken(reader: VaultReader, root: Path, path: str) -> Prepared:
         Chunk(f"{path}:{start}", path, "note", "", "", path, text, start, start + len(text))
         for start, text in passages(file.text)
     )
-    chunked = Chunked(chunks, path, "", "")
+    chunked = Chunked(chunks)
     return Prepared(path, Place("note", "", "note"), file.stat, file, chunked)
 
 

@@ -39,8 +39,8 @@ PEERS = frozenset({"memory", "index", "minion"})
 
 INSIDE: dict[str, tuple[frozenset[str], ...]] = {
     "cli": (
-        frozenset({"terminal", "jsonfile"}),
-        frozenset({"options", "claude_code"}),
+        frozenset({"terminal"}),
+        frozenset({"options"}),
         frozenset({"made", "processes", "connect", "minion"}),
         frozenset({"commands", "talks", "demo", "chat"}),
         frozenset({"main"}),
@@ -52,14 +52,14 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"when", "chroma", "db", "models", "typos", "ties", "taken"}),
         frozenset({"notes", "embed", "asking"}),
         frozenset({"reading"}),
-        frozenset({"ground", "vectors"}),
+        frozenset({"folder"}),
         frozenset({"linked", "outlet"}),
         frozenset({"where"}),
         frozenset({"columns", "results"}),
-        frozenset({"matching", "sync", "training"}),
+        frozenset({"matching", "sync", "training", "vectors"}),
         frozenset({"rank"}),
         frozenset({"search", "fetch"}),
-        frozenset({"erasing", "messages", "raw", "related"}),
+        frozenset({"erasing", "raw", "related"}),
         frozenset({"index"}),
     ),
     "session": (
@@ -105,7 +105,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
 
 ONE_ROOM = {
     "chromadb": {"index/chroma.py"},
-    "watchdog": {"index/ground.py"},
+    "watchdog": {"index/folder.py"},
     "llama_cpp": {"minion/worker.py"},
     "mcp": {"serve/mcp.py"},
     "prometheus_client": {"serve/metrics.py"},

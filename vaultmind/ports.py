@@ -59,47 +59,11 @@ class Embedder(Protocol):
         ...
 
 
-class VectorStore(Protocol):
-    """Vectors by id in named collections. One process, many threads."""
-
-    def upsert(self, collection: str, ids: Sequence[str], vectors: Matrix) -> None:
-        """Store vectors under ids, replacing what was there."""
-        ...
-
-    def delete(self, collection: str, ids: Sequence[str]) -> None:
-        """Remove ids; unknown ones are ignored."""
-        ...
-
-    def query(self, collection: str, vector: Matrix, limit: int) -> list[tuple[str, float]]:
-        """Return (id, cosine distance), nearest first; empty for an unknown collection."""
-        ...
-
-    def count(self, collection: str) -> int:
-        """Return how many vectors a collection holds."""
-        ...
-
-    def ids(self, collection: str) -> set[str]:
-        """Return every id of a collection."""
-        ...
-
-    def collections(self) -> tuple[str, ...]:
-        """Return the names of all collections."""
-        ...
-
-    def drop(self, collection: str) -> None:
-        """Remove a collection and its folder on disk."""
-        ...
-
-
 class Nearest(Protocol):
     """Finds chunks by meaning, once an embedder and the vectors are there."""
 
-    def nearest(
-        self, query: str, collections: Sequence[str], limit: int
-    ) -> list[tuple[str, float]] | None:
-        """Return (chunk id, cosine distance), nearest first, of collections named by
-        `index.vectors.store.collection_of`; None while vectors cannot be searched.
-        """
+    def nearest(self, vector: Matrix, limit: int) -> Sequence[tuple[bytes, float]]:
+        """Return (hash of a text, cosine), nearest first; of a vault too large for memory."""
         ...
 
     def query_vector(self, query: str) -> Matrix | None:

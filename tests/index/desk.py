@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.fakes import HashEmbedder
 from vaultmind.index.chroma import ChromaStore
+from vaultmind.index.columns import Columns
 from vaultmind.index.db import Database
-from vaultmind.index.ground import VaultGround
+from vaultmind.index.folder import VaultFolder
 from vaultmind.index.sync import Changes, Sync
 from vaultmind.index.vectors import Vectors
+from vaultmind.index.where import Where
 from vaultmind.ports import Embedder
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -28,14 +29,12 @@ class Desk:
         self.sync = Sync(
             self.database,
             VaultReader(paths, 0),
-            VaultGround(paths),
+            VaultFolder(paths),
             Changes(0),
-            lambda: datetime.now(UTC),
         )
+        self.columns = Columns(self.database)
         self.embedder = HashEmbedder()
         self.running: list[Vectors] = []
-        self.probes = True
-        """Whether the store is looked at in a process of its own before it is opened: a second."""
 
     def start(
         self,
@@ -53,8 +52,8 @@ class Desk:
         store: ChromaStore | None = None,
     ) -> Vectors:
         made = Vectors(
-            self.database,
-            store or ChromaStore(self.folder / "chroma", probe=self.probes),
+            self.columns,
+            store or ChromaStore(self.folder / "chroma"),
             lambda: embedder or self.embedder,
             lambda: None,
         )
@@ -72,18 +71,15 @@ class Desk:
         file.write_text(text)
 
     def waiting(self) -> int:
-        return self.count("SELECT count(*) FROM chunks WHERE embedded = 0")
+        self.columns.follow()
+        return len(self.columns.lacking())
 
-    def count(self, query: str) -> int:
-        with self.database.read() as connection:
-            return int(connection.execute(query).fetchone()[0])
-
-
-def nearest(embedding: Vectors, query: str) -> str:
-    found = embedding.nearest(query, ["note"], 1)
-    return found[0][0] if found else ""
-
-
-def chunk_of(desk: Desk, path: str) -> str:
-    with desk.database.read() as connection:
-        return str(connection.execute("SELECT id FROM chunks WHERE path=?", (path,)).fetchone()[0])
+    def nearest(self, embedding: Vectors, query: str) -> set[str]:
+        """Return the paths that memory and Chroma each have as the nearest to a question."""
+        vector = embedding.query_vector(query)
+        if vector is None or embedding._unstored is None or self.waiting():
+            return set()
+        near = self.columns.nearest(vector, self.columns.mask(Where()), 1)
+        in_chroma = [self.columns.hashes.index(key) for key, _ in embedding.nearest(vector, 1)]
+        files = list(self.columns.files)
+        return {files[self.columns.rows["file"][slot]] for slot in (*near.tolist(), *in_chroma)}

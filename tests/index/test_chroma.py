@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import gc
+import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,19 +15,10 @@ import numpy as np
 import pytest
 
 from tests.waiting import until
-from vaultmind.index import chroma as module
 from vaultmind.index.chroma import ChromaStore, StoreBroken
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[ChromaStore]:
-    made = ChromaStore(tmp_path / "chroma")
-    made.open()
-    yield made
-    made.close()
 
 
 def vectors(number: int, seed: int = 0) -> Matrix:
@@ -37,13 +28,6 @@ def vectors(number: int, seed: int = 0) -> Matrix:
 
 def names(number: int) -> list[str]:
     return [f"c{index}" for index in range(number)]
-
-
-def test_an_unknown_collection_is_empty(store: ChromaStore) -> None:
-    assert store.query("fact-nobody", vectors(1)[0], 5) == []
-    assert store.count("fact-nobody") == 0
-    assert store.ids("fact-nobody") == set()
-    store.delete("fact-nobody", ["a"])
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -58,15 +42,15 @@ def test_a_server_keeps_the_vectors_of_several_vaults_apart(tmp_path: Path) -> N
             url = f"http://127.0.0.1:{port}"
             first, second = (ChromaStore(tmp_path / name, url=url) for name in ("one", "two"))
             until(lambda: is_open(first), 60)
-            second.open()
-            first.upsert("note", names(5), vectors(5))
-            second.upsert("note", ["other"], vectors(1))
+            second.open("hash-1")
+            first.add(names(5), vectors(5))
+            second.add(["other"], vectors(1))
             first.close()
-            first.open()
-            assert first.ids("note") == set(names(5)) and second.ids("note") == {"other"}
-            assert first.query("note", vectors(5)[3], 1)[0][0] == "c3"
-            first.reset()
-            assert first.collections() == () and second.ids("note") == {"other"}
+            first.open("hash-1")
+            assert first.names() == set(names(5)) and second.names() == {"other"}
+            assert first.nearest(vectors(5)[3], 1)[0][0] == "c3"
+            first.reset("hash-1")
+            assert first.names() == set() and second.names() == {"other"}
             assert not (tmp_path / "one").exists()
         finally:
             server.kill()
@@ -75,7 +59,7 @@ def test_a_server_keeps_the_vectors_of_several_vaults_apart(tmp_path: Path) -> N
 
 def is_open(store: ChromaStore) -> bool:
     try:
-        store.open()
+        store.open("hash-1")
     except StoreBroken:
         return False
     return True
@@ -83,48 +67,44 @@ def is_open(store: ChromaStore) -> bool:
 
 def test_it_all_survives_closing(tmp_path: Path) -> None:
     first = ChromaStore(tmp_path)
-    first.open()
-    first.upsert("note", names(120), vectors(120))
-    first.delete("note", ["c3", "unknown"])
+    first.open("hash-1")
+    first.add(names(120), vectors(120))
     first.close()
     second = ChromaStore(tmp_path)
-    second.open()
-    assert second.ids("note") == set(names(120)) - {"c3"}
-    assert second.query("note", vectors(120)[7], 1)[0][0] == "c7"
+    second.open("hash-1")
+    assert second.names() == set(names(120))
+    assert second.nearest(vectors(120)[7], 1)[0][0] == "c7"
     second.close()
 
 
-@pytest.mark.parametrize("victim", ["chroma.sqlite3", "data_level0.bin"])
-def test_a_damaged_folder_is_replaced_by_a_fresh_one(tmp_path: Path, victim: str) -> None:
+def test_a_damaged_folder_is_replaced_by_a_fresh_one(tmp_path: Path) -> None:
     first = ChromaStore(tmp_path)
-    first.open()
-    first.upsert("note", names(1200), vectors(1200))
+    first.open("hash-1")
+    first.add(names(12), vectors(12))
     first.close()
-    found = list(tmp_path.rglob(victim))
-    assert found, f"Chroma no longer writes {victim}"
-    for file in found:
-        file.write_bytes(b"\xde\xad\xbe\xef" * 200)
+    (tmp_path / "1" / "chroma.sqlite3").write_bytes(b"\xde\xad\xbe\xef" * 200)
     second = ChromaStore(tmp_path)
-    second.open()
-    assert second.collections() == ()
-    second.upsert("note", ["new"], vectors(1))
-    assert second.ids("note") == {"new"}
-    assert [entry.name for entry in tmp_path.iterdir()] == ["2"]
+    second.open("hash-1")
+    assert second.names() == set()
+    second.add(["new"], vectors(1))
+    assert second.names() == {"new"}
+    assert not (tmp_path / "1").exists()
     second.close()
 
 
-def test_a_probe_that_never_answers_counts_as_damage(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ChromaStore(tmp_path, probe=False).reset()
-    monkeypatch.setattr(module, "_PROBE_SECONDS", 0.01)
-    again = ChromaStore(tmp_path)
-    again.open()
-    assert [entry.name for entry in tmp_path.iterdir()] == ["2"]
+def test_a_folder_that_a_killed_process_left_is_not_trusted(tmp_path: Path) -> None:
+    killed = ChromaStore(tmp_path / "chroma")
+    killed.open("hash-1")
+    killed.add(names(3), vectors(3))
+    shutil.copytree(tmp_path / "chroma", tmp_path / "left")
+    killed.close()
+    again = ChromaStore(tmp_path / "left")
+    again.open("hash-1")
+    assert again.names() == set()
     again.close()
 
 
 def test_a_folder_that_cannot_be_made_is_said_in_words(tmp_path: Path) -> None:
     (tmp_path / "chroma").write_text("a file, not a folder")
     with pytest.raises(StoreBroken, match="cannot be opened"):
-        ChromaStore(tmp_path / "chroma").open()
+        ChromaStore(tmp_path / "chroma").open("hash-1")

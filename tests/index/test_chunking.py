@@ -49,21 +49,10 @@ def test_a_daily_note_speaks_from_its_day() -> None:
     assert chunked("Daily/2026-02-20.md", "Rain.\n").chunks[0].time == "2026-02-20"
 
 
-def test_broken_front_matter_is_a_fault_and_the_note_is_indexed() -> None:
-    found = chunked("a.md", "---\na: [\n---\nThe body.\n")
-    assert found.faults[0].severity == "partial"
-    assert any("The body" in chunk.text for chunk in found.chunks)
-
-
 def test_the_cards_of_a_canvas_are_chunks() -> None:
     text = '{"nodes": [{"id": "1", "type": "text", "text": "Buy clay"}], "edges": []}'
     (chunk,) = chunked("Plan.canvas", text).chunks
     assert chunk.text == "Buy clay"
-
-
-def test_tags_of_properties_and_text_go_with_every_chunk() -> None:
-    (chunk,) = chunked("a.md", "---\ntags: [Projects/Oven]\n---\nText #clay\n").chunks
-    assert chunk.tags == ("projects/oven", "clay")
 
 
 @given(st.text(alphabet="ab. \n#`-\r\u3042", max_size=400), st.integers(5, 60))

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
-import threading
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.fakes import HashEmbedder
-from tests.index.desk import Desk, chunk_of, nearest
+from tests.index.desk import Desk
 from tests.waiting import until
 from vaultmind.index import vectors as module
 from vaultmind.index.chroma import ChromaStore
@@ -45,24 +42,8 @@ def test_a_lost_store_is_filled_from_the_cache(desk: Desk) -> None:
     again = HashEmbedder()
     embedding = desk.start(again)
     until(lambda: embedding.settled)
-    assert nearest(embedding, "subject3") == chunk_of(desk, "n3.md")
+    assert desk.nearest(embedding, "subject3") == {"n3.md"}
     assert again.texts_seen <= 2, "the warm-up and the question, no chunk"
-
-
-def test_many_deletions_lead_to_a_rebuild_that_still_answers(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "BLOAT_FLOOR", 3)
-    store = ChromaStore(desk.folder / "chroma")
-    embedding = desk.start(store=store)
-    until(lambda: embedding.settled)
-    for number in range(6):
-        (desk.vault / f"n{number}.md").unlink()
-    desk.sync.reconcile()
-    embedding.wake()
-    until(lambda: embedding.settled and store.count("note") == 2)
-    assert [entry.name for entry in (desk.folder / "chroma").iterdir()] == ["2"]
-    assert nearest(embedding, "subject7") == chunk_of(desk, "n7.md")
 
 
 class FailingStore(ChromaStore):
@@ -70,11 +51,11 @@ class FailingStore(ChromaStore):
 
     failures = 0
 
-    def upsert(self, collection: str, ids: Sequence[str], vectors: Matrix) -> None:
+    def add(self, names: Sequence[str], vectors: Matrix) -> None:
         if self.failures:
             self.failures -= 1
             raise OSError("disk failed")
-        super().upsert(collection, ids, vectors)
+        super().add(names, vectors)
 
 
 def test_a_store_that_fails_once_is_filled_anew(desk: Desk) -> None:
@@ -82,48 +63,22 @@ def test_a_store_that_fails_once_is_filled_anew(desk: Desk) -> None:
     store.failures = 1
     embedding = desk.start(store=store)
     until(lambda: embedding.settled)
-    assert nearest(embedding, "subject3") == chunk_of(desk, "n3.md")
+    assert desk.nearest(embedding, "subject3") == {"n3.md"}
     assert embedding.note == ""
 
 
 def test_a_full_disk_is_named_and_vectors_come_when_there_is_room(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "RETRY_SECONDS", (0.0, 0.05))
+    monkeypatch.setattr(module, "PAUSES", (0.0, 0.05))
     (desk.folder / "chroma").write_text("a file in its place: no folder can be made")
     monkeypatch.setattr(module, "_FULL_BELOW", 10**20)
-    desk.probes = False
     embedding = desk.start()
-    until(lambda: embedding.note == f"{NO_SPACE} Search goes by words only; it is tried again.")
+    until(lambda: embedding.note == f"{NO_SPACE} It is filled again from the cache soon.")
     (desk.folder / "chroma").unlink()
-    until(lambda: nearest(embedding, "subject3") == chunk_of(desk, "n3.md"))
+    until(lambda: desk.nearest(embedding, "subject3") == {"n3.md"})
     until(lambda: embedding.note == "")
     assert len(list((desk.folder / "chroma").iterdir())) == 1, "tries leave nothing behind"
-
-
-def test_a_disk_that_is_full_while_vectors_are_loaded_ends_nothing(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "RETRY_SECONDS", (0.0, 0.05))
-    monkeypatch.setattr(module, "_IDLE_SECONDS", 0.05)
-    desk.probes = False
-    real, errors = (
-        Vectors._compare,
-        [sqlite3.OperationalError("database or disk is full")] * 3,
-    )
-    said: list[str] = []
-
-    def failing(*given: Any) -> Any:
-        said.append(embedding.note)
-        if errors:
-            raise errors.pop()
-        return real(*given)
-
-    monkeypatch.setattr(Vectors, "_compare", failing)
-    embedding = desk.start()
-    until(lambda: nearest(embedding, "subject3") == chunk_of(desk, "n3.md"))
-    assert not errors and said[-1].startswith(NO_SPACE)
-    until(lambda: embedding.note == "")
 
 
 class FailingEmbedder(HashEmbedder):
@@ -147,7 +102,7 @@ def test_an_embedder_that_fails_is_given_up_in_words(desk: Desk, seen: int) -> N
 
 def test_no_embedder_is_said_in_words(desk: Desk) -> None:
     embedding = Vectors(
-        desk.database, ChromaStore(desk.folder / "chroma"), lambda: None, lambda: None
+        desk.columns, ChromaStore(desk.folder / "chroma"), lambda: None, lambda: None
     )
     desk.running.append(embedding)
     embedding.start()
@@ -155,30 +110,6 @@ def test_no_embedder_is_said_in_words(desk: Desk) -> None:
     until(lambda: embedding.ended)
     assert "index.embedder" in embedding.note
     assert not (desk.folder / "chroma").exists()
-
-
-class StuckEmbedder(HashEmbedder):
-    """Takes for ever to load."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.go = threading.Event()
-
-    def embed(self, texts: Sequence[str]) -> Matrix:
-        self.go.wait(20)
-        return super().embed(texts)
-
-
-def test_closing_does_not_wait_for_an_embedder_that_loads(desk: Desk) -> None:
-    embedder = StuckEmbedder()
-    embedding = desk.start(embedder)
-    until(lambda: any(thread.name == "embedding" for thread in threading.enumerate()))
-    began = time.monotonic()
-    embedding.close()
-    assert time.monotonic() - began < 5
-    embedder.go.set()
-    until(lambda: not any(t.name == "embedding" for t in threading.enumerate()))
-    assert desk.waiting() == 8
 
 
 class Away(HashEmbedder):
@@ -196,53 +127,33 @@ class Away(HashEmbedder):
         return super().embed(texts)
 
 
-def finds(desk: Desk, embedding: Vectors, numbers: Sequence[int]) -> bool:
-    return all(
-        nearest(embedding, f"about subject{number}") == chunk_of(desk, f"n{number}.md")
-        for number in numbers
-    )
-
-
 def test_changing_back_embeds_nothing_anew(desk: Desk) -> None:
     first = desk.start()
     until(lambda: first.settled, 30)
     first.close()
     embedding = desk.start(HashEmbedder(96, "hash-2"))
     until(lambda: embedding.settled, 30)
-    assert embedding.embedder_id == "hash-2" and finds(desk, embedding, range(8))
+    assert embedding.embedder_id == "hash-2"
+    assert desk.nearest(embedding, "about subject5") == {"n5.md"}
     embedding.close()
     seen = desk.embedder.texts_seen
     back = desk.start()
     until(lambda: back.settled, 30)
-    assert back.embedder_id == "hash-1" and finds(desk, back, [3])
+    assert back.embedder_id == "hash-1" and desk.nearest(back, "subject3") == {"n3.md"}
     assert desk.embedder.texts_seen <= seen + 2, "the warm-up and the question"
 
 
 def test_it_is_used_again_when_it_comes_back(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "RETRY_SECONDS", (0.0, 0.05))
+    monkeypatch.setattr(module, "PAUSES", (0.0, 0.05))
     away = Away("hash-1", 64)
     embedding = desk.start(away)
     until(lambda: embedding.settled)
     away.gone = True
-    assert embedding.nearest("subject3", ["note"], 5) is None
+    assert embedding.query_vector("subject3") is None
     desk.write("new.md", "the ferry leaves at seven")
     desk.sync.reconcile()
     embedding.wake()
     until(lambda: "connection refused" in embedding.note)
     away.gone = False
     until(lambda: not desk.waiting() and embedding.note == "")
-    assert nearest(embedding, "ferry leaves at seven") == chunk_of(desk, "new.md")
-
-
-def test_an_erasure_is_not_waited_for_where_vectors_are_given_up_meanwhile(desk: Desk) -> None:
-    """A daemon without an embedder learns only when it has loaded that there is none."""
-    store = ChromaStore(desk.folder / "chroma", probe=False)
-    embedding = Vectors(desk.database, store, lambda: None, lambda: None)
-    embedding.start()
-    said: list[str] = []
-    erasing = threading.Thread(target=lambda: said.append(embedding.renew(60)))
-    erasing.start()
-    embedding.release()
-    erasing.join(30)
-    assert said == [""] and embedding.ended
-    embedding.close()
+    assert desk.nearest(embedding, "ferry leaves at seven") == {"new.md"}

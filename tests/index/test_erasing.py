@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from tests.fakes import HashEmbedder
 from tests.serve.vaults import config_of, open_vault
 from tests.waiting import until
 from vaultmind.app import App, open_app
+from vaultmind.types import Message
+from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
 CONTEXT = "VaultMind/agents/main/memory/active_context.md"
 SECRET = "Talked about the lighthouse trip."
@@ -77,19 +78,6 @@ def test_the_vectors_move_to_a_fresh_folder_and_nothing_is_embedded_anew(app: Ap
     assert EMBEDDER.texts_seen == seen + 1  # "Nothing.", which is new
 
 
-def test_cached_vectors_that_no_chunk_needs_are_dropped(app: App) -> None:
-    database = app.index._database
-    with database.write() as connection:
-        orphan = (b"x" * 16, EMBEDDER.id, np.ones(64, dtype="<f4").tobytes())
-        connection.execute("INSERT INTO embeddings VALUES (?, ?, ?)", orphan)
-    erase(app)
-    with database.read() as connection:
-        (orphans,) = connection.execute(
-            "SELECT count(*) FROM embeddings WHERE text_hash NOT IN (SELECT text_hash FROM chunks)"
-        ).fetchone()
-    assert orphans == 0
-
-
 def test_what_means_the_same_is_listed_nearest_first(app: App) -> None:
     near = app.index.erasing.nearest_to(["Babcia piekła chałkę w każdy piątek."], 5)
     assert near and near[0][0].path == "Notes/Piec.md" and near[0][1] > 0.5
@@ -113,13 +101,6 @@ def test_without_an_embedder_the_old_folder_of_vectors_goes_too(tmp_path: Path) 
         wordy.close()
 
 
-def test_damaged_copies_of_the_database_are_removed(app: App) -> None:
-    copy = Path(f"{app.index._database.path}.damaged")
-    copy.write_bytes(b"the lighthouse trip")
-    erase(app)
-    assert not copy.exists()
-
-
 def test_a_scrub_that_a_kill_prevented_is_done_at_the_next_start(tmp_path: Path) -> None:
     with open_vault(tmp_path, EMBEDDER) as app:
         app.index.erasing.begin()
@@ -141,9 +122,7 @@ def test_an_erasure_that_is_under_way_is_not_taken_for_one_that_was_killed(
     erasing, database = app.index.erasing, app.index._database
     scrubs: list[str] = []
     renew = erasing._embedding.renew
-    monkeypatch.setattr(
-        erasing._embedding, "renew", lambda seconds: scrubs.append("one") or renew(seconds)
-    )
+    monkeypatch.setattr(erasing._embedding, "renew", lambda: scrubs.append("one") or renew())
     erasing.begin()
     erasing.resume()
     until(lambda: all(one.name != "erasing" for one in threading.enumerate()), 30)
@@ -152,21 +131,32 @@ def test_an_erasure_that_is_under_way_is_not_taken_for_one_that_was_killed(
     assert scrubs == ["one"] and not database.get("erasure_begun")
 
 
-def test_an_erasure_that_begins_while_an_older_one_is_finished_keeps_its_mark(
-    app: App, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    erasing, database = app.index.erasing, app.index._database
-    database.set("erasure_begun", "1")  # by a process that was killed
-    renew = erasing._embedding.renew
+TIME = "2026-02-20T10:00:00+01:00"
 
-    def begin_meanwhile(seconds: float) -> str:
-        erasing.begin()
-        return renew(seconds)
 
-    with monkeypatch.context() as patch:
-        patch.setattr(erasing._embedding, "renew", begin_meanwhile)
-        erasing.resume()
-        until(lambda: all(one.name != "erasing" for one in threading.enumerate()), 30)
-    assert database.get("erasure_begun")
-    erase(app)
-    assert not database.get("erasure_begun")
+def say(app: App, agent: str, *said: str) -> Path:
+    """Write a session as another program would: the index is not told."""
+    text = render_header(SessionMeta("2026-02-20_777", agent, TIME))
+    for at, one in enumerate(said, 1):
+        text += render_message(Message("user", one, TIME, f"D1:{at}", "Anna", block=f"m{at}"))
+    file = app.paths.root / app.paths.sessions(agent) / "2026-02-20_777.md"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, "utf-8")
+    return file
+
+
+def test_messages_are_found_whole_and_of_that_agent_whatever_the_index_knows(app: App) -> None:
+    long = "I am allergic to nuts. " + "And so on and so forth, much more is said here. " * 40
+    file = say(app, "main", "Nice weather", long, "Nut allergies run in the family")
+    found = app.index.messages_about("main", "is allergic to nuts", 50)
+    assert {(ref.agent, ref.block, ref.id) for ref, _ in found} >= {
+        ("main", "m2", "D1:2"),
+        ("main", "m3", "D1:3"),
+    }
+    assert len(next(text for ref, text in found if ref.block == "m2")) > 1500
+    assert app.index.messages_about("other", "is allergic to nuts", 50) == []
+    say(app, "main", "Nice weather", "The heron is allergic to frogs")
+    (one,) = app.index.messages_about("main", "allergic to frogs", 50)
+    assert one[1] == "The heron is allergic to frogs"
+    file.unlink()
+    assert app.index.messages_about("main", "allergic to frogs", 50) == []

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.index.vault import Vault
-from vaultmind.errors import BadArgument, NotFound
+from vaultmind.errors import NotFound
 from vaultmind.types import PERSON, Message
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
@@ -94,10 +94,3 @@ def test_what_is_not_there_or_not_shown_is_not_found(vault: Vault, name: str) ->
         vault.write(path, "# Secret\n")
     with pytest.raises(NotFound):
         vault.fetch(name, PERSON)
-
-
-def test_bad_numbers_are_named(vault: Vault) -> None:
-    with pytest.raises(BadArgument, match="offset"):
-        vault.fetch("Oven", PERSON, offset=-1)
-    with pytest.raises(BadArgument, match="max_tokens"):
-        vault.fetch("Oven", PERSON, max_tokens=0)

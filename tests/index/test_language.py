@@ -13,7 +13,7 @@ def test_a_full_temporary_folder_stops_nothing_and_is_asked_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     text = "Wczoraj kupiliśmy nowe meble kuchenne, a jutro przyjdzie stolarz."
-    language._loaded.cache_clear()
+    language._identifier.cache_clear()
     language._language.cache_clear()
     with monkeypatch.context() as full:
         full.setattr(tempfile, "tempdir", str(tmp_path / "full"))

@@ -61,7 +61,3 @@ def test_the_memory_folder_under_another_spelling_is_not_shown(vault: Vault) -> 
     twin.symlink_to(vault.paths.root / "VaultMind")
     for path in ("vaultmind/Suggestions.md", HIDDEN.replace("VaultMind", "vaultmind")):
         assert not vault.outlet.shows(path, AGENT)
-
-
-GRAZES = "grazes on the plain at dawn. " * 40
-SECTIONS = "".join(f"## Part {n}\n\nzebra {n} {GRAZES}\n\n" for n in range(5))

@@ -21,22 +21,10 @@ def text_with(answer: str, at: int) -> str:
     return " ".join([*FILLER[:at], answer, *FILLER[at:]])
 
 
-def test_an_irregular_form_is_what_is_asked_for() -> None:
-    text = text_with("We went to Gdańsk by night train.", 20)
-    assert "Gdańsk" in passage(text, sought("where do we go by train?", ["en"]), "en", 60)
-
-
 def test_what_holds_no_word_of_the_question_is_shown_from_its_beginning() -> None:
     shown = passage(text_with("", 0).strip(), sought("pelican", ["en"]), "en", 40)
     assert shown.startswith("On day 0")
     assert shown.endswith(" …")
-
-
-def test_an_ending_is_the_end() -> None:
-    shown = ending(text_with(ANSWER, 30), 25)
-    assert shown.startswith("… ")
-    assert shown.endswith(ANSWER[-30:])
-    assert tokens.count(shown) <= 25
 
 
 @given(

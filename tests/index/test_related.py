@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.index.vault import Vault
-from vaultmind.index.related import TIES, Relations, attend, strength
+from vaultmind.index.related import Relations
 from vaultmind.index.ties import leads_of
 from vaultmind.types import PERSON, Caller, Hit, Neighbour, SearchRequest
 
@@ -72,28 +70,6 @@ def test_a_link_to_a_heading_brings_that_part(vault: Vault) -> None:
 # --- strength and attention ----------------------------------------------------------------
 
 shares = st.floats(0, 1)
-
-
-@given(
-    ties=st.dictionaries(st.sampled_from(sorted(TIES)), shares),
-    near=shares,
-    asked=shares,
-    best=shares,
-)
-def test_a_strength_is_a_share_and_no_tie_makes_it_less(
-    ties: dict[str, float], near: float, asked: float, best: float
-) -> None:
-    whole = strength(ties, near, asked, best)  # type: ignore[arg-type]
-    assert 0.0 <= whole <= 1.0
-    for name in ties:
-        fewer = {tie: value for tie, value in ties.items() if tie != name}
-        assert strength(fewer, near, asked, best) <= whole + 1e-9  # type: ignore[arg-type]
-
-
-def test_memories_that_point_apart_leave_the_question_itself() -> None:
-    keys = np.array([[0, 1], [0, -1]], np.float32)
-    query = np.array([1, 0], np.float32)
-    assert attend(query, keys) == pytest.approx(query)
 
 
 def test_a_rare_tag_leads_to_the_others_that_have_it(vault: Vault) -> None:

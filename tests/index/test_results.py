@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.index.vault import Vault
 from vaultmind import redact
 from vaultmind.index.db import chunks_beside
-from vaultmind.index.results import LEAST_TOKENS, MOST_JOINED, Answered, Ranked, answer, shares
+from vaultmind.index.results import LEAST_TOKENS, Answered, Ranked, answer, shares
 from vaultmind.types import PERSON, Chunk, Message, Role, SearchRequest
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
@@ -32,7 +32,7 @@ def chunks(vault: Vault, path: str) -> list[Chunk]:
     with vault.database.read() as connection:
         found = []
         for name in vault.ids(path):
-            near = chunks_beside(connection, Chunk(name, path, "note", "", "", "", "", 0, 0))
+            near = chunks_beside(connection, name)
             found.append(next(one for one in near if one.id == name))
     return found
 
@@ -43,17 +43,13 @@ def answered(vault: Vault, ranked: Sequence[Chunk], **wanted: object) -> Answere
 
     def beside(chunk: Chunk) -> Sequence[Chunk]:
         with vault.database.read() as connection:
-            return chunks_beside(connection, chunk)
+            return chunks_beside(connection, chunk.id)
 
     def shows(chunk: Chunk) -> bool:
         return vault.outlet.shows_chunk(chunk, PERSON)
 
     scored = [Ranked(one, 1.0 - at / 100) for at, one in enumerate(ranked)]
     return answer(scored, request, beside, shows, lambda text: redact.mask(text).text)
-
-
-def sections(*numbers: int, words: int = 90) -> str:
-    return "".join(f"# Part {n}\n\n{f'heron{n} ' * words}\n\n" for n in numbers)
 
 
 def talk(*said: tuple[Role, str]) -> str:
@@ -68,12 +64,6 @@ def talk(*said: tuple[Role, str]) -> str:
 
 
 # --- places -------------------------------------------------------------------------------
-
-
-def test_a_hit_does_not_grow_without_end(vault: Vault) -> None:
-    vault.put("a.md", sections(*range(1, 8)))
-    found = answered(vault, chunks(vault, "a.md"), max_tokens=9000).hits
-    assert [hit.text.count("# Part") for hit in found] == [MOST_JOINED, 7 - MOST_JOINED]
 
 
 # --- messages in their talk ---------------------------------------------------------------
@@ -106,10 +96,6 @@ def test_a_budget_is_shared_well(costs: list[int], most: int) -> None:
         assert all(
             got >= min(cost, LEAST_TOKENS) for got, cost in zip(given_[:-1], costs, strict=False)
         )
-
-
-def test_what_one_hit_does_not_need_goes_to_the_others() -> None:
-    assert shares([900, 50, 900], 1000) == [475, 50, 475]
 
 
 # --- pages --------------------------------------------------------------------------------

@@ -8,8 +8,7 @@ import pytest
 
 from tests.index.vault import Vault
 from vaultmind import tokens
-from vaultmind.errors import BadArgument, IndexUnavailable
-from vaultmind.index.messages import Messages
+from vaultmind.errors import BadArgument
 from vaultmind.types import PERSON, Caller, Hit, Message, SearchRequest
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
@@ -82,52 +81,10 @@ def test_a_bad_argument_is_named(vault: Vault, name: str, value: object) -> None
         hits(vault, "heron", **{name: value})
 
 
-def test_messages_about_a_fact_are_found_whole_and_of_that_agent_only(vault: Vault) -> None:
-    long = "I am allergic to nuts. " + "And so on and so forth, much more is said here. " * 40
-    vault.put(session_path(), session("Nice weather", long, "Nut allergies run in the family"))
-    vault.put(session_path("other"), session("Allergic to nuts as well", agent="other"))
-    found = Messages(vault.finder, vault.reader).messages_about("main", "is allergic to nuts", 50)
-    assert {(ref.agent, ref.block, ref.id) for ref, _ in found} >= {
-        ("main", "m2", "D1:2"),
-        ("main", "m3", "D1:3"),
-    }
-    assert all(ref.agent == "main" for ref, _ in found)
-    text = next(text for ref, text in found if ref.block == "m2")
-    assert len(text) > 1500
-
-
-@pytest.mark.parametrize("phase", ["never indexed", "stale", "gone", "broken"])
-def test_messages_about_a_fact_are_found_whatever_the_index_knows(
-    vault: Vault, phase: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    talk = session_path()
-    if phase != "never indexed":
-        vault.put(talk, session("Nice weather"))
-    vault.write(talk, session("I am allergic to nuts", "Die Ärzte sind für mich da"))
-    messages = Messages(vault.finder, vault.reader)
-    if phase == "gone":
-        vault.put(talk, session("I am allergic to nuts"))
-        (vault.paths.root / talk).unlink()
-        vault.refresh([talk])
-        assert messages.messages_about("main", "allergic to nuts", 50) == []
-        return
-    if phase == "broken":
-
-        def broken(*_: object) -> None:
-            raise IndexUnavailable("no")
-
-        monkeypatch.setattr(vault.finder, "saying", broken)
-    (one,) = messages.messages_about("main", "is allergic to nuts", 50)
-    assert (one[0].agent, one[0].block, one[0].id) == ("main", "m1", "D1:1")
-    assert one[1] == "I am allergic to nuts"
-    assert messages.messages_about("main", "ein arzt", 50)[0][0].block == "m2"
-    assert messages.messages_about("other", "is allergic to nuts", 50) == []
-
-
-def test_of_unindexed_messages_all_that_have_the_words_are_found_and_few_of_the_others(
-    vault: Vault,
-) -> None:
-    many = [f"My nice neighbour number {at} has a dog." for at in range(40)]
-    vault.write(session_path(), session(*many, *["My aunt Zofia plays the violin."] * 30))
-    found = Messages(vault.finder, vault.reader).messages_about("main", "Zofia plays violin", 10)
-    assert [text for _, text in found] == ["My aunt Zofia plays the violin."] * 30
+def test_what_says_the_same_is_one_hit_that_names_its_copies(vault: Vault) -> None:
+    for path in ("a.md", "Copy/a.md"):
+        vault.put(path, "The heron stands in the river.\n")
+    vault.put("b.md", "The heron stands in the lake.\n")
+    first, second = hits(vault, "heron stands river")
+    assert {first.path, *first.also} == {"a.md", "Copy/a.md"}
+    assert (second.path, second.also) == ("b.md", ())

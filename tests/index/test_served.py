@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,9 +14,8 @@ from tests.index.vault import Hidden, OpenToAll
 from tests.waiting import until
 from vaultmind.config import Config, IndexConfig
 from vaultmind.errors import BadArgument
-from vaultmind.index import embed, vectors
-from vaultmind.index.db import Database
-from vaultmind.index.embed import EmbedderAway, ServedEmbedder, learn_scale, open_embedder, scale_of
+from vaultmind.index import vectors
+from vaultmind.index.embed import EmbedderAway, ServedEmbedder, open_embedder
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.types import PERSON, SearchRequest
@@ -84,41 +80,6 @@ def test_what_is_no_vector_is_not_taken(
     assert embedder.embed(["one", "two"]).shape == (2, 96)
 
 
-def test_a_question_is_not_waited_for_for_ever(
-    server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(embed, "QUESTION_SECONDS", 0.1)
-    embedder = on(server)
-    embedder.embed_query("warm")
-    server.hangs.clear()
-    began = time.monotonic()
-    with pytest.raises(EmbedderAway, match="took too long"):
-        embedder.embed_query("When leaves the ferry?")
-    assert time.monotonic() - began < 10
-    server.hangs.set()
-    monkeypatch.undo()
-    assert embedder.embed_query("When leaves the ferry?").shape == (96,)
-
-
-def test_closing_lets_go_of_who_waits(server: EmbeddingServer) -> None:
-    embedder = on(server)
-    server.hangs.clear()
-    raised: list[Exception] = []
-
-    def ask() -> None:
-        try:
-            embedder.embed(["one"])
-        except EmbedderAway as error:
-            raised.append(error)
-
-    asking = threading.Thread(target=ask)
-    asking.start()
-    until(lambda: server.asked)
-    embedder.close()
-    asking.join(10)
-    assert raised and not asking.is_alive()
-
-
 def test_a_key_comes_from_the_named_variable_and_never_shows(
     server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,28 +112,6 @@ def test_what_cannot_be_used_says_what_can(spec: str) -> None:
         open_embedder(spec, KEY)
 
 
-@pytest.mark.parametrize("host", ["192.168.1.5:11434", "127.0.0.1.example.com", "localhost.eu"])
-def test_another_machine_is_named(host: str) -> None:
-    assert opened(f"http://{host}#m").sends_to == host.partition(":")[0]
-    assert opened("http://localhost:1#m").sends_to == opened("http://[::1]:1#m").sends_to == ""
-
-
-def test_ids_differ_where_vectors_may() -> None:
-    specs = ("http://a/v1#m", "http://a/v1#n", "http://b/v1#m")
-    assert len({opened(one).id for one in specs}) == 3
-    assert opened("http://a#m").id == opened("http://a/v1/#m").id
-
-
-def test_its_scale_is_measured_once(server: EmbeddingServer, tmp_path: Path) -> None:
-    with closing(Database(tmp_path / "index.db")) as database:
-        embedder = on(server)
-        learn_scale(database, embedder)
-        asked = len(server.asked)
-        assert scale_of(embedder.id) != scale_of("use-0.2")
-        learn_scale(database, on(server))
-        assert len(server.asked) == asked
-
-
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
     root = tmp_path / "vault"
@@ -185,7 +124,7 @@ def vault(tmp_path: Path) -> Path:
 def test_a_vault_is_searched_by_it_and_by_words_while_it_is_gone(
     vault: Path, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vectors, "RETRY_SECONDS", (0.0, 0.05))
+    monkeypatch.setattr(vectors, "PAUSES", (0.0, 0.05))
     settings = IndexConfig(embedder=f"{server.url}/v1#bge-m3", watch=False)
     config = Config(vault, vault.parent / "state", index=settings)
     index = Index(

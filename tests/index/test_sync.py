@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from vaultmind.errors import VaultNotFound
-from vaultmind.index import ground
+from vaultmind.index import folder
 from vaultmind.index.columns import Columns
 from vaultmind.index.db import Database
-from vaultmind.index.ground import VaultGround
+from vaultmind.index.folder import VaultFolder
 from vaultmind.index.matching import Matcher
 from vaultmind.index.sync import Changes, Sync
 from vaultmind.index.where import Where
@@ -33,8 +32,8 @@ class Desk:
         self.sync = self.new_sync(VaultReader(VaultPaths(self.vault), 6_000_000))
 
     def new_sync(self, reader: VaultReader, exclude: tuple[str, ...] = ()) -> Sync:
-        stands_on = VaultGround(reader.paths, exclude)
-        return Sync(self.database, reader, stands_on, self.changes, lambda: datetime.now(UTC))
+        stands_on = VaultFolder(reader.paths, exclude)
+        return Sync(self.database, reader, stands_on, self.changes)
 
     def write(self, path: str, text: str | bytes) -> Path:
         file = self.vault / path
@@ -116,19 +115,18 @@ def test_a_note_that_never_rests_is_indexed_and_looked_at_again(desk: Desk) -> N
     reader.saves[:] = [f"words {'again ' * number}" for number in range(10)]
     desk.new_sync(reader).refresh(["a.md"])
     assert desk.find("words") == {"a.md"}
-    assert desk.changes.state("a.md") != "FRESH"
-    assert "a.md" in desk.changes.take(float("inf"))[0]
+    assert "a.md" in desk.changes._due
 
 
 def test_one_odd_file_does_not_stop_the_others(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    real_cut = ground.chunk_file
+    real_cut = folder.chunk_file
 
     def cut(path: str, *rest: object) -> object:
         if path == "odd.md":
             raise RecursionError("too deep")
         return real_cut(path, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(ground, "chunk_file", cut)
+    monkeypatch.setattr(folder, "chunk_file", cut)
     for name in ("a", "odd", "z"):
         desk.write(f"{name}.md", f"words of {name}")
     desk.write("half.canvas", '{"nodes": [{"type": "text", "text": "half of a letter \\ud83d"}]}')

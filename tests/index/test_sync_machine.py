@@ -48,7 +48,7 @@ def open_index(vault: Path, state: Path) -> Index:
         Withheld(Nothing(), OpenToAll()),
         clock=lambda: datetime.now(UTC),
         embedder=lambda: HashEmbedder(dim=8),
-        store=ChromaStore(state / "chroma", probe=False),
+        store=ChromaStore(state / "chroma"),
     )
     index.start()
     return index
@@ -64,23 +64,22 @@ def contents(index: Index) -> dict[str, Any]:
     with index._database.read() as connection:
         chunks = connection.execute(
             'SELECT id, path, ordinal, kind, agent, anchor, title, text, start, "end", lang, tags,'
-            " time, block, text_hash, embedded FROM chunks ORDER BY id"
+            " time, block, text_hash, embeds FROM chunks ORDER BY id"
         ).fetchall()
         tokens = connection.execute("SELECT id, tokens FROM chunks ORDER BY id").fetchall()
+        rowids = connection.execute("SELECT rowid, id, text_hash FROM chunks").fetchall()
         terms = dict(connection.execute("SELECT id, term FROM terms"))
         files = connection.execute("SELECT path, sha, fault FROM files ORDER BY path").fetchall()
-        orders = connection.execute("SELECT count(*) FROM vector_deletes").fetchone()
-    store: Any = index._embedding._store
-    vectors = {}
-    for name in store.collections():
-        held = store._held(name).get(include=["embeddings"])
-        for chunk, vector in zip(held["ids"], held["embeddings"], strict=True):
-            vectors[name, chunk] = tuple(np.round(vector, 3))
+    columns, slots = index._columns, index._columns.slots_of(row[0] for row in rowids)
+    stored = {bytes.fromhex(one) for one in index._embedding._store.names()}
+    vectors = {
+        row[1]: (row[2] in stored, *np.round(vector, 2))
+        for row, vector in zip(rowids, columns.vectors(slots), strict=True)
+    }
     return {
         "chunks": chunks,
         "tokens": [(name, words_of(blob, terms)) for name, blob in tokens],
         "files": files,
-        "orders": orders,
         "vectors": vectors,
     }
 
@@ -102,7 +101,7 @@ class Life(RuleBasedStateMachine):
     def hint(self, heard: bool, *paths: Path) -> None:
         """Tell what the watcher would tell; or nothing, and the next comparison must find it."""
         if heard:
-            self.index.files([path.relative_to(self.vault).as_posix() for path in paths])
+            self.index.mark([path.relative_to(self.vault).as_posix() for path in paths])
         else:
             self.lost = True
 
@@ -140,8 +139,7 @@ class Life(RuleBasedStateMachine):
         if not (self.vault / new).exists():
             (self.vault / new).parent.mkdir(parents=True, exist_ok=True)
             (self.vault / old).rename(self.vault / new)
-            self.index.folder(old)
-            self.index.folder(new)
+            self.index.mark([f"{old}/", f"{new}/"])
 
     @rule(folder=st.sampled_from(["A", "C", "E"]), outward=st.booleans())
     def move_across_the_border(self, folder: str, outward: bool) -> None:
@@ -149,7 +147,7 @@ class Life(RuleBasedStateMachine):
         source, target = (inside, outside) if outward else (outside, inside)
         if source.is_dir() and not target.exists():
             source.rename(target)
-            self.index.folder(folder)
+            self.index.mark([f"{folder}/"])
 
     @rule(excluded=st.sampled_from(["[]", '["A/"]', '["C/D/", "/two/"]']))
     def change_the_rules(self, excluded: str) -> None:

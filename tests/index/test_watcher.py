@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from tests.waiting import until
-from vaultmind.index.ground import Watcher
+from vaultmind.index.folder import VaultFolder, Watcher
+from vaultmind.vault.paths import VaultPaths
 
 
 class Seen:
@@ -18,20 +18,20 @@ class Seen:
 
     def __init__(self) -> None:
         self.paths: set[str] = set()
-        self.folders: set[str] = set()
         self.lost = 0
         self.broken = False
 
-    def files(self, paths: list[str]) -> None:
+    def mark(self, paths: list[str]) -> None:
         if self.broken:
             raise RuntimeError("a fault in the handler")
         self.paths.update(paths)
 
-    def folder(self, path: str) -> None:
-        self.folders.add(path)
-
     def everything(self) -> None:
         self.lost += 1
+
+
+def watching(root: Path, seen: Seen) -> Watcher:
+    return Watcher(VaultFolder(VaultPaths(root)), seen.mark, seen.everything)
 
 
 @pytest.fixture
@@ -46,11 +46,11 @@ def vault(tmp_path: Path) -> Path:
 @pytest.fixture
 def seen(vault: Path) -> Iterator[Seen]:
     hints = Seen()
-    watcher = Watcher(vault, hints)
+    watcher = watching(vault, hints)
     assert watcher.start() == ""
     assert watcher.alive
     yield hints
-    watcher.close()
+    watcher.stop()
     assert not watcher.alive
 
 
@@ -76,16 +76,8 @@ def test_a_fault_while_taking_an_event_does_not_end_the_watch(vault: Path, seen:
     until(lambda: "b.md" in seen.paths)
 
 
-def test_the_vault_itself_going_away_concerns_everything(vault: Path) -> None:
-    hints = Seen()
-    handler = Watcher(vault, hints)
-    event = SimpleNamespace(src_path=str(vault), dest_path="", is_directory=True)
-    handler.dispatch(event)
-    assert hints.lost == 1
-
-
 def test_a_vault_that_cannot_be_watched_is_said_in_words(tmp_path: Path) -> None:
-    watcher = Watcher(tmp_path / "missing", Seen())
+    watcher = watching(tmp_path / "missing", Seen())
     assert "no such file" in watcher.start().lower()
     assert not watcher.alive
-    watcher.close()
+    watcher.stop()

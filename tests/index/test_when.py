@@ -96,14 +96,6 @@ def test_a_guessed_year_is_not_explicit_and_a_said_one_is() -> None:
     assert [span.explicit for span in spans("late 2023", "en", BASE)] == [False]
 
 
-def test_a_full_date_of_another_language_is_read_by_the_library() -> None:
-    assert days(spans("o que houve em 3 de maio de 2023?", "pt", BASE)) == [
-        ("2023-05-03", "2023-05-04")
-    ]
-    assert spans("12 macacos 2023", "pt", BASE) == ()
-    assert spans("12 foo 2023", "tlh", BASE) == ()
-
-
 @given(st.text(), st.sampled_from([*LANGUAGES, "", "xx"]))
 def test_no_text_breaks_it(text: str, language: str) -> None:
     spans(text, language, BASE)

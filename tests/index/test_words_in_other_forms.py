@@ -37,7 +37,7 @@ def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
             place, file = place_of(f"{name}.md", made.paths), made.reader.read(f"{name}.md")
             assert place is not None
             chunks = chunk_file(file.path, file, place)
-            store(made.database, Prepared(file.path, place, file.stat, file, chunks), "")
+            store(made.database, Prepared(file.path, place, file.stat, file, chunks))
     yield made
     made.close()
 

@@ -50,10 +50,8 @@ class Vectors:
         """What the question's vector is said to be."""
         self.embedder: HashEmbedder | None = None
 
-    def nearest(
-        self, query: str, collections: Sequence[str], limit: int
-    ) -> list[tuple[str, float]] | None:
-        return None
+    def nearest(self, vector: Matrix, limit: int) -> list[tuple[bytes, float]]:
+        return []
 
     def query_vector(self, query: str) -> Matrix | None:
         return self.embedder.embed_query(query) if self.embedder else self.vector
@@ -106,10 +104,10 @@ class Vault:
             try:
                 file = self.reader.read(path)
             except NotFound:
-                store(self.database, Prepared(path, place), "")
+                store(self.database, Prepared(path, place))
                 continue
             chunked = chunk_file(path, file, place)
-            store(self.database, Prepared(path, place, file.stat, file, chunked), "")
+            store(self.database, Prepared(path, place, file.stat, file, chunked))
 
     def mark(self, paths: Iterable[str]) -> None:
         self.refresh(paths)
@@ -127,6 +125,8 @@ class Vault:
                     " SELECT text_hash, 'use', ? FROM chunks WHERE path = ?",
                     (row.tobytes(), path),
                 )
+        self.columns.follow()
+        self.columns.take_vectors("use", rows.shape[1])
         return rows
 
     def with_meaning(self) -> Finder:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.planner.shelf import Shelf
-from vaultmind.index.linked import FolderGround
+from vaultmind.index.linked import LinkedFolder
 
 
 @pytest.fixture
@@ -24,6 +24,6 @@ def folder(tmp_path: Path) -> Iterator[Shelf]:
     """A linked folder without a file."""
     root = tmp_path / "shop"
     root.mkdir()
-    shelf = Shelf(root, FolderGround(root.resolve()))
+    shelf = Shelf(root, LinkedFolder(root.resolve()))
     yield shelf
     shelf.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.fakes import OpenToAll
 from vaultmind.index.db import Database, FileRow, Journal, file_rows
-from vaultmind.index.ground import Ground, VaultGround
+from vaultmind.index.folder import VaultFolder
 from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.sync import Changes, Sync
 from vaultmind.memory.forget.tombstones import Tombstones
@@ -34,18 +34,18 @@ class Shelf:
     """Stands for an index. `mark` remembers, `settle` brings all up to date."""
 
     def __init__(
-        self, folder: Path, ground: Ground | None = None, state: Path | None = None
+        self, folder: Path, ground: VaultFolder | None = None, state: Path | None = None
     ) -> None:
         from vaultmind.vault.paths import VaultPaths
 
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.state = state or folder.parent / f"{folder.name}-state"
-        self.ground = ground or VaultGround(VaultPaths(folder))
+        self.ground = ground or VaultFolder(VaultPaths(folder))
         self.reader = VaultReader(self.ground.paths, 0)
         self.database = Database(self.state / "index.db")
         self.changes = Changes(0)
-        self.sync = Sync(self.database, self.reader, self.ground, self.changes, lambda: NOW)
+        self.sync = Sync(self.database, self.reader, self.ground, self.changes)
         withheld = Withheld(Tombstones(self.ground.paths), OpenToAll())
         self.outlet = Outlet(self.reader, lambda: self.sync.rules, withheld, self.ground)
         self.marked: list[str] = []

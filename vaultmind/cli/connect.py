@@ -1,30 +1,248 @@
-"""`vaultmind connect`: put the memory into a client's configuration, and take it out again."""
+"""`vaultmind connect`: put the memory into a client's configuration, and take it out again.
+
+A client's JSON file is read, edited as an object and written with a backup. Claude Code gets more:
+an agent with tools for files and a shell could tick a suggestion, edit a brain or call this
+program, which acts as the person. Deny rules in `.claude/settings.local.json` win over every
+permission; they match what a call says, so they stop an agent that goes the usual way, not a
+program that it writes and runs. Hooks stand there too: for each event a list of groups, each with
+a list of commands. Ours are known by what they run, for which vault and which agent.
+"""
 
 from __future__ import annotations
 
+import copy
 import difflib
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
-from vaultmind.cli import claude_code
-from vaultmind.cli.jsonfile import Change, changed, member, prune, read
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
 from vaultmind.cli.terminal import aside, bold, print_json, say
-from vaultmind.client.hook import AFTER_FAILURE, EVENTS, LOG
-from vaultmind.config import Config
+from vaultmind.client.hook import (
+    AFTER_FAILURE,
+    AFTER_TOOL,
+    BEFORE_TASK,
+    CLIENT,
+    EVENTS,
+    LOG,
+    TASK_TOOLS,
+)
+from vaultmind.config import Config, user_config_path
+from vaultmind.config.links import FOLDER
 from vaultmind.errors import ConfigError
 from vaultmind.plural import counted
 from vaultmind.session import spool
+from vaultmind.session.uses import TOOLS
 from vaultmind.vault.paths import VaultPaths
+
+BACKUP = ".vaultmind-backup-"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file before and after; empty where there is none, or where it goes."""
+
+    path: Path
+    before: str
+    after: str
+
+    def write(self) -> Path | None:
+        """Write it; return the backup of what was there, if anything was."""
+        backup = None
+        if self.before:
+            now = f"{datetime.now().astimezone():%Y%m%d-%H%M%S-%f}"
+            backup = self.path.with_name(f"{self.path.name}{BACKUP}{now}")
+            shutil.copy2(self.path, backup)
+        if self.after:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.write_text(self.after, "utf-8")  # through a dotfiles user's link
+        else:
+            self.path.resolve().unlink()
+        return backup
+
+
+def read(path: Path) -> tuple[str, dict[str, Any]]:
+    """Return a file's text and the object in it, both empty where there is no file.
+
+    Raises ConfigError for a file that holds no JSON object.
+    """
+    try:
+        text = path.read_text("utf-8-sig")
+        content = json.loads(text) if text.strip() else {}
+    except FileNotFoundError:
+        return "", {}
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path} is not valid JSON: {error}.") from error
+    if not isinstance(content, dict):
+        raise ConfigError(f"{path} does not hold a JSON object.")
+    return text, content
+
+
+def changed(path: Path, edit: Callable[[dict[str, Any]], None]) -> Change:
+    """Return the change that an edit of the object in a file makes; emptied, the file goes.
+
+    Raises ConfigError for a file that cannot be edited, with what the edit would have put in.
+    """
+    try:
+        before, content = read(path)
+        after = copy.deepcopy(content)
+        edit(after)
+    except ConfigError as error:
+        alone: dict[str, Any] = {}
+        edit(alone)
+        snippet = json.dumps(alone, ensure_ascii=False, indent=2)
+        wanted = f"or add this by hand:\n{snippet}" if alone else "or take it out by hand."
+        error.hint = f"It was left as it is. Mend it, {wanted}"
+        raise
+    if after == content:
+        return Change(path, before, before)
+    found = re.match(r"[\[{]\s*?\n([ \t]+)\S", before)
+    text = json.dumps(after, ensure_ascii=False, indent=found[1] if found else 2)
+    return Change(path, before, f"{text}\n" if after else "")
+
+
+def member(content: dict[str, Any], way: Sequence[str], empty: Any) -> Any:  # noqa: ANN401
+    """Return the object or list at the end of a way of keys, made (as `empty`) where it is missing.
+
+    Raises ConfigError where something else stands there.
+    """
+    found: Any = content
+    for number, key in enumerate(way, 1):
+        kind = type(empty) if number == len(way) else dict
+        found = found.setdefault(key, kind())
+        if not isinstance(found, kind):
+            raise ConfigError(f"{'.'.join(way[:number])!r} holds something else than expected.")
+    return found
+
+
+def prune(content: dict[str, Any], way: Sequence[str]) -> None:
+    """Take out what is empty along a way of keys."""
+    inner = content.get(way[0])
+    if len(way) > 1 and isinstance(inner, dict):
+        prune(inner, way[1:])
+    if inner in ({}, []):
+        del content[way[0]]
+
+
+OWN_FILE = ".claude.json"
+"""The file of Claude Code, in the home folder, that holds a person's own servers by project."""
+DENY = ("permissions", "deny")
+COMMANDS = ("vaultmind *", "*/bin/vaultmind *", "* -m vaultmind *")
+"""The command line, however it is called: it is the person's. An agent has the tools."""
+TIMEOUT_SECONDS = 10
+"""After which Claude Code ends a hook; ours ends itself long before."""
+MATCHERS = {BEFORE_TASK: TASK_TOOLS, AFTER_TOOL: TOOLS, AFTER_FAILURE: ("Bash",)}
+"""The tools that an event is about, where it is about tools."""
+
+
+def settings_file(servers: Path) -> Path:
+    """Return where Claude Code keeps a person's own settings for the project of a server."""
+    project = Path.cwd() if servers.name == OWN_FILE else servers.parent
+    return project / ".claude" / "settings.local.json"
+
+
+def deny_rules(config: Config, others: Sequence[Path] = ()) -> list[str]:
+    """Return the deny rules for a vault: nothing of its memory folder is edited past the gate.
+
+    The others are what all vaults share: the state folder holds what the person allowed; the
+    configuration, who may be asked; the links, which folders are read. They are left out where
+    `others`, the vaults of other entries of ours, need them, too.
+    """
+    own = [] if config.vault in others else [_edit(config.vault / config.memory_dir, "/**")]
+    if others:
+        return own
+    mine = user_config_path(os.environ).absolute()
+    own += [_edit(config.state_dir.parent, "/**"), _edit(mine), _edit(mine.parent / FOLDER, "/**")]
+    return [*own, *(f"Bash({command})" for command in COMMANDS)]
+
+
+def _edit(path: Path, below: str = "") -> str:
+    """Return the rule against editing a path: `//` begins an absolute one, names are globs."""
+    plain = re.sub(r"([\\*?\[\]])", r"\\\1", path.as_posix())
+    return f"Edit(/{plain}{below})"
+
+
+def hook_commands(config: Config, server: Mapping[str, Any]) -> dict[str, str]:
+    """Return the shell command of each event, made of what starts our server.
+
+    It names vault, agent and state folder, so that a hook need read no configuration.
+    """
+    words = [str(server["command"]), *map(str, server["args"])]
+    if "--state-dir" not in words:
+        words += ["--state-dir", str(config.state_dir.parent)]
+    at = len(words) - 1 - words[::-1].index("mcp")
+    settings = [f"{name}={value}" for name, value in (server.get("env") or {}).items()]
+    before = ["env", *settings, *words[:at]] if settings else words[:at]
+    after = words[at + 1 :]
+    return {event: shlex.join([*before, "hook", CLIENT, event, *after]) for event in EVENTS}
+
+
+def put_in(
+    content: dict[str, Any], config: Config, deny: Sequence[str], ours: Mapping[str, str]
+) -> None:
+    """Put rules, and hooks (by event) in place of earlier ones of ours, into settings."""
+    if deny:
+        held = member(content, DENY, [])
+        held += [rule for rule in deny if rule not in held]
+    if ours and hooks_by_agent(content, config).get(config.agent) != ours:
+        take_out(content, config, ())
+        for event, command in ours.items():
+            matcher = {"matcher": "|".join(MATCHERS[event])} if event in MATCHERS else {}
+            inner = {"type": "command", "command": command, "timeout": TIMEOUT_SECONDS}
+            member(content, ("hooks", event), []).append({**matcher, "hooks": [inner]})
+
+
+def take_out(content: dict[str, Any], config: Config, deny: Sequence[str]) -> None:
+    """Take rules and our hooks out of settings, and what they leave empty."""
+    if deny and "permissions" in content:
+        held = member(content, DENY, [])
+        held[:] = [rule for rule in held if rule not in deny]
+        prune(content, DENY)
+    for event, command in hooks_by_agent(content, config).get(config.agent, {}).items():
+        groups = content["hooks"][event]
+        groups[:] = [group for group in groups if shlex.join(_words(group)) != command]
+        prune(content, ("hooks", event))
+
+
+def hooks_by_agent(content: dict[str, Any], config: Config) -> dict[str, dict[str, str]]:
+    """Return the commands of our hooks for a vault, by agent and event."""
+    by_event = content.get("hooks", {})
+    lists = by_event.values() if isinstance(by_event, dict) else [None]
+    if not all(isinstance(one, list) for one in lists):
+        raise ConfigError("'hooks' in the settings hold no lists by event.")
+    found: dict[str, dict[str, str]] = {}
+    for event, groups in by_event.items():
+        for words in filter(None, map(_words, groups)):
+            if _after("--vault", words) == str(config.vault):
+                found.setdefault(_after("--agent", words), {})[event] = shlex.join(words)
+    return found
+
+
+def _words(group: object) -> list[str]:
+    """Return the words of a group's command if it runs one of our hooks alone; else nothing."""
+    inner = group.get("hooks") if isinstance(group, dict) else None
+    alone = inner[0] if isinstance(inner, list) and len(inner) == 1 else None
+    try:
+        words = shlex.split(str(alone["command"])) if isinstance(alone, dict) else []
+    except (KeyError, ValueError):
+        return []
+    return words if _after("hook", words) == CLIENT else []
+
+
+def _after(option: str, words: Sequence[str]) -> str:
+    """Return the word that follows another; empty where there is none."""
+    return words[words.index(option) + 1] if option in words[:-1] else ""
+
 
 NO_RULES = (
     "{title} has no deny rules: if you also give it tools that edit files or run commands, "
@@ -56,9 +274,7 @@ class Client:
 
 CLIENTS = {
     "claude-desktop": Client("Claude Desktop", "{config}/Claude/claude_desktop_config.json"),
-    "claude-code": Client(
-        "Claude Code", f"~/{claude_code.OWN_FILE}", home=("CLAUDE_CONFIG_DIR", "~")
-    ),
+    "claude-code": Client("Claude Code", f"~/{OWN_FILE}", home=("CLAUDE_CONFIG_DIR", "~")),
     "cursor": Client("Cursor", "~/.cursor/mcp.json"),
     "vscode": Client("VS Code", "{config}/Code/User/mcp.json", "servers", {"type": "stdio"}),
     "windsurf": Client("Windsurf", "~/.codeium/windsurf/mcp_config.json"),
@@ -115,7 +331,7 @@ def program_words() -> str:
 
 def way(client: Client, path: Path) -> tuple[str, ...]:
     """Return the keys that lead to the servers in a file; Claude Code's own stand by project."""
-    if path.name == claude_code.OWN_FILE:
+    if path.name == OWN_FILE:
         return "projects", str(Path.cwd()), SERVERS
     return (client.key,)
 
@@ -174,7 +390,7 @@ def connect(
     if client == "claude-code":
         left = json.loads(changes[0].after or "{}") if remove and changes else {}
         others = list(our_vaults(kind, path, left).values())
-        rules = claude_code.rules(config, others) if changes else []
+        rules = deny_rules(config, others) if changes else []
         hooks, code = _code_change(path, config, rules, entry if hooked else None, remove=remove)
         changes.insert(0, code)
         more = {"rules": {"path": str(code.path), "deny": rules}, "hooks": hooks}
@@ -194,12 +410,12 @@ def _code_change(
     path: Path, config: Config, rules: list[str], entry: dict[str, Any] | None, *, remove: bool
 ) -> tuple[dict[str, str], Change]:
     """Return our hooks, put in for an entry or taken out, and the change of the settings."""
-    target = claude_code.settings_file(path)
+    target = settings_file(path)
     if remove:
-        hooks = claude_code.hooks_by_agent(read(target)[1], config).get(config.agent, {})
-        return hooks, changed(target, lambda held: claude_code.take_out(held, config, rules))
-    hooks = claude_code.commands(config, entry) if entry else {}
-    return hooks, changed(target, lambda held: claude_code.put_in(held, config, rules, hooks))
+        hooks = hooks_by_agent(read(target)[1], config).get(config.agent, {})
+        return hooks, changed(target, lambda held: take_out(held, config, rules))
+    hooks = hook_commands(config, entry) if entry else {}
+    return hooks, changed(target, lambda held: put_in(held, config, rules, hooks))
 
 
 def _warn(client: Client, config: Config) -> None:
@@ -278,14 +494,14 @@ def _look(name: str, client: Client, path: Path, config: Config) -> Iterator[tup
         yield name, "ok", f"Connected as {', '.join(ours)} in {path}.", ""
     if name != "claude-code":
         return
-    own = claude_code.settings_file(path)
+    own = settings_file(path)
     settings = read(own)[1]
-    denied = member(settings, claude_code.DENY, [])
-    missing = ", ".join(rule for rule in claude_code.rules(config) if rule not in denied)
+    denied = member(settings, DENY, [])
+    missing = ", ".join(rule for rule in deny_rules(config) if rule not in denied)
     if missing and ours:
         what = f"Claude Code may edit the memory past VaultMind: no {missing}."
         yield f"{name} rules", "warn", what, f"{again}, or leave it so."
-    for agent, hooks in claude_code.hooks_by_agent(settings, config).items():
+    for agent, hooks in hooks_by_agent(settings, config).items():
         lacking = [one for one in EVENTS if one not in hooks and one != AFTER_FAILURE]
         wrong = f"has no hook for {', '.join(lacking)}" if lacking else ""
         mend = f"{again} with --hooks --agent {agent}."

@@ -9,16 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Literal
 
-from vaultmind.index.when import Span, closeness, mentioned, spans
+from vaultmind.index.when import closeness, mentioned, spans
+from vaultmind.index.when_words import Span
 from vaultmind.index.words.terms import fold, words
 
-Asks = Literal["", "time", "number"]
-
-HAS_QUESTION, ENDS_ASKING, FIRST_PERSON, NAMES_TIME, HAS_DIGITS, NAMES_NUMBER = (
-    1, 2, 4, 8, 16, 32,
-)  # fmt: skip
+HAS_QUESTION, ENDS_ASKING, FIRST_PERSON, NAMES_TIME, HAS_DIGITS = 1, 2, 4, 8, 16
 """Bits of `chunks.flags`."""
 MARGIN = timedelta(days=2)
 """How far from the time that is named a chunk still counts as of it: who tells of a day mostly does
@@ -30,19 +26,17 @@ MAX_LETTERS = 400
 _READ, _BEGINNING = 600, 200
 """Characters of a query or a text that are looked at."""
 
-_CUES: dict[Asks, str] = {
-    "time": """when kiedy когда wann quand cuando|what time|what date|what day|what year
-        |what month|which year|which month|which day|how long ago|how long|how often|jak dlugo
-        |jak czesto|ktorego dnia|w ktorym roku|o ktorej|как долго|как часто|в каком году
-        |какого числа|wie lange|wie oft|um wie viel uhr
-        |combien de temps|depuis quand|cuanto tiempo""",
-    "number": """ile ilu сколько wieviel combien cuanto cuanta cuantos cuantas|how many|how much
-        |how old|how big|how tall|how far|what price|jak duzo|wie viele|wie viel|wie alt""",
-    "": """who whom whose kto kogo komu кто кого кому чей wer wen wem wessen qui quien quienes
-        where gdzie dokad skad где куда откуда wo wohin woher ou donde adonde
-        why dlaczego czemu почему зачем warum weshalb wieso pourquoi porque""",
-}
-"""Words, and after each `|` a phrase; folded. The first that a query has says what it asks for."""
+_WHEN = """when kiedy когда wann quand cuando|what time|what date|what day|what year|what month
+    |which year|which month|which day|how long ago|how long|how often|jak dlugo|jak czesto
+    |ktorego dnia|w ktorym roku|o ktorej|как долго|как часто|в каком году|какого числа|wie lange
+    |wie oft|um wie viel uhr|combien de temps|depuis quand|cuanto tiempo"""
+"""Words, and after each `|` a phrase, folded, by which a query asks for a time; ..."""
+_OTHER = """who whom whose kto kogo komu kto кто кого кому чей wer wen wem wessen qui quien quienes
+    where gdzie dokad skad где куда откуда wo wohin woher ou donde adonde
+    why dlaczego czemu почему зачем warum weshalb wieso pourquoi porque
+    ile ilu сколько wieviel combien cuanto cuanta cuantos cuantas|how many|how much|how old|how big
+    |how tall|how far|what price|jak duzo|wie viele|wie viel|wie alt"""
+"""... and by which it asks for something else. The first that stands in a query says which."""
 _TIMES = """january february march april june july august september october november december
     stycznia lutego marca kwietnia maja czerwca lipca sierpnia wrzesnia pazdziernika listopada
     grudnia styczen luty marzec kwiecien czerwiec lipiec sierpien wrzesien pazdziernik listopad
@@ -60,13 +54,6 @@ _TIMES = """january february march april june july august september october nove
     woche monat jahr hier aujourd demain semaine mois annee ayer hoy manana semana mes ano hace"""
 _TIME_WORDS = frozenset(_TIMES.split())
 """Words, folded, of a text that says when something happens."""
-_NUMBERS = """one two three four five six seven eight nine ten eleven twelve dozen hundred thousand
-    once
-    twice half several couple dwa dwie trzy cztery piec szesc siedem osiem dziewiec dziesiec sto
-    tysiac raz два две три четыре пять шесть семь восемь девять десять сто тысяча раз zwei drei vier
-    funf sechs sieben acht neun zehn hundert deux trois quatre cinq sept huit neuf dix cent dos
-    tres cuatro cinco siete ocho nueve diez cien"""
-_NUMBER_WORDS = frozenset(_NUMBERS.split())
 _SELF = """i my mine me we our us ja moj moja moje mój mnie mi jestem mam nasz nasza nasze я мой
     моя мое моё моей моего мне меня мы наш наша наше наши ich mein meine mir mich wir unser unsere
     je j mon ma mes nous notre nos yo mi mis nosotros nosotras nuestro nuestra"""
@@ -103,21 +90,20 @@ def flags_of(text: str) -> int:
         not _SELF_WORDS.isdisjoint(text[:_BEGINNING].lower().split()),
         not _TIME_WORDS.isdisjoint(said),
         _DIGITS.search(text) is not None,
-        not _NUMBER_WORDS.isdisjoint(said),
     )
     return sum(bit << at for at, bit in enumerate(told))
 
 
-def asks_for(query: str) -> Asks:
-    """Return what a query asks for, as far as its own words say."""
+def asks_when(query: str) -> bool:
+    """Tell whether a query asks for a time, as far as its own words say."""
     said = words(query[:_READ])
     joined = f" {' '.join(said)} "
-    cues = {asks: " ".join(cue.split()).split("|") for asks, cue in _CUES.items()}
-    for asks, (_, *phrases) in cues.items():
+    cues = [" ".join(cues.split()).split("|") for cues in (_WHEN, _OTHER)]
+    for at, (_, *phrases) in enumerate(cues):
         if any(f" {phrase.strip()} " in joined for phrase in phrases):
-            return asks
-    alone = {word: asks for asks, (some, *_) in cues.items() for word in some.split()}
-    return next((alone[word] for word in said if word in alone), "")
+            return at == 0
+    when, other = (set(alone.split()) for alone, *_ in cues)
+    return next((word in when for word in said if word in when | other), False)
 
 
 Near = Callable[[str, str, str], float]

@@ -15,9 +15,8 @@ import json
 import math
 import sqlite3
 import threading
-from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import groupby
@@ -30,8 +29,7 @@ from numpy.typing import NDArray
 from vaultmind.index.db import NEVER, Database
 from vaultmind.index.ties import name_of
 from vaultmind.index.where import Where, message_number
-from vaultmind.index.words.terms import index_terms
-from vaultmind.types import KINDS, Chunk
+from vaultmind.types import KINDS
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -59,7 +57,7 @@ _ROW = np.dtype(
     [
         ("rowid", "i8"), ("start", "i8"), ("words", "i4"), ("stems", "i4"), ("title", "i4"),
         ("file", "i4"), ("kind", "i4"), ("agent", "i4"), ("speaker", "i4"), ("lang", "i4"),
-        ("day", "i4"), ("message", "i4"), ("letters", "i4"), ("flags", "i4"),
+        ("day", "i4"), ("message", "i4"), ("letters", "i4"), ("flags", "i4"), ("embeds", "i4"),
         ("before", "i4"), ("after", "i4"),
     ]
 )  # fmt: skip
@@ -67,22 +65,13 @@ _ROW = np.dtype(
 `before` and `after`: the places of its neighbours in the file, -1 for none; a fact has none, since
 what stands around it in a list says nothing about it."""
 _READ = """SELECT c.rowid, c.path, c.kind, c.agent, c.speaker, c.lang, c.time, c.tags, c.block,
-    c.text_hash, c.letters, c.flags, c.tokens, f.mtime_ns
+    c.text_hash, c.embeds, c.letters, c.flags, c.tokens, f.mtime_ns
     FROM chunks c JOIN files f ON f.path = c.path {} ORDER BY c.path, c.ordinal"""
 _VECTORS = """SELECT c.rowid, e.vector FROM json_each(?) s JOIN chunks c ON c.rowid = s.value
     JOIN embeddings e ON e.text_hash = c.text_hash AND e.embedder = ?"""
-_FACT = KINDS.index("fact")
-
-
-def packed(database: Database, chunk: Chunk) -> bytes:
-    """Return the tokens of a chunk as they are stored: two lengths, then the three runs."""
-    typed, stems = index_terms(chunk.text, chunk.lang)
-    folders = chunk.path.rpartition("/")[0].replace("/", " ") if chunk.kind == "note" else ""
-    named, also = index_terms(" ".join((chunk.title, *chunk.tags, folders)), chunk.lang)
-    title = [*named.split(), *sorted(set(also.split()).difference(named.split()))]
-    words, stemmed = typed.split(), stems.split()
-    ids = database.term_ids([*words, *stemmed, *title])
-    return (array("i", (len(words), len(stemmed))) + ids).tobytes()
+_FACT, _NOTE = KINDS.index("fact"), KINDS.index("note")
+FarSearch = Callable[[Floats, int], Sequence[tuple[bytes, float]]]
+"""Returns so many texts nearest to a vector, as (hash of the text, cosine)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +153,7 @@ class Columns:
         """What each file links to, by name, as often as it does."""
         self._linked: Counter[str] = Counter()
         """How many files link to a name."""
-        self.embedder = ""
+        self.embedder, self._width = "", 0
         self._coarse: Floats = np.zeros((0, 0), dtype=np.float32)
         self._fine: NDArray[np.int8] = np.zeros((0, 0), dtype=np.int8)
         self._scales: Floats = np.zeros(0, dtype=np.float32)
@@ -183,10 +172,9 @@ class Columns:
                 return
             _, paths = journal.since(self._mark)
             if paths is None or self._dead > max(_SPARE_DEAD, self.count // 2):
-                embedder, width = self.embedder, self._fine.shape[1]
+                embedder, width = self.embedder, self._width
                 self._clear()
-                paths = None
-                self._use(embedder, width)
+                paths, self.embedder, self._width = None, embedder, width
             self._read_terms(connection)
             for path in paths or ():
                 self._forget_links(self._file(path))
@@ -195,6 +183,8 @@ class Columns:
             self._read_links(connection, some)
             self._publish()
             self._mark = mark
+        if paths is None and self.embedder:
+            self.read_vectors(self.lacking())
 
     def _read_terms(self, connection: sqlite3.Connection) -> None:
         rows = connection.execute(
@@ -242,7 +232,7 @@ class Columns:
         slots = self._slots[file]
         self._tags[file] = group[0][7]
         for rowid, _, kind, agent, speaker, lang, time, _, block, *rest in group:
-            text_hash, letters, flags, blob, _ = rest
+            text_hash, embeds, letters, flags, blob, _ = rest
             told = np.frombuffer(blob, dtype=np.int32)
             slot = self._slot_of.get(rowid, -1)
             if slot < 0 or self.hashes[slot] != text_hash or not self._has(slot, told):
@@ -252,9 +242,8 @@ class Columns:
                 fresh.append(slot)
             self.times[slot] = time
             row = self.rows[slot]
-            row["file"], row["kind"], row["letters"], row["flags"] = (
-                file, KINDS.index(kind), letters, flags,
-            )  # fmt: skip
+            row["file"], row["kind"], row["embeds"] = file, KINDS.index(kind), embeds
+            row["letters"], row["flags"] = letters, flags
             row["agent"] = number_of(self.agents, agent)
             row["speaker"] = number_of(self.speakers, speaker)
             row["lang"] = number_of(self.langs, lang)
@@ -365,40 +354,58 @@ class Columns:
         self.languages = tuple(
             names[at] for at in common if names[at] and counts[at] and counts[at] >= least
         )
-        if self.embedder:
-            self._use(self.embedder, self._fine.shape[1])
+        self._make_room()
 
     # --- vectors -------------------------------------------------------------------------
 
     def take_vectors(self, embedder: str, width: int) -> None:
-        """Read the vectors that are there now of chunks that have none yet."""
+        """Read the vectors of an embedder that are there now, of chunks that have none yet."""
         with self.lock:
-            if (embedder, width) != (self.embedder, self._fine.shape[1]):
+            if (embedder, width) != (self.embedder, self._width):
+                self.embedder, self._width = embedder, width
                 self.has_vector[:] = False
-            self._use(embedder, width)
-            if not (width and self.embedder):
-                return
-            lacking = np.flatnonzero(self.alive[: self.count] & ~self.has_vector[: self.count])
-        for at in range(0, len(lacking), _BATCH):
-            with self.database.read() as connection, self.lock:
-                rowids = self.rows["rowid"][lacking[at : at + _BATCH]].tolist()
-                read = connection.execute(_VECTORS, (json.dumps(rowids), embedder)).fetchall()
-                self._keep_vectors([one for one in read if len(one[1]) == 4 * width])
+                self._make_room()
+        self.read_vectors(self.lacking())
 
-    def _use(self, embedder: str, width: int) -> None:
-        """Have room for the vectors of an embedder."""
-        self.embedder = embedder if self.count <= MOST_VECTORS else ""
-        room = len(self.rows) if self.embedder else 0
-        if self._fine.shape != (room, width):
-            same = self._fine.shape[1] == width
-            held = min(room, len(self._fine)) if same else 0
-            for name, shape in (
-                ("_coarse", (room, min(COARSE, width))), ("_fine", (room, width)),
-                ("_scales", (room,)), ("has_vector", (room,)),
-            ):  # fmt: skip
-                before = getattr(self, name)
+    def lacking(self) -> list[int]:
+        """Return the chunks that still want a vector, by rowid; memory comes first."""
+        with self.lock:
+            rows = self.rows[: self.count]
+            lacks = self.alive[: self.count] & ~self.has_vector[: self.count]
+            slots = np.flatnonzero(lacks & (rows["embeds"] > 0))
+            slots = slots[np.argsort(rows["kind"][slots] == _NOTE, kind="stable")]
+            return list(rows["rowid"][slots].tolist())
+
+    def vector_counts(self) -> tuple[int, int]:
+        """Return how many chunks have a vector, and how many have one or will."""
+        with self.lock:
+            wanted = self.alive[: self.count] & (self.rows["embeds"][: self.count] > 0)
+            has = self.has_vector[: self.count]
+            return int((wanted & has).sum() if len(has) == self.count else 0), int(wanted.sum())
+
+    def read_vectors(self, rowids: Sequence[int]) -> None:
+        """Read the cached vectors of some chunks."""
+        for at in range(0, len(rowids), _BATCH):
+            with self.database.read() as connection, self.lock:
+                some = json.dumps(rowids[at : at + _BATCH])
+                read = connection.execute(_VECTORS, (some, self.embedder)).fetchall()
+                self._keep_vectors([one for one in read if len(one[1]) == 4 * self._width])
+
+    def _make_room(self) -> None:
+        """Have room for every chunk's vector, or for none where there are too many."""
+        room = len(self.rows)
+        kept = room if self.count <= MOST_VECTORS else 0
+        for name, shape in (
+            ("_coarse", (kept, min(COARSE, self._width))),
+            ("_fine", (kept, self._width)),
+            ("_scales", (kept,)),
+            ("has_vector", (room,)),
+        ):
+            before = getattr(self, name)
+            if before.shape != shape:
                 new = np.zeros(shape, dtype=before.dtype)
-                if held:
+                if before.shape[1:] == shape[1:]:
+                    held = min(len(before), shape[0])
                     new[:held] = before[:held]
                 setattr(self, name, new)
 
@@ -410,26 +417,48 @@ class Columns:
             len(slots), -1
         )
         slots, vectors = slots[slots >= 0], vectors[slots >= 0]
+        self.has_vector[slots] = True
+        if not len(self._fine):
+            return
         scales = np.maximum(np.abs(vectors).max(axis=1), np.float32(1e-9)) / np.float32(_LEVELS)
         self._fine[slots] = np.rint(vectors / scales[:, None]).astype(np.int8)
         self._scales[slots] = scales
         self._coarse[slots] = vectors[:, :COARSE]
-        self.has_vector[slots] = True
 
     def vectors(self, slots: Ints) -> Floats:
         """Return a row a chunk, of zeros where there is no vector."""
-        found: Floats = self._fine[slots].astype(np.float32) * self._scales[slots][:, None]
+        if len(self._fine):
+            found: Floats = self._fine[slots].astype(np.float32) * self._scales[slots][:, None]
+            return found
+        found = np.zeros((len(slots), self._width), dtype=np.float32)
+        rowids = self.rows["rowid"][slots].tolist()
+        with self.database.read() as connection:
+            read = dict(connection.execute(_VECTORS, (json.dumps(rowids), self.embedder)))
+        for at, rowid in enumerate(rowids):
+            if len(raw := read.get(rowid, b"")) == 4 * self._width:
+                found[at] = np.frombuffer(raw, dtype=np.float32)
         return found
 
-    def nearest(self, vector: Floats, mask: Flags, count: int) -> tuple[Ints, Floats]:
-        """Return the chunks nearest in meaning among some, nearest first, and their cosines."""
+    def nearest(
+        self, vector: Floats, mask: Flags, count: int, far: FarSearch | None = None
+    ) -> Ints:
+        """Return the chunks nearest in meaning among some, nearest first.
+
+        `far` is asked where there are too many vectors for memory.
+        """
         usable = mask & self.has_vector[: self.count]
-        rough = self._coarse[: self.count] @ vector[:COARSE]
-        rough[~usable] = -np.inf
-        slots = _best(rough, min(MOST_EXACT, int(usable.sum())))
-        cosines = self.vectors(slots) @ vector
-        order = np.argsort(-cosines, kind="stable")[:count]
-        return slots[order], cosines[order]
+        if len(self._fine):
+            rough = self._coarse[: self.count] @ vector[:COARSE]
+            rough[~usable] = -np.inf
+            slots = _best(rough, min(MOST_EXACT, int(usable.sum())))
+            order = np.argsort(-(self.vectors(slots) @ vector), kind="stable")
+            return slots[order[:count]]
+        near = dict(far(vector, MOST_EXACT)) if far else {}
+        held: list[tuple[float, int]] = []
+        for slot in np.flatnonzero(usable).tolist() if near else ():
+            if self.hashes[slot] in near:
+                held.append((-near[self.hashes[slot]], slot))
+        return np.array([slot for _, slot in sorted(held)[:count]], dtype=np.int64)
 
     # --- words ---------------------------------------------------------------------------
 
@@ -485,22 +514,6 @@ class Columns:
         rest = max(self.living - len(slots), 0)
         rarity = max(LEAST_RARITY, math.log((rest + 0.5) / (len(slots) + 0.5)))
         total[slots] += rarity * often * (K1 + 1.0) / (often + self.norm[slots])
-
-    def near(self, slots: Ints, pairs: Sequence[tuple[str, str]], apart: int) -> Floats:
-        """Return the share of pairs of stems that stand within so many words in each chunk."""
-        share = np.zeros(len(slots), dtype=np.float32)
-        tokens, run, owner = self._runs(slots)
-        tokens, owner = tokens[run == 1], owner[run == 1]
-        for pair in pairs:
-            first, second = (np.flatnonzero(tokens == self.term_ids.get(stem, -1)) for stem in pair)
-            if not (len(first) and len(second)):
-                continue
-            after = np.searchsorted(second, first)
-            close = np.zeros(len(first), dtype=np.bool_)
-            for at in (np.minimum(after, len(second) - 1), np.maximum(after - 1, 0)):
-                close |= (np.abs(second[at] - first) <= apart) & (owner[second[at]] == owner[first])
-            share[np.unique(owner[first[close]])] += 1.0 / len(pairs)
-        return share
 
     # --- filters -------------------------------------------------------------------------
 

@@ -22,10 +22,8 @@ from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.types import Chunk, Hit
 from vaultmind.vault.files import FileStat, VaultReader
 
-VERSION = 10
+VERSION = 11
 """Raise it when the tables change: an index of another version is made anew."""
-WAITING, EMBEDDED, NOT_EMBEDDED = 0, 1, -1
-"""Values of `chunks.embedded`: its vector is to come, is in Chroma, is never made."""
 NEVER = -1
 """The version of whoever has seen nothing of a journal yet."""
 CHUNK_COLUMNS = (
@@ -39,30 +37,23 @@ _SCHEMA = f"""
 CREATE TABLE files (
     path TEXT PRIMARY KEY, kind TEXT NOT NULL, agent TEXT NOT NULL,
     mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
-    sha TEXT NOT NULL, title TEXT NOT NULL, lang TEXT NOT NULL, time TEXT NOT NULL,
-    indexed_at TEXT NOT NULL, fault TEXT NOT NULL, severity TEXT NOT NULL
+    sha TEXT NOT NULL, lang TEXT NOT NULL, fault TEXT NOT NULL, severity TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE chunks (
     rowid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, path TEXT NOT NULL,
-    ordinal INTEGER NOT NULL, kind TEXT NOT NULL, agent TEXT NOT NULL,
-    anchor TEXT NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL,
-    start INTEGER NOT NULL, "end" INTEGER NOT NULL, lang TEXT NOT NULL,
-    tags TEXT NOT NULL, time TEXT NOT NULL, session TEXT NOT NULL,
-    message TEXT NOT NULL, block TEXT NOT NULL, speaker TEXT NOT NULL,
-    role TEXT NOT NULL, text_hash BLOB NOT NULL, embedded INTEGER NOT NULL,
-    flags INTEGER NOT NULL, letters INTEGER NOT NULL, tokens BLOB NOT NULL
+    kind TEXT NOT NULL, agent TEXT NOT NULL, anchor TEXT NOT NULL, title TEXT NOT NULL,
+    text TEXT NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL, lang TEXT NOT NULL,
+    tags TEXT NOT NULL, time TEXT NOT NULL, session TEXT NOT NULL, message TEXT NOT NULL,
+    speaker TEXT NOT NULL, role TEXT NOT NULL, ordinal INTEGER NOT NULL, block TEXT NOT NULL,
+    text_hash BLOB NOT NULL, embeds INTEGER NOT NULL, flags INTEGER NOT NULL,
+    letters INTEGER NOT NULL, tokens BLOB NOT NULL
 );
 CREATE INDEX chunks_by_path ON chunks (path, ordinal);
-CREATE INDEX chunks_by_kind ON chunks (kind, agent, embedded);
 CREATE INDEX chunks_by_hash ON chunks (text_hash);
-CREATE INDEX chunks_waiting ON chunks (kind) WHERE embedded = 0;
 CREATE TABLE terms (id INTEGER PRIMARY KEY, term TEXT NOT NULL);
 CREATE TABLE embeddings (
     text_hash BLOB NOT NULL, embedder TEXT NOT NULL, vector BLOB NOT NULL,
     PRIMARY KEY (text_hash, embedder)
-) WITHOUT ROWID;
-CREATE TABLE vector_deletes (
-    id TEXT NOT NULL, collection TEXT NOT NULL, PRIMARY KEY (id, collection)
 ) WITHOUT ROWID;
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE ties (
@@ -74,8 +65,8 @@ CREATE INDEX ties_by_name ON ties (name, kind);
 PRAGMA user_version = {VERSION};
 """
 """A row a file and a row a chunk; `chunks.tags` is ` a/b c ` (a space around each), `tokens` see
-`columns.packed`, `flags` see `signs`. `embeddings` caches vectors (float32), `vector_deletes` lists
-those that Chroma must still delete, `ties` see `related.store_ties`."""
+`sync.packed`, `flags` see `asking.flags_of`, `embeds` is 1 for a chunk that gets a vector.
+`embeddings` caches vectors (float32) by the hash of their text; `ties` see `ties.store_ties`."""
 _BUSY_SECONDS = 30.0
 _POOLED_READERS = 8
 _LOG_TRIES, _LOG_PAUSE_SECONDS = 40, 0.05
@@ -99,10 +90,8 @@ class Journal:
         self.changed = threading.Condition()
         """Notified at every change."""
         self._paths: deque[str] = deque(maxlen=_MOST_NOTED)
-        self._end = 0
-        """Writes so far, forgotten ones too."""
-        self._start = 0
-        """Whoever has seen fewer looks at everything."""
+        self._end = self._start = 0
+        """Writes so far, forgotten ones too; whoever has seen less than the start sees all."""
 
     @property
     def version(self) -> int:
@@ -110,14 +99,12 @@ class Journal:
         with self.changed:
             return self._end
 
-    def add(self, paths: Iterable[str]) -> None:
+    def add(self, paths: Collection[str]) -> None:
         """Note files whose rows were written, or taken out, and are committed."""
         with self.changed:
-            before = self._end
-            for path in paths:
-                self._paths.append(path)
-                self._end += 1
-            if self._end != before:
+            self._paths.extend(paths)
+            self._end += len(paths)
+            if paths:
                 self.changed.notify_all()
 
     def everything(self) -> None:
@@ -135,11 +122,10 @@ class Journal:
         would be missed.
         """
         with self.changed:
-            if version < self._start or self._end - version > len(self._paths):
+            new = self._end - version
+            if version < self._start or new > len(self._paths):
                 return self._end, None
-            held = len(self._paths)
-            new = [self._paths[at] for at in range(held - (self._end - version), held)]
-            return self._end, frozenset(new)
+            return self._end, frozenset(list(self._paths)[len(self._paths) - new :])
 
 
 class Database:
@@ -152,8 +138,6 @@ class Database:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.was_clean = True
-        """Whether the last process closed it in good order."""
         self.renewed = ""
         """Why the database was started anew; empty when it was not."""
         self.version = 0
@@ -162,7 +146,6 @@ class Database:
         self._touching: list[str] = []
         self._terms: dict[str, int] = {}
         self._lock = threading.RLock()
-        self._depth = 0
         self._writing_thread = 0
         self._pool: list[sqlite3.Connection] = []
         self._pool_lock = threading.Lock()
@@ -177,7 +160,7 @@ class Database:
                 hint="Check that the state folder can be written and the disk has room.",
             ) from error
         except sqlite3.DatabaseError as error:
-            self._set_aside(str(error))
+            self._delete(str(error))
             self._writer = self._open()
 
     @contextmanager
@@ -185,11 +168,11 @@ class Database:
         """Give the writing connection; commit at the end, roll back on an error."""
         with self._lock:
             self._check_open()
-            if self._depth:
+            if self._writing_thread:
                 yield self._writer
                 return
             self._writer.execute("BEGIN IMMEDIATE")
-            self._depth, self._writing_thread = 1, threading.get_ident()
+            self._writing_thread = threading.get_ident()
             try:
                 yield self._writer
                 with self.journal.changed:  # nobody sees rows that are not noted
@@ -202,7 +185,7 @@ class Database:
                     self._writer.execute("ROLLBACK")
                 raise
             finally:
-                self._depth, self._writing_thread = 0, 0
+                self._writing_thread = 0
                 self._touching.clear()
 
     def touch(self, path: str) -> None:
@@ -233,12 +216,22 @@ class Database:
         if self._writing_thread == threading.get_ident():
             yield self._writer
             return
-        connection, epoch = self._borrow()
+        with self._pool_lock:
+            self._check_open()
+            epoch = self._epoch
+            connection = self._pool.pop() if self._pool else self._connect(query_only=True)
         try:
             connection.execute("BEGIN")
             yield connection
         finally:
-            self._give_back(connection, epoch)
+            with suppress(sqlite3.Error):
+                connection.rollback()
+            with self._pool_lock:
+                is_kept = epoch == self._epoch and len(self._pool) < _POOLED_READERS
+                if is_kept:
+                    self._pool.append(connection)
+            if not is_kept:
+                connection.close()
 
     def get(self, key: str, default: str = "") -> str:
         """Return a single value of `meta`."""
@@ -251,22 +244,13 @@ class Database:
         with self.write() as connection:
             connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
-    def check(self) -> str:
-        """Return what is wrong with the file, or nothing. Reads all of it."""
-        try:
-            with self.read() as connection:
-                found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
-        except sqlite3.DatabaseError as error:
-            return str(error)
-        return "" if found == "ok" else found
-
     def renew(self, reason: str) -> None:
-        """Put a damaged file aside and start with an empty one; the vault fills it again."""
+        """Replace a damaged file by an empty one; the vault fills it again."""
         with self._lock:
             self._check_open()
             with self._pool_lock:  # who connects now would have the old file, and think it the new
                 self._drop_connections()
-                self._set_aside(reason)
+                self._delete(reason)
                 self._writer = self._open()
             self.version += 1
             self.journal.everything()
@@ -281,7 +265,7 @@ class Database:
             try:
                 self._writer.execute("PRAGMA temp_store = FILE")
                 self._writer.execute("VACUUM")
-                busy = self._truncate_log()
+                is_busy = self._truncate_log()
             except sqlite3.Error as error:
                 return f"the index database could not be written anew ({error})"
             finally:
@@ -289,9 +273,7 @@ class Database:
             self._terms.clear()
             self.version += 1
             self.journal.everything()  # memory is to hold nothing else than the file
-        for suffix in ("", "-wal", "-shm"):
-            Path(f"{self.path}.damaged{suffix}").unlink(missing_ok=True)
-        return "the log of the index database is still being read" if busy else ""
+        return "the log of the index database is still being read" if is_busy else ""
 
     def _truncate_log(self) -> bool:
         """Empty the write-ahead log; return whether readers were in the way all the time."""
@@ -303,12 +285,10 @@ class Database:
         return True
 
     def close(self) -> None:
-        """Close all connections and note that this was in good order."""
+        """Close all connections."""
         with self._lock:
             if self._closed:
                 return
-            with suppress(sqlite3.Error):
-                self.set("clean", "1")
             self._closed = True
             with self._pool_lock:
                 self._drop_connections()
@@ -320,8 +300,7 @@ class Database:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             if version != VERSION and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
                 connection.close()
-                for suffix in ("", "-wal", "-shm"):
-                    Path(f"{self.path}{suffix}").unlink(missing_ok=True)
+                self._delete()
                 version, connection = 0, self._connect()
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
@@ -329,43 +308,24 @@ class Database:
             connection.execute("PRAGMA cache_size = -16000")
             if version != VERSION:
                 connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
-            row = connection.execute("SELECT value FROM meta WHERE key = 'clean'").fetchone()
-            self.was_clean = row is None or row[0] == "1"
-            connection.execute("INSERT OR REPLACE INTO meta VALUES ('clean', '0')")
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self, *, query_only: bool = False) -> sqlite3.Connection:
         connection = sqlite3.connect(
             self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
-        connection.execute("PRAGMA temp_store = MEMORY")
-        return connection
-
-    def _borrow(self) -> tuple[sqlite3.Connection, int]:
-        with self._pool_lock:
-            self._check_open()
-            if self._pool:
-                return self._pool.pop(), self._epoch
-            connection = self._connect()
-            try:
+        try:
+            connection.execute("PRAGMA temp_store = MEMORY")
+            if query_only:
                 connection.execute("PRAGMA query_only = ON")
                 connection.execute("PRAGMA schema_version")  # opens the log beside the file, too
-            except BaseException:
-                connection.close()
-                raise
-            return connection, self._epoch
-
-    def _give_back(self, connection: sqlite3.Connection, epoch: int) -> None:
-        with suppress(sqlite3.Error):
-            connection.rollback()
-        with self._pool_lock:
-            if epoch == self._epoch and not self._closed and len(self._pool) < _POOLED_READERS:
-                self._pool.append(connection)
-                return
-        connection.close()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def _drop_connections(self) -> None:
         """Close what is open. Under the pool's lock."""
@@ -374,13 +334,12 @@ class Database:
         for connection in (*pooled, self._writer):
             connection.close()
 
-    def _set_aside(self, reason: str) -> None:
-        """Keep one damaged copy for whoever wants to look; the next one replaces it."""
-        log.warning("index database %s is damaged (%s): starting a new one", self.path, reason)
-        self.renewed = reason
+    def _delete(self, reason: str = "") -> None:
+        if reason:
+            log.warning("index database %s is damaged (%s): starting anew", self.path, reason)
+            self.renewed = reason
         for suffix in ("", "-wal", "-shm"):
-            with suppress(FileNotFoundError):  # the last reader takes the log with it
-                Path(f"{self.path}{suffix}").replace(f"{self.path}.damaged{suffix}")
+            Path(f"{self.path}{suffix}").unlink(missing_ok=True)
 
     def _check_open(self) -> None:
         if self._closed:
@@ -445,14 +404,16 @@ def chunks_with_ids(connection: sqlite3.Connection, ids: Collection[str]) -> dic
     return {chunk.id: chunk for chunk in chunks_of(connection, ids, "id").values()}
 
 
-def chunks_beside(connection: sqlite3.Connection, chunk: Chunk) -> list[Chunk]:
-    """Return the chunks around one in its file, in order, itself among them."""
+def chunks_beside(
+    connection: sqlite3.Connection, name: str, before: int = BESIDE, after: int = BESIDE
+) -> list[Chunk]:
+    """Return the chunks around one, by its id, in its file, in order, itself among them."""
     columns = ", ".join(f"c.{name.strip()}" for name in CHUNK_COLUMNS.split(","))
     rows = connection.execute(
         f"SELECT {columns} FROM chunks o JOIN chunks c ON c.path = o.path"
         " AND c.ordinal BETWEEN o.ordinal - ? AND o.ordinal + ?"
         " WHERE o.id = ? ORDER BY c.ordinal",
-        (BESIDE, BESIDE, chunk.id),
+        (before, after, name),
     )
     return [chunk_from(row) for row in rows]
 
@@ -467,31 +428,16 @@ def changed_on_disk(
         (json.dumps(list(paths)),),
     )
     indexed = {path: FileStat(*stamp) for path, *stamp in rows}
-    changed = set()
+    changed = set(paths)
     for path in paths:
-        try:
+        with suppress(VaultMindError):
             if reader.stat(path) == indexed.get(path, False):
-                continue
-        except VaultMindError:
-            pass
-        changed.add(path)
+                changed.discard(path)
     return changed
 
 
 def hit_of(chunk: Chunk, title: str, text: str, score: float) -> Hit:
     """Return a chunk as a hit, with what is shown of it and how well it matches."""
-    return Hit(
-        id=chunk.id,
-        path=chunk.path,
-        anchor=chunk.anchor,
-        kind=chunk.kind,
-        agent=chunk.agent,
-        title=title,
-        text=text,
-        score=score,
-        lang=chunk.lang,
-        time=chunk.time,
-        session=chunk.session,
-        message=chunk.message,
-        speaker=chunk.speaker,
-    )
+    names = ("id", "path", "anchor", "kind", "agent", "lang", "time", "session", "message")
+    told = {name: getattr(chunk, name) for name in names}
+    return Hit(**told, speaker=chunk.speaker, title=title, text=text, score=score)

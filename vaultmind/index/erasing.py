@@ -1,4 +1,4 @@
-"""Taking what was erased out of the index: rows, terms, cached vectors, and the bytes of them.
+"""Finding what is to be forgotten, and taking what was erased out of the index, to the last byte.
 
 Deleting a row leaves its bytes in free pages, in the log beside the database and in Chroma's
 folder. So the rows go with `secure_delete` on, terms and cached vectors that no chunk needs any
@@ -17,17 +17,16 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from vaultmind.errors import VaultMindError
+from vaultmind.index.chroma import blank_freed_memory
 from vaultmind.index.columns import Columns
-from vaultmind.index.db import chunks_of
+from vaultmind.index.db import changed_on_disk, chunks_of
 from vaultmind.index.embed import EmbedderAway, scale_of
 from vaultmind.index.search import Finder
 from vaultmind.index.sync import Sync
 from vaultmind.index.vectors import Vectors
 from vaultmind.index.where import Where
-from vaultmind.types import Chunk, Scrubbed
+from vaultmind.types import Chunk, MessageRef, Scrubbed
 
-VECTOR_SECONDS = 120.0
-"""How long to wait until the vectors' old folder is gone."""
 MOST_TRACES = 32
 TRACE_BYTES = 256
 """Of a vector: 64 numbers, which no other has."""
@@ -40,7 +39,7 @@ log = logging.getLogger(__name__)
 
 
 class Erasing:
-    """Implements ports.IndexErasing. One erasure at a time."""
+    """Implements ports.IndexErasing and ports.MessageFinder. One erasure at a time."""
 
     def __init__(self, finder: Finder, sync: Sync, embedding: Vectors) -> None:
         self._finder = finder
@@ -79,6 +78,7 @@ class Erasing:
             if ends:
                 self._under_way = False
             try:
+                blank_freed_memory(True)
                 some = sorted(set(paths))
                 with self._database.read() as connection:
                     rows = connection.execute(
@@ -87,15 +87,54 @@ class Erasing:
                         (json.dumps(some),),
                     ).fetchall()
                 self._sync.refresh(some)
-                slow = self._embedding.renew(VECTOR_SECONDS)
                 traces = self._forget([row[0] for row in rows])
+                self._embedding.renew()
             except (sqlite3.Error, VaultMindError) as error:
                 return Scrubbed((), (f"the index could not be cleaned ({error})",))
-            faults = tuple(filter(None, (slow, self._database.compact())))
+            faults = tuple(filter(None, (self._database.compact(),)))
             with self._marking:
                 if not faults and not self._under_way:
                     self._database.set(_BEGUN, "")
         return Scrubbed(traces, faults)
+
+    def messages_about(self, agent: str, text: str, limit: int) -> list[tuple[MessageRef, str]]:
+        """Return candidate messages of an agent with their whole texts, likeliest first.
+
+        Sessions that the index does not have as they stand are indexed first: what is to be
+        forgotten must be found whatever the index knows.
+        """
+        if unread := self._unread(agent):
+            self._sync.refresh(unread)
+            self._embedding.wake()
+        found = self._finder.saying(text, Where((agent,), ("message",)), limit)
+        with self._database.read() as connection:
+            chunks = chunks_of(connection, found)
+            told: dict[tuple[str, str, str], MessageRef] = {}
+            for chunk in (chunks[rowid] for rowid in found if rowid in chunks):
+                block = chunk.anchor.removeprefix("#^")
+                if block or chunk.message:
+                    ref = MessageRef(agent, chunk.session, block, chunk.message)
+                    told.setdefault((chunk.path, block, chunk.message), ref)
+            pieces = (
+                "SELECT text FROM chunks WHERE path = ? AND block = ? AND message = ?"
+                " ORDER BY ordinal"
+            )
+            return [
+                (ref, "\n".join(row[0] for row in connection.execute(pieces, key)))
+                for key, ref in told.items()
+            ]
+
+    def _unread(self, agent: str) -> set[str]:
+        """Return an agent's sessions that are not on disk as the index has them."""
+        paths = self._sync.reader.paths
+        folder = paths.sessions(agent)
+        there = {f"{folder}/{one.name}" for one in (paths.root / folder).glob("*.md")}
+        with self._database.read() as connection:
+            known = connection.execute(
+                "SELECT path FROM files WHERE agent = ? AND kind = 'message'", (agent,)
+            )
+            every = there.union(path for (path,) in known)
+            return changed_on_disk(connection, self._sync.reader, every)
 
     def saying(self, text: str, limit: int) -> list[Chunk]:
         """Return the chunks that hold words of a text, likeliest first."""
@@ -142,8 +181,7 @@ class Erasing:
         """Drop terms and cached vectors that no chunk needs; return traces of the vectors, of those
         held by the erased files first.
 
-        Comes after the renewal: until then the embedding may have cached one more. Of two texts
-        that an embedder takes for the same one may go and one stay: that is no trace.
+        Of two texts that an embedder takes for the same one may go and one stay: that is no trace.
         """
         columns = self._columns
         with self._database.write() as connection:

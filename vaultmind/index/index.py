@@ -11,40 +11,29 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, TimeoutError
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from vaultmind.config import Config
 from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.index.chroma import ChromaStore
 from vaultmind.index.columns import Columns
-from vaultmind.index.db import (
-    EMBEDDED,
-    NOT_EMBEDDED,
-    Database,
-    FileRow,
-    Journal,
-    file_rows,
-    is_damage,
-)
+from vaultmind.index.db import Database, FileRow, Journal, file_rows, is_damage
 from vaultmind.index.embed import open_embedder
 from vaultmind.index.erasing import Erasing
 from vaultmind.index.fetch import Fetch, Fetched
-from vaultmind.index.ground import Ground, VaultGround
-from vaultmind.index.messages import Messages
+from vaultmind.index.folder import VaultFolder, Watcher
 from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.raw import Raw
 from vaultmind.index.related import Relations
 from vaultmind.index.search import Finder, Search
 from vaultmind.index.sync import Changes, Sync
-from vaultmind.index.vectors import MessageVectors, Vectors, why
+from vaultmind.index.vectors import Vectors, why
 from vaultmind.ports import Clock, Embedder, Report, silent
 from vaultmind.types import (
     Caller,
     Fault,
-    Freshness,
     IndexState,
     MessageRef,
     Progress,
@@ -54,33 +43,12 @@ from vaultmind.types import (
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
-_RETRY_SECONDS = 30.0
-"""How long after a failed comparison the next one is tried."""
-_RENEW_SECONDS = 1.0
+_RETRY_SECONDS, _RENEW_SECONDS = 30.0, 1.0
+"""How long after a failed comparison the next one is tried; of a damaged database the second."""
 _FEW = 200
 """So few changed texts are indexed beside the embedder's start; more go before it."""
-_VECTOR_SECONDS = 0.5
-"""How often new vectors are taken into memory while there are more to come."""
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class _Counts:
-    """The numbers of one version of the database."""
-
-    version: int
-    files: int = 0
-    chunks: int = 0
-    vectors: int = 0
-    embeddable: int = 0
-    faults: tuple[Fault, ...] = ()
-    scanned: tuple[Fault, ...] = ()
-
-    @property
-    def known(self) -> int:
-        """Return how many files there are, those that could not be read among them."""
-        return self.files + sum(fault.severity == "skipped" for fault in self.faults)
 
 
 class Index:
@@ -89,7 +57,7 @@ class Index:
     def __init__(
         self,
         config: Config,
-        ground: VaultPaths | Ground,
+        ground: VaultPaths | VaultFolder,
         withheld: Withheld,
         *,
         clock: Clock,
@@ -101,26 +69,28 @@ class Index:
         `embedder` opens another than the bundled one that is configured.
         """
         self._config = config
-        self._stopping = False
+        self._stopping = self._busy = False
         self._phase: Any = "starting"
         self._failure = self._watch_note = self._renew_wanted = ""
-        self._rebuilds: list[tuple[Report, Future[None]]] = []
-        self._next_compare = self._vectors_taken = float("-inf")
-        self._busy = False
+        self._next_compare = float("-inf")
+        self._comparing = threading.Lock()
         self._stepped = threading.Condition()
-        self._counts = _Counts(-1)
+        self._counts: tuple[Any, ...] = ()
         self._database = Database(config.state_dir / "index.db")
         if is_vault := isinstance(ground, VaultPaths):
-            ground = VaultGround(ground, config.index.exclude)
+            ground = VaultFolder(ground, config.index.exclude)
         reader = VaultReader(ground.paths, config.index.max_file_bytes)
         self._columns = Columns(self._database)
         self._changes = Changes(config.index.debounce_ms / 1000)
-        self._sync = Sync(self._database, reader, ground, self._changes, clock)
+        self._sync = Sync(self._database, reader, ground, self._changes)
         self._sync.min_message_tokens = config.auto_rag.min_message_tokens
         named = config.index
         opening = embedder or (lambda: open_embedder(named.embedder, named.embedder_key_env))
         store = store or ChromaStore(config.state_dir / "chroma", url=named.chroma_url)
-        self._embedding = Vectors(self._database, store, opening, self._embedded)
+        self.message_vectors = self._embedding = Vectors(
+            self._columns, store, opening, self._step, partial(self.wait_ready, vectors=True)
+        )
+        """What a conversation in memory is searched with. Implements ports.MessageVectors."""
         self._embedding.owns_embedder = is_vault
         self.outlet = Outlet(reader, lambda: self._sync.rules, withheld, ground)
         """The filter of every way out, for those that show vault text without searching."""
@@ -136,15 +106,10 @@ class Index:
         """What a text finds, chunk by chunk: for what ranks files by it, or trains a ranker."""
         self.relations = Relations(self._finder, self.outlet, self)
         """What is tied to what a search found. Implements ports.Related."""
-        self._messages = Messages(self._finder, reader)
-        self.message_vectors = MessageVectors(
-            self._database, self._embedding, lambda seconds: self.wait_ready(seconds, vectors=True)
-        )
-        """What a conversation in memory is searched with. Implements ports.MessageVectors."""
         self._fetch = Fetch(self._database, self.outlet)
         self.erasing = Erasing(self._finder, self._sync, self._embedding)
         """What takes erased texts out of the index. Implements ports.IndexErasing."""
-        self._watcher = ground.watcher(self)
+        self._watcher = Watcher(ground, self.mark, self.everything)
         self._thread = threading.Thread(target=self._run, name="sync", daemon=True)
 
     # --- life ----------------------------------------------------------------------------
@@ -158,7 +123,7 @@ class Index:
         """Stop the threads after their current batch and let go of every file."""
         self._stopping = True
         self._sync.stop()
-        self._changes.mark([], time.monotonic())
+        self._changes.mark([])
         if self._thread.ident is not None:
             self._thread.join()
         self._embedding.close()
@@ -179,13 +144,13 @@ class Index:
 
     def reindex(self, report: Report = silent) -> None:
         """Throw the index away and make it anew from the vault; cached vectors are used again."""
-        done: Future[None] = Future()
-        self._rebuilds.append((report, done))
-        self._changes.mark_all()
-        while self._thread.is_alive() or done.done():
-            with suppress(TimeoutError):
-                return done.result(0.2)
-        raise IndexUnavailable("The index was closed before it was made anew.")
+        with self._comparing:
+            self._phase = "indexing"
+            self._sync.forget_all()
+            self._embedding.renew()
+            self._compare(report)
+        if self._stopping:
+            raise IndexUnavailable("The index was closed before it was made anew.")
 
     # --- asking --------------------------------------------------------------------------
 
@@ -209,37 +174,34 @@ class Index:
     def messages_about(self, agent: str, text: str, limit: int) -> list[tuple[MessageRef, str]]:
         """Return messages of an agent that may say a thing. Implements ports.MessageFinder."""
         with self._noticed():
-            return self._messages.messages_about(agent, text, limit)
+            return self.erasing.messages_about(agent, text, limit)
 
     def state(self) -> IndexState:
         """Return how far the index is."""
-        counts = self._counted()
+        files, chunks, faults = self._counted()
+        vectors, embeddable = self._columns.vector_counts()
         meaning = renewed = ""
-        if counts.vectors < counts.embeddable:
+        if vectors < embeddable:
             meaning = (
-                f"Meaning is searchable for {counts.vectors:,} of {counts.embeddable:,} chunks so "
-                "far; words for all."
+                f"Meaning is searchable for {vectors:,} of {embeddable:,} chunks so far; words for"
+                " all."
             )
         if reason := self._database.renewed:
             renewed = f"The index database was damaged ({reason}) and made anew."
         own = (self._failure, self._embedding.note or meaning, self._watch_note, renewed)
         return IndexState(
             phase=self._phase,
-            files=self._files(counts),
-            indexed=counts.files,
-            chunks=counts.chunks,
-            vectors=counts.vectors,
-            embeddable=counts.embeddable,
+            files=self._files(files, faults),
+            indexed=files,
+            chunks=chunks,
+            vectors=vectors,
+            embeddable=embeddable,
             loading=self._embedding.loading,
             embedder=self._embedding.answering,
             sends_to=self._embedding.sends_to,
-            faults=counts.faults,
+            faults=faults,
             notes=tuple(note for note in (*own, *self._finder.registry().faults) if note),
         )
-
-    def freshness(self, path: str) -> Freshness:
-        """Return whether a note is indexed as it stands, as far as events tell."""
-        return self._changes.state(path)
 
     @property
     def journal(self) -> Journal:
@@ -276,19 +238,11 @@ class Index:
         self._embedding.wake()
 
     def mark(self, paths: Iterable[str]) -> None:
-        """Say that the paths changed; the background indexes them soon. Never blocks."""
-        self._sync.mark(paths)
-
-    def files(self, paths: list[str]) -> None:
-        """Take a hint of the watcher: files changed."""
-        self._sync.mark(paths)
-
-    def folder(self, path: str) -> None:
-        """Take a hint of the watcher: a folder came, went or has another name."""
-        self._changes.mark_folder(path, time.monotonic())
+        """Say that files, or folders (`A/`), changed; they are indexed soon. Never blocks."""
+        self._changes.mark(paths)
 
     def everything(self) -> None:
-        """Take a hint of the watcher: it cannot tell what changed."""
+        """Say that nobody can tell what changed."""
         self._changes.mark_all()
 
     # --- the sync thread -----------------------------------------------------------------
@@ -296,39 +250,22 @@ class Index:
     def _run(self) -> None:
         try:
             self._finder.warm()  # before the embedder loads, which holds others' imports back
-            if not self._database.was_clean and (damage := self._database.check()):
-                self._renew(damage)
             while not self._stopping:
                 self._busy = True
                 self._round()
                 self._busy = False
                 self._step()
                 with self._changes.condition:
-                    now = time.monotonic()
                     due = self._changes.next_due()
                     until = self._next_compare if due is None else min(due, self._next_compare)
-                    if until > now and not self._stopping:
-                        self._changes.condition.wait(until - now)
+                    if (left := until - time.monotonic()) > 0 and not self._stopping:
+                        self._changes.condition.wait(left)
         except Exception as error:  # the thread's last word; searching goes on
             log.exception("the index no longer follows the vault")
             self._phase, self._failure = "failed", f"The index has stopped: {error}."
         finally:
-            self._watcher.close()
-            for _, done in self._rebuilds:
-                done.set_exception(IndexUnavailable("The index was closed."))
+            self._watcher.stop()
             self._step()
-
-    def _watch(self) -> None:
-        """Watch before comparing, so that no change falls between; again if it had ended."""
-        if not self._config.index.watch or self._watcher.alive:
-            return
-        self._watch_note = ""
-        if reason := self._watcher.start():
-            minutes = self._config.index.reconcile_minutes
-            self._watch_note = (
-                f"Changes are not followed at once ({reason}): "
-                f"they are looked for every {minutes:g} minutes."
-            )
 
     def _round(self) -> None:
         """Do what is due; what fails is tried again a while later."""
@@ -336,13 +273,11 @@ class Index:
             if self._renew_wanted:
                 self._renew(self._renew_wanted)
             if self._changes.take_all() or time.monotonic() >= self._next_compare:
-                self._compare()
-            paths, folders = self._changes.take(time.monotonic())
-            if folders:
-                self._sync.refresh_folders(folders)
-            if paths:
+                with self._comparing:
+                    self._compare(silent)
+            if paths := self._changes.take():
                 self._sync.refresh(paths)
-            if folders or paths:
+                self._columns.follow()
                 self._embedding.wake()
         except sqlite3.DatabaseError as error:
             self._distrust(error)
@@ -350,52 +285,36 @@ class Index:
         except (VaultMindError, OSError) as error:
             self._fail(error)
 
-    def _compare(self) -> None:
-        """Compare the whole vault; make the index anew first where that was asked for."""
-        rebuilds, self._rebuilds = self._rebuilds, []
+    def _compare(self, report: Report) -> None:
+        """Compare the whole vault, watching it first, so that no change falls between."""
         self._next_compare = time.monotonic() + self._config.index.reconcile_minutes * 60
 
-        def report(progress: Progress) -> None:
+        def tell(progress: Progress) -> None:
             if progress.total <= _FEW:
                 self._embedding.release()
-            for tell, _ in rebuilds:
-                tell(progress)
+            report(progress)
             self._step()
 
-        try:
-            if self._phase != "ready" or rebuilds:
-                self._phase = "indexing"
-            self._watch()
-            if rebuilds:
-                self._sync.forget_all()
-                self._embedding.distrust()
-            self._sync.reconcile(report)
-            self._columns.follow()
-        except BaseException as error:
-            for _, done in rebuilds:
-                done.set_exception(error)
-            raise
+        if self._phase != "ready":
+            self._phase = "indexing"
+        if self._config.index.watch and not self._watcher.alive:
+            self._watch_note = ""
+            if reason := self._watcher.start():
+                minutes = self._config.index.reconcile_minutes
+                self._watch_note = (
+                    f"Changes are not followed at once ({reason}): "
+                    f"they are looked for every {minutes:g} minutes."
+                )
+        self._sync.reconcile(tell)
+        self._columns.follow()
         self._phase, self._failure = "ready", ""
         self._embedding.release()
         self.erasing.resume()
-        for _, done in rebuilds:
-            done.set_result(None)
-
-    def _embedded(self) -> None:
-        """Take vectors that were made into memory: all at the end, some while more are to come."""
-        width = self._embedding.embedder.dim if self._embedding.embedder else 0
-        now = time.monotonic()
-        if self._embedding.settled or now - self._vectors_taken > _VECTOR_SECONDS:
-            self._vectors_taken = now
-            if width and self._embedding.answering:
-                self._columns.follow()
-                self._columns.take_vectors(self._embedding.answering, width)
-        self._step()
 
     def _fail(self, error: Exception) -> None:
         log.warning("indexing failed and is tried again: %s", error)
-        self._failure = why(error, self._database.path.parent, "Indexing failed")
-        self._failure = f"{self._failure} It is tried again soon."
+        told = why(error, self._database.path.parent, "Indexing failed")
+        self._failure = f"{told} It is tried again soon."
         if self._phase != "ready":
             self._phase = "failed"
         wait_seconds = _RENEW_SECONDS if self._renew_wanted else _RETRY_SECONDS
@@ -410,7 +329,7 @@ class Index:
         """Take note of a database that could not be read; the sync thread sees to it at once."""
         if is_damage(error):
             self._distrust(error)
-            self._phase, self._counts = "indexing", _Counts(-1)
+            self._phase, self._counts = "indexing", ()
         self._failure = why(error, self._database.path.parent, "The index could not be read")
         self._changes.mark_all()
 
@@ -418,7 +337,6 @@ class Index:
         self._phase = "indexing"
         self._database.renew(reason)
         self._renew_wanted = ""  # whoever failed meanwhile read the old file
-        self._embedding.distrust()
         self._changes.mark_all()
 
     # --- numbers -------------------------------------------------------------------------
@@ -433,32 +351,27 @@ class Index:
         return not vectors or self._embedding.settled
 
     def _progress(self) -> Progress:
-        counts = self._counted()
+        files, _, faults = self._counted()
         if self._phase != "ready":
-            return Progress(counts.files, self._files(counts), "indexing text")
-        return Progress(counts.vectors, counts.embeddable, "embedding")
+            return Progress(files, self._files(files, faults), "indexing text")
+        return Progress(*self._columns.vector_counts(), "embedding")
 
-    def _files(self, counts: _Counts) -> int:
+    def _files(self, files: int, faults: Sequence[Fault]) -> int:
         """Return how many files there are: while indexing, what the scan saw."""
-        return counts.known if self._phase == "ready" else max(counts.known, self._sync.total)
+        known = files + sum(fault.severity == "skipped" for fault in faults)
+        return known if self._phase == "ready" else max(known, self._sync.total)
 
-    def _counted(self) -> _Counts:
-        """Return the numbers of the database, counted anew only after a write."""
-        version, scanned = self._database.version, self._sync.scan_faults
-        if self._counts.version == version and self._counts.scanned is scanned:
-            return self._counts
-        try:
-            with self._database.read() as connection:
-                files, chunks, vectors, embeddable = connection.execute(
-                    "SELECT (SELECT count(*) FROM files WHERE severity != 'skipped'),"
-                    " (SELECT count(*) FROM chunks),"
-                    " (SELECT count(*) FROM chunks WHERE embedded = ?),"
-                    " (SELECT count(*) FROM chunks WHERE embedded != ?)",
-                    (EMBEDDED, NOT_EMBEDDED),
-                ).fetchone()
-            self._counts = _Counts(
-                version, files, chunks, vectors, embeddable, self._sync.faults(), scanned
-            )
-        except sqlite3.DatabaseError as error:
-            self._unread(error)
-        return self._counts
+    def _counted(self) -> tuple[int, int, tuple[Fault, ...]]:
+        """Return files, chunks and faults of the database, counted anew only after a write."""
+        now = (self._database.version, self._sync.scan_faults)
+        if self._counts[:2] != now:
+            try:
+                with self._database.read() as connection:
+                    files, chunks = connection.execute(
+                        "SELECT (SELECT count(*) FROM files WHERE severity != 'skipped'),"
+                        " (SELECT count(*) FROM chunks)"
+                    ).fetchone()
+                self._counts = (*now, files, chunks, self._sync.faults())
+            except sqlite3.DatabaseError as error:
+                self._unread(error)
+        return self._counts[2:] if self._counts else (0, 0, ())

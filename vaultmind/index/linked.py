@@ -1,4 +1,4 @@
-"""A folder that the person linked, as the ground of an index: read only. Code is cut by its
+"""A folder that the person linked, as the source of an index: read only. Code is cut by its
 definitions, prose by paragraphs.
 """
 
@@ -8,11 +8,10 @@ import logging
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from vaultmind.errors import PathRefused, VaultNotFound
-from vaultmind.index.ground import Hints, Watcher, check_folder
+from vaultmind.errors import VaultNotFound
+from vaultmind.index.folder import VaultFolder
 from vaultmind.index.notes import (
     TITLE_JOINT,
     Chunked,
@@ -32,7 +31,6 @@ from vaultmind.types import Chunk
 from vaultmind.vault.exclude import Rules
 from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.scan import Scan, scan
 
 NamedLines = tuple[int, int, str]
 """First and last line, counted from 1, and the qualified name of what stands there, or nothing."""
@@ -42,7 +40,7 @@ Cutter = Callable[[str, str], Sequence[NamedLines]]
 WHAT = "linked folder"
 MAX_BYTES = 1_000_000
 """Of a file: larger ones are made by tools."""
-FOLDER_FORMAT = "2"
+FOLDER_FORMAT = "3"
 """Raise it when the same bytes of a folder would give other chunks, terms or ties."""
 TARGET = 600
 """Characters of a chunk of prose or data."""
@@ -76,39 +74,22 @@ class FolderPaths(VaultPaths):
         """Take a real path."""
         super().__init__(root, os.devnull)
 
-    def check_root(self) -> None:
-        """Raise VaultNotFound unless a directory, and no link to one, stands there."""
-        if self.root.is_symlink():
-            raise VaultNotFound(f"The {WHAT} {self.root} is a symbolic link now.")
-        check_folder(self.root, WHAT)
-
     def absolute(self, relative: str) -> Path:
         """Return the real path of one in the linked folder; see VaultPaths.
 
         Every read and stat comes by here: nothing is read through a link in the folder's place.
         """
-        self.check_root()
+        if self.root.is_symlink():
+            raise VaultNotFound(f"The {WHAT} {self.root} is a symbolic link now.")
+        if not self.root.is_dir():
+            raise VaultNotFound(f"The {WHAT} {self.root} is not there.")
         return super().absolute(relative)
 
-    def writable(self, relative: str) -> Path:
-        """Refuse every path."""
-        raise PathRefused(relative, "a linked folder is never written")
 
-    def in_memory(self, relative: str) -> bool:
-        """Tell that nothing lies in a memory folder."""
-        return False
-
-    def agent_names(self) -> tuple[str, ...]:
-        """Return no agents."""
-        return ()
-
-    def agent_of(self, relative: str) -> str:
-        """Return that it is nobody's memory."""
-        return ""
-
-
-class FolderGround:
+class LinkedFolder(VaultFolder):
     """One linked folder. `cutter` says where code is cut, and `format` changes when it does."""
+
+    what = WHAT
 
     def __init__(
         self,
@@ -118,11 +99,9 @@ class FolderGround:
         cutter_format: str = "",
     ) -> None:
         """Take a real path, the globs of what the person never wants indexed, and a cutter."""
-        self.paths = FolderPaths(root)
-        self._exclude = exclude
+        super().__init__(FolderPaths(root), exclude)
         self._cutter = cutter
         self.format = f"folder {FOLDER_FORMAT} {cutter_format}".rstrip()
-        """The version of how a linked folder is cut into chunks."""
 
     def check(self) -> None:
         """Raise VaultNotFound while the folder is not there, leads elsewhere or is empty.
@@ -130,7 +109,7 @@ class FolderGround:
         An empty one may be where a disk was mounted.
         """
         root = self.paths.root
-        self.paths.check_root()
+        self.paths.absolute("any")
         if root.resolve() != root:
             raise VaultNotFound(f"The {WHAT} {root} leads through a symbolic link now.")
         try:
@@ -142,12 +121,7 @@ class FolderGround:
 
     def rules(self) -> Rules:
         """Return what is left out, as `.gitignore` files and settings say now."""
-        return FolderRules(self.paths.root, self._exclude)
-
-    def scan(self, rules: Rules, max_bytes: int) -> Scan:
-        """Return every file that is taken; raises VaultNotFound."""
-        self.check()
-        return scan(self.paths, rules, max_bytes, self.takes, WHAT)
+        return FolderRules(self.paths.root, self.exclude)
 
     def place_of(self, path: str) -> Place | None:
         """Return what a file is, or None for one that is not taken."""
@@ -158,9 +132,9 @@ class FolderGround:
         """Tell whether a path names a kind of file that is taken."""
         return shape_of(path) is not None
 
-    def watcher(self, hints: Hints) -> Watcher:
-        """Return what follows the folder."""
-        return Watcher(self.paths.root, hints, self.takes, governs)
+    def governs(self, path: str) -> bool:
+        """Tell whether a file says what is left out."""
+        return governs(path)
 
     def cut(self, path: str, file: FileText, place: Place) -> Chunked:
         """Return the chunks of a file."""
@@ -190,16 +164,16 @@ def cut_code(path: str, text: str, cutter: Cutter) -> Chunked:
     """
     size = len(text)
     if size > MINIFIED_ABOVE and size > MINIFIED_LINE * (text.count("\n") + 1):
-        return Chunked((), path, faults=faults_of(path, ["minified: its text is not searched"]))
+        return Chunked((), faults=faults_of(path, ["minified: its text is not searched"]))
     lang = _language(text)
-    chunks = []
     spans, fault = _cut(path, text, cutter)
-    for span, name in spans:
-        title = TITLE_JOINT.join(filter(None, (path, name)))
-        for part in _parts(text, span):
-            chunks.append(_chunk(title, text, part, f"#{name}" if name else "", lang))
+    chunks = [
+        _chunk(f"{path}{TITLE_JOINT}{name}" if name else path, text, part, name, lang)
+        for span, name in spans
+        for part in _parts(text, span)
+    ]
     faults = faults_of(path, [fault] if fault else [])
-    return Chunked(tuple(chunk for chunk in chunks if chunk.text), path, "", lang, faults)
+    return Chunked(tuple(chunk for chunk in chunks if chunk.text), lang, faults)
 
 
 def cut_text(path: str, text: str, *, is_data: bool = False) -> Chunked:
@@ -207,11 +181,11 @@ def cut_text(path: str, text: str, *, is_data: bool = False) -> Chunked:
     none of what a tool writes for itself.
     """
     if is_data and path.lower().endswith(MACHINE_MADE):
-        return Chunked((), path)
+        return Chunked(())
     shown = text[:DATA_CHARACTERS] if is_data else text
     lang = _language(shown) if is_data else detect(shown)
     spans = split(shown, (0, len(shown)), TARGET)
-    return Chunked(tuple(_chunk(path, text, span, "", lang) for span in spans), path, "", lang)
+    return Chunked(tuple(_chunk(path, text, span, "", lang) for span in spans), lang)
 
 
 def named_text(path: str, text: str, name: str, cutter: Cutter) -> str | None:
@@ -221,11 +195,7 @@ def named_text(path: str, text: str, name: str, cutter: Cutter) -> str | None:
     """
     spans, _ = _cut(path, text, cutter)
     while name:
-        found = [
-            text[start:end]
-            for (start, end), one in spans
-            if one == name or one.startswith(f"{name}.")
-        ]
+        found = [text[start:end] for (start, end), one in spans if f"{one}.".startswith(f"{name}.")]
         if shown := "".join(found).strip("\r\n").rstrip():
             return shown
         name = name.rpartition(".")[0]
@@ -250,9 +220,9 @@ def _cut(path: str, text: str, cutter: Cutter) -> tuple[list[tuple[Span, str]], 
     ], why
 
 
-def _chunk(title: str, text: str, span: Span, anchor: str, lang: str) -> Chunk:
+def _chunk(title: str, text: str, span: Span, name: str, lang: str) -> Chunk:
     shown = text[span[0] : span[1]].replace("\r\n", "\n").strip("\n").rstrip()
-    return replace(new_chunk(title, shown, span, anchor), lang=lang)
+    return new_chunk(title, shown, span, f"#{name}" if name else "", lang=lang)
 
 
 def _parts(text: str, span: Span) -> Iterator[Span]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from vaultmind.index.columns import Columns, Flags, Floats, Ints, Postings, best
 from vaultmind.index.typos import StandIns
-from vaultmind.index.words.identifiers import exactness, identifiers, spaced
+from vaultmind.index.words.identifiers import exactness, identifiers
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.terms import Term, query_terms
 
@@ -41,8 +41,6 @@ MAX_EXACT = 60
 """Best chunks that are looked through for identifiers to the letter."""
 WHOLE, RESEMBLING_SHARE = 10, 7
 """Tenths of a word that a chunk holds which has it, or only what resembles it."""
-APART = 4
-"""How far apart two words that belong together may stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +101,6 @@ class Matcher:
             self._stand_ins = StandIns(columns.terms, columns.held_by)
         terms = query_terms(query, columns.languages)
         chosen = self._chosen(terms)
-        numbers = spaced(query, columns.held_by, lambda cut: len(columns.phrase(cut).slots) > 0)
-        chosen += [Term(tokens) for tokens in dict.fromkeys(numbers.values())]
         plain = self.bm25((term.words, term.stems) for term in chosen)
         passing = np.where(mask, plain, np.float32(0.0))
         alike = self._resembling(terms, everything=not passing.any())
@@ -120,8 +116,8 @@ class Matcher:
         wanted = tuple(
             Wanted(
                 math.log1p(columns.living / (self._chunks_with(term) + 1)),
-                numbers.get(term.plain, term.words),
-                () if term.plain in numbers else term.stems,
+                term.words,
+                term.stems,
                 (*alike.get(term, ()), *kin.get(term, ())),
             )
             for term in telling

@@ -20,8 +20,8 @@ told, never a reason for search to fail.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, field, replace
 from functools import cache
 from itertools import islice
@@ -47,20 +47,20 @@ MAX_NAME = 100
 MAX_WEIGHT = 1_000.0
 MAX_SHOWN = 300
 """Characters of what is wrong with a file that are told."""
-MOST_OWN, MOST_LOOKED_AT = 50, 500
-"""Models of a vault that are read, and entries of its folder that are looked at."""
+MOST_OWN = 100
+"""Models of a vault that are read."""
 MOST_BEFORE = 50
 """Changes of what is in use that can be taken back."""
 
 FAMILIES: dict[str, str] = {
-    "words": "bm25 bm25_rank topic topic_rank coverage subject rarest near exact",
+    "words": "bm25 bm25_rank topic topic_rank coverage subject rarest exact",
     "title": "title",
     "beside": "topic_before topic_after topic_two_away subject_around subject_around_two"
     " answers_topic",
     "whole": "whole_best whole_top3 whole_subject best_of_whole",
     "speaker": "speaker mentioned first_person",
     "answer": "asks",
-    "time": "says_time says_number when recent",
+    "time": "says_time when recent",
     "written": "length message_length start",
     "kind": "foreign note message fact summary",
     "links": "links_in links_out",
@@ -167,31 +167,23 @@ def stamp_of(memory_folder: Path) -> Stamp:
     folder = memory_folder / OWN
     if not folder.parent.exists() or folder.parent.is_symlink() or folder.is_symlink():
         return ()
+    files = [memory_folder / ACTIVE, *islice(folder.glob("*.json"), MOST_OWN)]
     found: list[tuple[str, int, int]] = []
-    for path, least in ((folder.parent, ACTIVE), (folder, "")):
-        try:
-            with os.scandir(path) as entries:
-                for entry in islice(entries, MOST_LOOKED_AT):
-                    name = f"models/{entry.name}" if least else entry.name
-                    wanted = name == ACTIVE if least else name.endswith(".json")
-                    if wanted and entry.is_file(follow_symlinks=False):
-                        stat = entry.stat(follow_symlinks=False)
-                        found.append((name, stat.st_mtime_ns, stat.st_size))
-        except OSError:
-            continue
+    for file in files:
+        with suppress(OSError):
+            if file.is_file() and not file.is_symlink():
+                stat = file.stat()
+                name = ACTIVE if file.parent != folder else file.name
+                found.append((name, stat.st_mtime_ns, stat.st_size))
     return tuple(sorted(found))
 
 
 def registry_of(memory_folder: Path) -> Registry:
     """Read a vault's own rankers from its memory folder (`VaultMind`)."""
     active = read_active(memory_folder)
-    names = [name for name, *_ in stamp_of(memory_folder) if name != ACTIVE]
     models: dict[str, Model] = {}
     faults = [active.fault] if active.fault else []
-    if len(names) > MOST_OWN:
-        faults.append(f"Of {len(names)} rankers in {OWN}/ only the last {MOST_OWN} are read.")
-    wanted = {f"{one}.json" for one in active.ranker.values()}
-    for name in dict.fromkeys((*(one for one in names if one in wanted), *names[-MOST_OWN:])):
+    for name in (name for name, *_ in stamp_of(memory_folder) if name != ACTIVE):
         try:
             models[name.removesuffix(".json")] = read_model(memory_folder / OWN / name)
         except ConfigError as error:

@@ -8,13 +8,12 @@ of files that were read say nothing that is looked for in words.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
-from typing import Literal
+from typing import Any, Literal
 
 from vaultmind.index.ties import heading_anchor
 from vaultmind.index.words.language import detect
@@ -68,6 +67,7 @@ _EPISODE_SAID = re.compile(
     r"(?m)^- \d{1,2}:\d{2}(?::\d{2})? (?:decided|committed|came to)\b[^\n:]*: (?P<said>[^\n]+?)"
     r"(?: %%(?P<meta>\{[^\n]*\})%%)?(?:[ \t]+\^(?P<block>[A-Za-z0-9-]+))?[ \t]*\r?$"
 )
+_META_TIME = re.compile(r'"time": ?"([^"]*)"')
 _NO_TASK, _LONG_TASK = "A task", "A long task"
 
 
@@ -83,11 +83,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Chunked:
-    """A file, ready to be indexed. `time` is the date it speaks from, `lang` its language."""
+    """A file, ready to be indexed, and its language."""
 
     chunks: tuple[Chunk, ...]
-    title: str
-    time: str = ""
     lang: str = ""
     faults: tuple[Fault, ...] = ()
 
@@ -143,9 +141,9 @@ def placed(path: str, found: Chunked, place: Place) -> Chunked:
     return replace(found, chunks=tuple(chunks))
 
 
-def new_chunk(title: str, text: str, span: Span, anchor: str = "") -> Chunk:
+def new_chunk(title: str, text: str, span: Span, anchor: str = "", **more: Any) -> Chunk:  # noqa: ANN401
     """Return a chunk whose place in the vault is filled in later."""
-    return Chunk("", "", "note", "", anchor, title, text, span[0], span[1])
+    return Chunk("", "", "note", "", anchor, title, text, span[0], span[1], **more)
 
 
 def faults_of(path: str, reasons: Iterable[str]) -> tuple[Fault, ...]:
@@ -272,7 +270,7 @@ def chunk_note(path: str, text: str) -> Chunked:
         )
         for chunk in _with_properties([one for one in chunks if one.text], note, title)
     )
-    return Chunked(done, title, time, lang, faults_of(path, note.faults))
+    return Chunked(done, lang, faults_of(path, note.faults))
 
 
 def chunk_summary(path: str, text: str) -> Chunked:
@@ -299,7 +297,7 @@ def chunk_summary(path: str, text: str) -> Chunked:
                 if said.lstrip("#").strip() not in ("", section.raw):
                     chunk = replace(chunk, anchor=anchor or chunk.anchor, text=said)
                     chunks.append(replace(chunk, lang=lang, time=time))
-    return Chunked(tuple(chunks), title, time, lang, faults_of(path, note.faults))
+    return Chunked(tuple(chunks), lang, faults_of(path, note.faults))
 
 
 def _sections(note: Note, text: str) -> list[_Section]:
@@ -398,11 +396,11 @@ def chunk_canvas(path: str, text: str) -> Chunked:
         at += len(node.text) + len("\n\n")
     lang = detect(" \n".join(cards))
     chunks = tuple(
-        replace(new_chunk(title, card[start:end], (0, len(text))), lang=detect(card, lang))
+        new_chunk(title, card[start:end], (0, len(text)), lang=detect(card, lang))
         for card in cards
         for start, end in split(card, (0, len(card)), TARGET)
     )
-    return Chunked(chunks, title, "", lang, faults_of(path, canvas.faults))
+    return Chunked(chunks, lang, faults_of(path, canvas.faults))
 
 
 def chunk_brain(path: str, text: str) -> Chunked:
@@ -415,10 +413,10 @@ def chunk_brain(path: str, text: str) -> Chunked:
         written, until = _WRITTEN.search(bullet.raw), _UNTIL.search(bullet.raw)
         anchor = f"#^{bullet.block}" if bullet.block else heading_anchor(bullet.heading)
         told = f"{bullet.text} (until {until[1]})" if until else bullet.text
-        chunk = new_chunk(bullet.heading or name, told, (bullet.start, bullet.end), anchor)
-        time = written[1] if written else ""
-        chunks.append(replace(chunk, lang=detect(bullet.text, lang), time=time))
-    return Chunked(tuple(chunks), name, "", lang)
+        more = {"lang": detect(bullet.text, lang), "time": written[1] if written else ""}
+        span = bullet.start, bullet.end
+        chunks.append(new_chunk(bullet.heading or name, told, span, anchor, **more))
+    return Chunked(tuple(chunks), lang)
 
 
 def chunk_session(path: str, text: str) -> Chunked:
@@ -434,24 +432,20 @@ def chunk_session(path: str, text: str) -> Chunked:
     chunks: list[Chunk] = []
     for one in said:
         message = one.message
+        more = {
+            "lang": detect(message.text, lang),
+            "time": message.time,
+            "session": session,
+            "message": message.id or message.block,
+            "speaker": message.speaker,
+            "role": message.role,
+        }
         title = TITLE_JOINT.join(part for part in (session[:10], message.speaker) if part)
-        pieces = split(message.text, (0, len(message.text)), SAID_TARGET)
-        spoken = detect(message.text, lang)
-        chunks += [
-            replace(
-                new_chunk(title, message.text[start:end], (one.start, one.end)),
-                anchor=f"#^{message.block}" if message.block else "",
-                lang=spoken,
-                time=message.time,
-                session=session,
-                message=message.id or message.block,
-                speaker=message.speaker,
-                role=message.role,
-            )
-            for start, end in pieces
-        ]
-    faults = faults_of(path, transcript.faults)
-    return Chunked(tuple(chunks), session, transcript.meta.started, lang, faults)
+        anchor = f"#^{message.block}" if message.block else ""
+        for start, end in split(message.text, (0, len(message.text)), SAID_TARGET):
+            part = message.text[start:end]
+            chunks.append(new_chunk(title, part, (one.start, one.end), anchor, **more))
+    return Chunked(tuple(chunks), lang, faults_of(path, transcript.faults))
 
 
 def chunk_episode(path: str, text: str) -> Chunked:
@@ -471,8 +465,8 @@ def chunk_episode(path: str, text: str) -> Chunked:
         said = unescape(match["said"]) + came if match else ""
         for start, end in split(said, (0, len(said)), SAID_TARGET):
             span = match.span() if match else (0, 0)
-            chunk = new_chunk(title, said[start:end], span, f"#^{block}" if block else "")
-            chunks.append(replace(chunk, time=time or started))
+            anchor = f"#^{block}" if block else ""
+            chunks.append(new_chunk(title, said[start:end], span, anchor, time=time or started))
 
     task = _EPISODE_TITLE.search(text, body)
     if task is not None and unescape(task["said"]) in (_NO_TASK, _LONG_TASK):
@@ -485,16 +479,12 @@ def chunk_episode(path: str, text: str) -> Chunked:
     lang = detect(" \n".join(chunk.text for chunk in chunks))
     spoken = tuple(replace(chunk, lang=detect(chunk.text, lang)) for chunk in chunks)
     faults = (found.fault,) if found and found.fault else ()
-    return Chunked(spoken, title, started, lang, faults_of(path, faults))
+    return Chunked(spoken, lang, faults_of(path, faults))
 
 
 def _time_in(raw: str | None) -> str:
-    try:
-        held = json.loads(raw or "{}")
-    except (ValueError, RecursionError):
-        return ""
-    time = held.get("time") if isinstance(held, dict) else None
-    return time if isinstance(time, str) else ""
+    found = _META_TIME.search(raw or "")
+    return found[1] if found else ""
 
 
 _CHUNKERS: dict[Form, Callable[[str, str], Chunked]] = {

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from vaultmind import redact
-from vaultmind.index.ground import Ground, VaultGround
+from vaultmind.index.folder import VaultFolder
 from vaultmind.ports import Forgotten, Readers
 from vaultmind.types import Caller, Chunk
 from vaultmind.vault.exclude import Rules
@@ -31,11 +31,11 @@ class Outlet:
         reader: VaultReader,
         rules: Callable[[], Rules],
         withheld: Withheld,
-        ground: Ground | None = None,
+        ground: VaultFolder | None = None,
     ) -> None:
         """Take as `ground` what another folder than a vault takes of its files."""
         self.reader = reader
-        self.ground = ground or VaultGround(reader.paths)
+        self.ground = ground or VaultFolder(reader.paths)
         self._rules = rules
         self._forgotten = withheld.forgotten
         self._readers = withheld.readers

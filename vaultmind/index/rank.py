@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain, pairwise, zip_longest
+from itertools import chain, zip_longest
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from vaultmind.errors import ConfigError
 from vaultmind.index import asking
-from vaultmind.index.asking import NamedTime, asks_for
+from vaultmind.index.asking import NamedTime, asks_when
 from vaultmind.index.columns import Columns, Flags, Floats, Ints
 from vaultmind.index.embed import scale_of
-from vaultmind.index.matching import APART, WHOLE, Match, Matcher, Wanted
+from vaultmind.index.matching import WHOLE, Match, Matcher
 from vaultmind.index.models import FEATURES, Model
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.terms import stems, words
@@ -55,9 +55,8 @@ SURE = 0.8
 """Share of the subject that the best candidate has, from which words are fully believed."""
 LEAST_SPREAD = 0.05
 """Closeness between the median and the best that is taken for a difference."""
-MOST_REASONS = 3
-LEAST_SHARE = 0.08
-"""A reason with a smaller share is none."""
+MOST_REASONS, LEAST_SHARE = 3, 0.08
+"""Reasons that are told; one with a smaller share is none."""
 WHY = {
     "words": "it has words of the question",
     "title": "its title, headings or tags name the subject",
@@ -109,8 +108,13 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Candidates and what is around them: rows, of which the first `count` are candidates."""
+    """Candidates and what is around them: rows, of which the first `count` are candidates.
 
+    To be used while the columns are locked.
+    """
+
+    columns: Columns
+    found: Found
     count: int
     slots: Ints
     beside: Ints
@@ -118,107 +122,76 @@ class Scene:
     place: Ints
     """Number of each row's file among those of the scene; a fact is a file of its own, so that
     the other facts of a brain lend it none of their words."""
-    links_in: Ints
-    links_out: Ints
+    speaker: Floats
+    """Of each row: 1 if the query names who said it, -1 if it names somebody else here, else 0."""
     weights: Floats
     """Of the telling words: how rare each is here."""
-    names: Flags
-    """Which of the telling words name somebody who speaks in the scene."""
+    subject: Floats
+    """The same without the names of those who speak."""
     held: Floats
     """Share of each telling word that each row's text holds; rows by words."""
     titled: Floats
     """The same of each candidate's title, headings and tags; candidates by words."""
     bm25: Floats
+    """Of each row, as a share of the best."""
     topic: Floats
-    """BM25 of each row without the names of those who speak."""
+    """The same without the names of those who speak."""
     exact: Floats
     """Share of the query that an identifier is which each candidate has to the letter."""
-    near: Floats
-    """Share of the pairs of words that stand close together in the query and in a candidate."""
-    speaker: Floats
-    """Of each row: 1 if the query names who said it, -1 if it names somebody else here, else 0."""
-    flags: Ints
-    """See `asking.flags_of`, of each row."""
-    asks: asking.Asks
-    letters: Ints
-    kinds: Ints
-    foreign: Flags
-    """Which candidates are in another language than the query."""
-    age: Floats
-    """Among those with a time 1 for the latest, 0 for the first; .5 for none."""
     when: Floats
     """How near the time is to the one that the query names, 0 to 1; 0 if it names none."""
-    dated: Flags
-    """Which have a time of their own: messages, facts, daily notes."""
     closeness: Floats | None
     """Each row's to the query on the embedder's scale, where 0 is unrelated and 1 says the same (it
     can be less or more); 0 of a row without a vector. None where there is no embedder."""
-    known: Flags
-    """Which rows have a vector."""
-    feedback: Floats
-    """Each candidate's closeness to what the best candidates mean together, from 0 to 1."""
-    trust: float = 1.0
-    """How far words are believed: less where hardly one of the query's stands anywhere."""
+
+    @property
+    def times(self) -> list[str]:
+        """Return each candidate's own time: of messages, facts, daily notes; else empty."""
+        return [self.columns.times[slot] for slot in self.slots[: self.count]]
+
+    @property
+    def known(self) -> Flags:
+        """Return which rows have a vector."""
+        known: Flags = self.columns.has_vector[self.slots]
+        return known
 
 
 def scene_of(columns: Columns, matcher: Matcher, found: Found, mask: Flags) -> Scene | None:
-    """Return what was found with all that its features need; None where nothing was found.
-
-    Whoever calls it holds the lock of the columns.
-    """
+    """Return what was found with all that its features need; None where nothing was found."""
     own, slots, beside = _pool(columns, found, mask)
     if not len(own):
         return None
-    match, rows, count = found.match, columns.rows[slots], len(own)
-    lang = detect(found.query[:_LANGUAGE_LETTERS]) or ""
-    speakers = list(columns.speakers)
-    called = _called(found.query, match.wanted, [speakers[at] for at in rows["speaker"]])
-    names = _names(match.wanted, called)
-    bm25 = np.maximum(match.plain[slots], np.where(mask[slots], match.scores[slots], 0.0))
-    topic = bm25
-    if names.any():
-        others = (
-            (one.words, one.stems) for one, is_name in zip(match.wanted, names, strict=True)
-            if not is_name
-        )  # fmt: skip
-        topic = matcher.bm25(others)[slots]
-    pairs = [
-        (one.stems[0], other.stems[0])
-        for one, other in pairwise(match.wanted)
-        if one.stems and other.stems
-    ]
-    times = [columns.times[slot] for slot in own]
-    places = np.where(rows["kind"] == _FACT, -1 - slots, rows["file"])
-    closeness, known, feedback = _meaning(columns, found, slots, count)
-    links_in, links_out = columns.links(own)
-    native = [columns.langs.get(one, -1) for one in ("", lang)]
+    match, rows = found.match, columns.rows[slots]
+    names = list(columns.speakers)
+    speakers = [names[at] for at in rows["speaker"]]
+    called = _called(found, speakers)
+    forms = {form for one in called if called[one] > 0 for word in words(one)
+             for form in _forms(word)}  # fmt: skip
+    is_name = [not forms.isdisjoint((*one.words, *one.stems)) for one in match.wanted]
+    weights = np.array([one.weight for one in match.wanted], dtype=np.float32)
+    topic = bm25 = np.maximum(match.plain[slots], np.where(mask[slots], match.scores[slots], 0.0))
+    if any(is_name):
+        others = [one for one, named in zip(match.wanted, is_name, strict=True) if not named]
+        topic = matcher.bm25((one.words, one.stems) for one in others)[slots]
     return Scene(
-        count=count,
+        columns=columns,
+        found=found,
+        count=len(own),
         slots=slots,
         beside=beside,
-        place=np.unique(places, return_inverse=True)[1],
-        links_in=links_in,
-        links_out=links_out,
-        weights=np.array([one.weight for one in match.wanted], dtype=np.float32),
-        names=names,
+        place=np.unique(
+            np.where(rows["kind"] == _FACT, -1 - slots, rows["file"]), return_inverse=True
+        )[1],
+        speaker=np.array([called.get(one, 0.0) for one in speakers], np.float32),
+        weights=weights,
+        subject=np.where(is_name, np.float32(0.0), weights) if is_name else weights,
         held=(match.text[:, slots].T / WHOLE).astype(np.float32),
         titled=match.title[:, own].T.astype(np.float32),
-        bm25=bm25.astype(np.float32),
-        topic=topic.astype(np.float32),
+        bm25=_of_best(bm25.astype(np.float32)),
+        topic=_of_best(topic.astype(np.float32)),
         exact=np.array([match.exact.get(slot, 0.0) for slot in own.tolist()], dtype=np.float32),
-        near=columns.near(own, pairs, APART) if pairs else np.zeros(count, dtype=np.float32),
-        speaker=np.array([called.get(speakers[at], 0.0) for at in rows["speaker"]], np.float32),
-        flags=rows["flags"].astype(np.int64),
-        asks=asks_for(found.query),
-        letters=rows["letters"][:count],
-        kinds=rows["kind"][:count],
-        foreign=~np.isin(rows["lang"][:count], native) if lang else np.zeros(count, np.bool_),
-        age=_age(times),
-        when=_when(columns, found, own, times),
-        dated=np.array([bool(time) for time in times]),
-        closeness=closeness,
-        known=known,
-        feedback=feedback,
+        when=_when(columns, found, own),
+        closeness=_closeness(columns, found, slots),
     )
 
 
@@ -254,34 +227,19 @@ def _pool(columns: Columns, found: Found, mask: Flags) -> tuple[Ints, Ints, Ints
     return own, slots, beside.reshape(near.shape)
 
 
-def _called(query: str, wanted: Sequence[Wanted], speakers: Sequence[str]) -> dict[str, float]:
+def _called(found: Found, speakers: Sequence[str]) -> dict[str, float]:
     """Return for each speaker whether the query names them (1), or only somebody else (-1)."""
-    asked = {*words(query), *(stem for one in wanted for stem in one.stems)}
+    asked = {*words(found.query), *(stem for one in found.match.wanted for stem in one.stems)}
     here = set(speakers) - {""}
     named = {one for one in here if any(not _forms(word).isdisjoint(asked) for word in words(one))}
     return {one: (1.0 if one in named else -1.0 if named else 0.0) for one in here}
-
-
-def _names(wanted: Sequence[Wanted], called: Mapping[str, float]) -> Flags:
-    """Return which of the telling words name somebody who speaks."""
-    forms = {
-        form for one, share in called.items() if share > 0 for word in words(one)
-        for form in _forms(word)
-    }  # fmt: skip
-    return np.array([not forms.isdisjoint((*one.words, *one.stems)) for one in wanted], np.bool_)
 
 
 def _forms(word: str) -> set[str]:
     return {word, *stems(word, "en")}
 
 
-def _age(times: Sequence[str]) -> Floats:
-    known = sorted({time for time in times if time})
-    rank = {time: at / max(1, len(known) - 1) for at, time in enumerate(known)}
-    return np.array([rank.get(time, 0.5) for time in times], dtype=np.float32)
-
-
-def _when(columns: Columns, found: Found, own: Ints, times: Sequence[str]) -> Floats:
+def _when(columns: Columns, found: Found, own: Ints) -> Floats:
     when = np.zeros(len(own), dtype=np.float32)
     if found.named is None:
         return when
@@ -292,25 +250,19 @@ def _when(columns: Columns, found: Found, own: Ints, times: Sequence[str]) -> Fl
             (json.dumps(rowids[:READ_FOR_TIMES]),),
         )
         told = {rowid: (text, lang) for rowid, text, lang in rows}
-    for at, (rowid, time) in enumerate(zip(rowids, times, strict=True)):
-        when[at] = found.named.near(time, *told.get(rowid, ("", "")))
+    for at, (rowid, slot) in enumerate(zip(rowids, own.tolist(), strict=True)):
+        when[at] = found.named.near(columns.times[slot], *told.get(rowid, ("", "")))
     return when
 
 
-def _meaning(
-    columns: Columns, found: Found, slots: Ints, count: int
-) -> tuple[Floats | None, Flags, Floats]:
-    nothing, known = np.zeros(count, dtype=np.float32), np.zeros(len(slots), dtype=np.bool_)
-    if found.vector is None or not columns.has_vector[slots].any():
-        return None, known, nothing
+def _closeness(columns: Columns, found: Found, slots: Ints) -> Floats | None:
     known = columns.has_vector[slots]
-    vectors, scale = columns.vectors(slots), scale_of(columns.embedder)
-    closeness = (vectors @ found.vector - scale.nothing) / (scale.same - scale.nothing)
-    closeness[~known] = 0.0
-    own = vectors[:count]
-    nearest = np.argsort(-closeness[:count], kind="stable")[:FEEDBACK]
-    feedback = np.clip(own @ own[nearest].mean(axis=0), 0.0, 1.0)
-    return closeness.astype(np.float32), known, feedback
+    if found.vector is None or not known.any():
+        return None
+    scale = scale_of(columns.embedder)
+    cosines = columns.vectors(slots) @ found.vector
+    closeness = (cosines - scale.nothing) / (scale.same - scale.nothing)
+    return np.where(known, closeness, 0.0).astype(np.float32)
 
 
 # --- features -----------------------------------------------------------------------------
@@ -322,94 +274,92 @@ def features_of(scene: Scene) -> dict[str, Floats]:
     BM25 counts as much as the best candidate matches the subject: where hardly a word of the query
     stands anywhere (it is in another language, or in other words) the best match is one by chance.
     """
-    held = np.maximum(scene.held[: scene.count], scene.titled)
-    sure = float(_covered(held, _subject(scene)).max(initial=0.0))
-    scene = replace(scene, trust=min(1.0, sure / SURE))
-    found: dict[str, _Column] = dict(_of_words(scene))
-    for part in (_around(scene), _whole(scene), _speaking(scene), _written(scene)):
+    own = _covered(np.maximum(scene.held[: scene.count], scene.titled), scene.subject)
+    trust = np.float32(min(1.0, float(own.max(initial=0.0)) / SURE))
+    scene = replace(scene, bm25=scene.bm25 * trust, topic=scene.topic * trust)
+    found: dict[str, _Column] = dict(_of_words(scene, trust))
+    found["subject"] = own
+    for part in (_around(scene), _whole(scene, trust), _written(scene)):
         found.update(part)
     if scene.closeness is not None:
         found.update(_of_meaning(scene, scene.closeness, found))
     return {name: column.astype(np.float32, copy=False) for name, column in found.items()}
 
 
-def _of_words(scene: Scene) -> Iterator[tuple[str, _Column]]:
-    count = scene.count
-    bm25 = _of_best(scene.bm25)[:count] * scene.trust
-    topic = _of_best(scene.topic)[:count] * scene.trust
+def _of_words(scene: Scene, trust: np.float32) -> Iterator[tuple[str, _Column]]:
+    bm25, topic = scene.bm25[: scene.count], scene.topic[: scene.count]
     yield "bm25", bm25
-    yield "bm25_rank", _by_rank(bm25) * scene.trust
+    yield "bm25_rank", _by_rank(bm25) * trust
     yield "topic", topic
-    yield "topic_rank", _by_rank(topic) * scene.trust
-    held, subject = scene.held[:count], _subject(scene)
+    yield "topic_rank", _by_rank(topic) * trust
+    held = scene.held[: scene.count]
     yield "coverage", _covered(held, scene.weights)
-    own = _covered(np.maximum(held, scene.titled), subject)
-    yield "subject", own
-    yield "rarest", held[:, int(np.argmax(subject))] if subject.size else np.zeros_like(own)
-    yield "near", scene.near * scene.trust
+    if scene.subject.size:
+        yield "rarest", held[:, int(np.argmax(scene.subject))]
+    else:
+        yield "rarest", np.zeros(scene.count, np.float32)
+    yield "mentioned", (held * (scene.subject < scene.weights)).max(axis=1, initial=0.0)
     yield "exact", scene.exact
     yield "title", _covered(scene.titled, scene.weights)
 
 
 def _around(scene: Scene) -> Iterator[tuple[str, _Column]]:
-    count, beside, held, subject = scene.count, scene.beside, scene.held, _subject(scene)
-    near = _taken(_of_best(scene.topic) * scene.trust, beside)
+    held, beside = scene.held, scene.beside
+    near = _taken(scene.topic, beside)
     yield "topic_before", near[:, _BEFORE]
     yield "topic_after", near[:, _AFTER]
     yield "topic_two_away", near[:, _TWO_AWAY].max(axis=1)
     padded = np.concatenate([held, np.zeros((1, held.shape[1]), np.float32)])
-    own = np.maximum(held[:count], scene.titled)
+    own = np.maximum(held[: scene.count], scene.titled)
     window = np.maximum(own, padded[beside[:, [_BEFORE, _AFTER]]].max(axis=1))
-    yield "subject_around", _covered(window, subject)
+    yield "subject_around", _covered(window, scene.subject)
     window = np.maximum(window, padded[beside[:, _TWO_AWAY]].max(axis=1))
-    yield "subject_around_two", _covered(window, subject)
-    asked = _taken(_flag(scene.flags, asking.HAS_QUESTION), beside[:, _BEFORE])
+    yield "subject_around_two", _covered(window, scene.subject)
+    flags = scene.columns.rows["flags"][scene.slots]
+    asked = _taken(_flag(flags, asking.HAS_QUESTION), beside[:, _BEFORE])
     yield "answers_topic", asked * near[:, _BEFORE]
 
 
-def _whole(scene: Scene) -> Iterator[tuple[str, _Column]]:
+def _whole(scene: Scene, trust: np.float32) -> Iterator[tuple[str, _Column]]:
     """Yield what a candidate's whole file says: a note's, a session's."""
-    count, place = scene.count, scene.place
-    topic = _of_best(scene.topic) * scene.trust
-    most, top3 = _by_place(topic, place)
-    here = place[:count]
+    here = scene.place[: scene.count]
+    most, top3 = _by_place(scene.topic, scene.place)
     yield "whole_best", most[here]
     yield "whole_top3", top3[here]
+    own = scene.topic[: scene.count]
+    yield "best_of_whole", ((own >= most[here] - _TINY) & (own > 0)) * trust
     united = np.zeros((len(most), scene.held.shape[1]), np.float32)
-    np.maximum.at(united, place, scene.held)
+    np.maximum.at(united, scene.place, scene.held)
     np.maximum.at(united, here, scene.titled)
-    yield "whole_subject", _covered(united, _subject(scene))[here]
-    is_best = (topic[:count] >= most[here] - _TINY) & (topic[:count] > 0)
-    yield "best_of_whole", is_best * scene.trust
-
-
-def _speaking(scene: Scene) -> Iterator[tuple[str, _Column]]:
-    flags, speaker = scene.flags[: scene.count], scene.speaker[: scene.count]
-    yield "speaker", speaker
-    mentioned = scene.held[: scene.count][:, scene.names]
-    yield "mentioned", mentioned.max(axis=1) if mentioned.shape[1] else np.zeros_like(speaker)
-    yield "first_person", _flag(flags, asking.FIRST_PERSON)
-    yield "asks", _flag(flags, asking.ENDS_ASKING)
-    named, digits = _flag(flags, asking.NAMES_TIME), _flag(flags, asking.HAS_DIGITS)
-    yield "says_time", np.maximum(named, digits / 2) * (scene.asks == "time")
-    numbers = np.maximum(_flag(flags, asking.NAMES_NUMBER), digits)
-    yield "says_number", numbers * (scene.asks == "number")
+    yield "whole_subject", _covered(united, scene.subject)[here]
 
 
 def _written(scene: Scene) -> Iterator[tuple[str, _Column]]:
+    columns, count = scene.columns, scene.count
+    rows = columns.rows[scene.slots[:count]]
+    yield "speaker", scene.speaker[:count]
+    yield "first_person", _flag(rows["flags"], asking.FIRST_PERSON)
+    yield "asks", _flag(rows["flags"], asking.ENDS_ASKING)
+    named, digits = (_flag(rows["flags"], bit) for bit in (asking.NAMES_TIME, asking.HAS_DIGITS))
+    yield "says_time", np.maximum(named, digits / 2) * asks_when(scene.found.query)
     yield "when", scene.when
-    kinds = {kind: scene.kinds == at for at, kind in enumerate(KINDS)}
-    length = np.minimum(1.0, np.log1p(scene.letters) / np.log1p(LONG_LETTERS))
+    kinds = {kind: rows["kind"] == at for at, kind in enumerate(KINDS)}
+    length = np.minimum(1.0, np.log1p(rows["letters"]) / np.log1p(LONG_LETTERS))
     yield "length", np.where(kinds["message"], 0.0, length)
     yield "message_length", np.where(kinds["message"], length, 0.0)
-    yield "recent", scene.age
-    yield "foreign", scene.foreign * 1.0
+    known = sorted({time for time in scene.times if time})
+    rank = {time: at / max(1, len(known) - 1) for at, time in enumerate(known)}
+    yield "recent", np.array([rank.get(time, 0.5) for time in scene.times], dtype=np.float32)
+    lang = detect(scene.found.query[:_LANGUAGE_LETTERS])
+    native = [columns.langs.get(one, -1) for one in ("", lang)]
+    yield "foreign", ~np.isin(rows["lang"], native) * (1.0 if lang else 0.0)
     for kind in ("note", "message", "fact"):
         yield kind, kinds[kind] * 1.0
     yield "summary", (kinds["summary"] | kinds["episode"]) * 1.0  # it sums up, too
-    most = np.log1p(MANY_LINKS)
-    yield "links_in", np.minimum(1.0, np.log1p(scene.links_in) / most)
-    yield "links_out", np.minimum(1.0, np.log1p(scene.links_out) / most)
+    for name, links in zip(
+        ("links_in", "links_out"), columns.links(scene.slots[:count]), strict=True
+    ):
+        yield name, np.minimum(1.0, np.log1p(links) / np.log1p(MANY_LINKS))
     yield "start", (scene.beside[:, _BEFORE] < 0) * 1.0
 
 
@@ -432,20 +382,18 @@ def _of_meaning(
     most, top3 = _by_place(close, place)
     yield "meaning_whole_best", most[place[:count]]
     yield "meaning_whole_top3", top3[place[:count]]
-    yield "meaning_feedback", scene.feedback
+    vectors = scene.columns.vectors(scene.slots[:count])
+    nearest = np.argsort(-closeness[:count], kind="stable")[:FEEDBACK]
+    yield "meaning_feedback", np.clip(vectors @ vectors[nearest].mean(axis=0), 0.0, 1.0)
     yield "no_vector", ~scene.known[:count] * 1.0
-    for other in ("subject", "speaker", "foreign"):
-        yield f"meaning_{other}", own * found[other]
-
-
-def _subject(scene: Scene) -> Floats:
-    """Return the weights of the words without the names of those who speak."""
-    return np.where(scene.names, np.float32(0.0), scene.weights)
+    yield "meaning_subject", own * found["subject"]
+    yield "meaning_speaker", own * found["speaker"]
+    yield "meaning_foreign", own * found["foreign"]
 
 
 def _of_best(values: Floats) -> Floats:
     """Return values as shares of the best."""
-    return values / max(_TINY, float(values.max(initial=0.0)))
+    return values / np.float32(max(_TINY, float(values.max(initial=0.0))))
 
 
 def _by_rank(values: Floats) -> Floats:
@@ -485,12 +433,11 @@ def _by_place(values: Floats, place: Ints) -> tuple[Floats, Floats]:
 # --- the model ----------------------------------------------------------------------------
 
 
-def scored(model: Model, scene: Scene) -> tuple[Floats, Floats]:
+def scored(model: Model, found: Mapping[str, Floats]) -> tuple[Floats, Floats]:
     """Return the candidates' scores, higher is better, and the features they come from.
 
     Of shapes (count,) and (count, features); columns in the order of the model's weights.
     """
-    found = features_of(scene)
     if lacking := [name for name in model.features if name not in found]:
         raise ConfigError(
             f"The ranker {model.name!r} needs {', '.join(lacking)}, which a search without "

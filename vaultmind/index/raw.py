@@ -13,7 +13,7 @@ from vaultmind.index.columns import Floats
 from vaultmind.index.db import chunks_with_ids
 from vaultmind.index.models import FEATURES, Model
 from vaultmind.index.outlet import Outlet, Shown
-from vaultmind.index.rank import features_of, order_of
+from vaultmind.index.rank import order_of
 from vaultmind.index.search import Candidates, Finder, Reader, for_everyone
 from vaultmind.index.where import where_of
 from vaultmind.index.words.terms import shortened, words
@@ -122,10 +122,9 @@ class Raw:
             reader = Reader(self._database, found.rowids, self._outlet.shown_to(caller))
             rows = range(len(found.rowids))
             chunks = {row: chunk for row in rows if (chunk := reader.shown(row))}
-        told = features_of(found.scene)
-        names = tuple(name for name in FEATURES if name in told)
-        stacked = np.stack([told[name] for name in names], axis=1)[found.order][list(chunks)]
-        embedder = found.embedder if found.scene.closeness is not None else ""
+        names = tuple(name for name in FEATURES if name in found.told)
+        stacked = np.stack([found.told[name] for name in names], axis=1)[list(chunks)]
+        embedder = found.embedder if "meaning" in found.told else ""
         return Seen(shortened(query), tuple(chunks.values()), stacked, names, embedder)
 
     def sample(self, kind: Kind, count: int, least_letters: int) -> tuple[Chunk, ...]:

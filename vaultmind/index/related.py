@@ -28,6 +28,7 @@ from vaultmind.index.db import (
     CHUNK_COLUMNS,
     changed_on_disk,
     chunk_from,
+    chunks_beside,
     chunks_of,
     chunks_with_ids,
     hit_of,
@@ -135,7 +136,7 @@ class Relations:
         ways: defaultdict[str, list[Lead]] = defaultdict(list)
         ends: defaultdict[str, dict[str, Chunk]] = defaultdict(dict)
         chunks = [chunk for _, some in led for chunk in some]
-        minded, near, nearest = self._look(query, found, chunks, agent)
+        minded, near = self._look(query, found, chunks, agent)
         for lead, some in (*led, *((None, [chunk]) for chunk in minded)):
             for chunk in some:
                 if known.isdisjoint((chunk.id, chunk.path)):
@@ -155,31 +156,29 @@ class Relations:
                 lead = best[tie][1]
                 tied.append(Neighbour(chunk, tie, lead.to, lead.name, total))
             else:
-                to = nearest.get(chunk.id, hits[0].id)
-                tied.append(Neighbour(chunk, "meaning", to, strength=total))
+                tied.append(Neighbour(chunk, "meaning", hits[0].id, strength=total))
         strong = (one for one in tied if one.strength >= least)
         return sorted(strong, key=lambda one: (-one.strength, one.chunk.path, one.chunk.start))
 
     def _look(
         self, query: str, found: Sequence[Hit], chunks: Sequence[Chunk], agent: str
-    ) -> tuple[list[Chunk], dict[str, Near], dict[str, str]]:
+    ) -> tuple[list[Chunk], dict[str, Near]]:
         """Attend to what a question found.
 
-        Returns what comes to mind, how near that and other chunks are, and which hit is nearest to
-        each; nothing where there are no vectors.
+        Returns what comes to mind, and how near that and other chunks are; nothing where there are
+        no vectors.
         """
-        columns = self._finder.columns
+        columns, far = self._finder.columns, self._finder.nearest.nearest
         vector = self._finder.vector(query)
         columns.follow()
         with columns.lock, self._database.read() as connection:
-            by_rowid = chunks_of(connection, [hit.id for hit in found], "id")
-            slots = columns.slots_of(by_rowid)
-            if vector is None or not (slots := slots[columns.has_vector[slots]]).size:
-                return [], {}, {}
-            keys = columns.vectors(slots)
-            mind = attend(vector, keys)
+            slots = columns.slots_of(chunks_of(connection, [hit.id for hit in found], "id"))
+            slots = slots[columns.has_vector[slots]]
+            if vector is None or not slots.size:
+                return [], {}
+            mind = attend(vector, columns.vectors(slots))
             in_mind = [
-                columns.nearest(mind, columns.mask(Where((agent,), (kind,))), IN_MIND)[0]
+                columns.nearest(mind, columns.mask(Where((agent,), (kind,))), IN_MIND, far)
                 for kind in KINDS
             ]
             rowids = columns.rows["rowid"]
@@ -187,18 +186,15 @@ class Relations:
             others = chunks_of(connection, [chunk.id for chunk in chunks], "id") | minded
             ends = columns.slots_of(others)
             ends = ends[columns.has_vector[ends]]
-            scale, rows = scale_of(columns.embedder), columns.vectors(ends)
-            hit_ids = [by_rowid[rowid].id for rowid in rowids[slots].tolist()]
-            closest = (rows @ keys.T).argmax(axis=1).tolist() if len(ends) else []
+            scale = scale_of(columns.embedder)
+            cosines = columns.vectors(ends) @ np.stack([mind, vector], axis=1)
             near: dict[str, Near] = {}
-            nearest: dict[str, str] = {}
-            for at, rowid in enumerate(rowids[ends].tolist()):
-                place = scale.place(float(rows[at] @ mind))
-                middle = (place - MIND_FROM) / (MIND_TO - MIND_FROM)
-                asked = scale.meaning(float(rows[at] @ vector))
-                near[others[rowid].id] = (min(1.0, max(0.0, middle)), asked)
-                nearest[others[rowid].id] = hit_ids[closest[at]]
-        return list(minded.values()), near, nearest
+            for rowid, (to_mind, to_query) in zip(
+                rowids[ends].tolist(), cosines.tolist(), strict=True
+            ):
+                middle = (scale.place(to_mind) - MIND_FROM) / (MIND_TO - MIND_FROM)
+                near[others[rowid].id] = min(1.0, max(0.0, middle)), scale.meaning(to_query)
+        return list(minded.values()), near
 
 
 def attend(query: Floats, keys: Floats) -> Floats:
@@ -254,26 +250,20 @@ def _led(connection: sqlite3.Connection, lead: Lead) -> list[Chunk]:
     """Return the chunks of which one stands for what a lead leads to."""
     if lead.chunk:
         return list(chunks_with_ids(connection, [lead.chunk]).values())
-    select = f"SELECT {CHUNK_COLUMNS} FROM chunks WHERE path = ?"
-    part = f"{select} AND anchor = ? ORDER BY ordinal LIMIT 1"
-    rows = connection.execute(part, (lead.path, lead.anchor)).fetchall() if lead.anchor else []
-    rows = rows or connection.execute(
-        f"{select} ORDER BY ordinal LIMIT ?", (lead.path, MOST_CHUNKS)
-    ).fetchall()  # fmt: skip
+    select = f"SELECT {CHUNK_COLUMNS} FROM chunks WHERE path = ? AND (? = '' OR anchor = ?)"
+    for anchor, most in ((lead.anchor, 1 if lead.anchor else MOST_CHUNKS), ("", MOST_CHUNKS)):
+        rows = connection.execute(
+            f"{select} ORDER BY ordinal LIMIT ?", (lead.path, anchor, anchor, most)
+        ).fetchall()
+        if rows:
+            break
     return list(map(chunk_from, rows))
 
 
 def _reply(connection: sqlite3.Connection, hit: Hit) -> Chunk | None:
     """Return the first chunk of what somebody else said after a message."""
-    rows = connection.execute(
-        f"SELECT {CHUNK_COLUMNS} FROM chunks WHERE path = ? AND ordinal >="
-        " (SELECT ordinal FROM chunks WHERE id = ?) ORDER BY ordinal LIMIT ?",
-        (hit.path, hit.id, REPLY_WITHIN + 1),
-    ).fetchall()
-    if not rows:
-        return None
-    own, *after = map(chunk_from, rows)
+    own, *after = chunks_beside(connection, hit.id, 0, REPLY_WITHIN) or (None,)
     for chunk in after:
-        if (chunk.role, chunk.speaker) != (own.role, own.speaker):
+        if own and (chunk.role, chunk.speaker) != (own.role, own.speaker):
             return chunk if chunk.role in ("user", "assistant") else None
     return None

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from vaultmind import tokens
 from vaultmind.index.db import hit_of
 from vaultmind.index.where import message_number
-from vaultmind.index.words.irregular import BASES
 from vaultmind.index.words.terms import fold, query_terms, stems
 from vaultmind.types import Chunk, Hit, Reason, SearchRequest
 
@@ -25,8 +24,8 @@ BESIDE_TOKENS, LEAST_BESIDE = 40, 12
 """Of what was said before and after a message, each; less of it says nothing."""
 MOST_NAME = 40
 _SPOKEN = ("user", "assistant")
-_COPIED = ("note", "summary")
-"""Kinds of which a few words may differ: of a fact or a message, any word makes it another."""
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_]+")
+"""Scripts without spaces are compared by their characters."""
 
 Around = Callable[[Chunk], Sequence[Chunk]]
 """Returns the chunks around one in its file, in order, itself among them."""
@@ -88,20 +87,24 @@ def answer(
     left = request.max_tokens
     hits = []
     for place, (title, text, cost), most, because in zip(shown, told, given, why, strict=False):
-        chunk = place.best.chunk
-        part = text if cost <= most else passage(text, about, chunk.lang, most)
+        part = text if cost <= most else passage(text, about, place.best.chunk.lang, most)
         left -= tokens.count(part) if part != text else cost
-        also = dict.fromkeys(f"{one.path}{one.anchor}" for one in place.also)
-        hit = hit_of(chunk, title, part, max(one.score for one in place.run))
+        hit = hit_of(place.best.chunk, title, part, max(one.score for one in place.run))
+        also = tuple(dict.fromkeys(f"{one.path}{one.anchor}" for one in place.also))
         cut = part != text
-        hits.append(
-            replace(hit, parts=place.best.parts, truncated=cut, also=tuple(also), why=because)
-        )
-    talk = _Talk(request, around, shows, clean, {(hit.path, hit.anchor) for hit in hits})
+        hits.append(replace(hit, parts=place.best.parts, truncated=cut, also=also, why=because))
+    known = {(hit.path, hit.anchor) for hit in hits}
+
+    def is_seen(chunk: Chunk) -> bool:
+        """Tell whether a message may be shown beside another, and is not shown anyway."""
+        if (chunk.path, chunk.anchor) in known or not is_within(chunk, request):
+            return False
+        return shows(chunk)
+
     for at, place in enumerate(shown if not request.apart else ()):
         if hits[at].kind == "message":
-            run = [one.chunk for one in place.run]
-            before, after = talk.around_message(run, min(left, 2 * BESIDE_TOKENS))
+            most = min(left // 2, BESIDE_TOKENS)
+            before, after = _beside(place, most, around, is_seen, clean)
             left -= tokens.count(before) + tokens.count(after)
             hits[at] = replace(hits[at], before=before, after=after)
     end = request.offset + len(hits)
@@ -141,7 +144,7 @@ class Place:
     best: Ranked
     run: list[Ranked]
     """In the order of the file."""
-    said: Wording
+    words: list[str]
     also: list[Chunk] = field(default_factory=list)
 
     @property
@@ -153,6 +156,16 @@ class Place:
             text += ("\n" if chunk.start - at <= 1 else "\n\n") + chunk.text
             at = chunk.end
         return text
+
+    def is_copied_by(self, chunk: Chunk, words: list[str]) -> bool:
+        """Tell whether a chunk says the same, word for word.
+
+        What another agent knows, or a note of another day, is another thing all the same.
+        """
+        best = self.best.chunk
+        if words != self.words or (chunk.kind, chunk.agent) != (best.kind, best.agent):
+            return False
+        return chunk.kind in ("fact", "message") or chunk.time[:10] in ("", best.time[:10])
 
 
 def places(ranked: Iterable[Ranked], request: SearchRequest, around: Around) -> list[Place]:
@@ -169,25 +182,25 @@ def places(ranked: Iterable[Ranked], request: SearchRequest, around: Around) -> 
     counts: Counter[str] = Counter()
     for item in ranked:
         chunk = item.chunk
-        said = Wording.of("" if request.apart else chunk.text)
+        words = [] if request.apart else _WORD.findall(fold(chunk.text))
         if not request.apart:
-            copied = (place for place in found if _is_copy_of(chunk, said, place))
+            copied = (place for place in found if place.is_copied_by(chunk, words))
             if (place := next(copied, None)) is not None:
                 place.also.append(chunk)
                 continue
             complete = len(found) - len(found) % request.limit
             open_places = [one for one in found[complete:] if one.best.chunk.path == chunk.path]
-            if open_places and _joins(item, said, open_places, around):
+            if open_places and _joins(item, words, open_places, around):
                 continue
         if chunk.kind == "fact" or counts[chunk.path] < request.per_note:
-            found.append(Place(item, [item], said))
+            found.append(Place(item, [item], words))
             counts[chunk.path] += 1
             if len(found) > whole_pages:
                 break
     return found
 
 
-def _joins(item: Ranked, said: Wording, open_places: Sequence[Place], around: Around) -> bool:
+def _joins(item: Ranked, words: list[str], open_places: Sequence[Place], around: Around) -> bool:
     """Join a candidate to a place that it stands right beside; tell whether there was one.
 
     Not in a brain or on a canvas; of a conversation only parts of a message, and of an episode
@@ -208,149 +221,53 @@ def _joins(item: Ranked, said: Wording, open_places: Sequence[Place], around: Ar
             place.run = [item, *place.run]
         else:
             continue
-        place.said |= said
+        place.words = place.words + words
         return True
     return False
-
-
-# --- copies -------------------------------------------------------------------------------
-
-SHINGLE = 3
-"""Words that are compared as one."""
-LEAST_WORDS = 12
-"""A shorter text is a copy only if it has the very same words."""
-LEAST_EDITED = 25
-"""Of a shorter one every word must stand in the other text: one else is another thing said."""
-CONTAINED = 0.7
-"""Share of a copy's shingles that the other text has, at least."""
-NEW_WORDS = 0.06
-"""Share of a longer copy's different words that the other text does not have, at most."""
-_NEGATIONS = """
-    no not never none without cannot dont doesnt didnt isnt arent wasnt werent wont cant couldnt
-    shouldnt wouldnt nie nigdy bez zaden zadna не ни нет никогда без nicht kein keine keinen ohne
-    nunca jamas sin pas jamais sans aucun aucune
-"""
-NEGATIONS = frozenset(_NEGATIONS.split())
-"""Folded, of six languages."""
-_COMPARED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_]+")
-"""Scripts without spaces are compared by their characters."""
-_APOSTROPHES = re.compile("['’ʼ]")
-_DIGIT = re.compile(r"\d")
-_INSIDE = re.compile(r"(?<=[\w,;] )[^\W\d_]\w*")
-"""A word that does not begin a sentence."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """A text as it is compared with others."""
-
-    text: str
-    words: tuple[str, ...]
-    """Folded, in order, without marks."""
-
-    @classmethod
-    def of(cls, text: str) -> Wording:
-        """Return how a text is worded."""
-        return cls(text, tuple(_COMPARED.findall(_APOSTROPHES.sub("", fold(text)))))
-
-    def __or__(self, other: Wording) -> Wording:
-        """Return the wording of two texts that are shown as one."""
-        return Wording(f"{self.text}\n\n{other.text}", self.words + other.words)
-
-
-def is_copy(one: Wording, other: Wording) -> bool:
-    """Tell whether a text says nothing that another does not say as well.
-
-    A copy may lack something or have a few words of its own: a typing error put right, a heading
-    renamed. A number, a name or a negation that the other text does not have makes it none, however
-    alike the rest is.
-    """
-    if one.words == other.words:
-        return True
-    different = set(one.words)
-    new = different.difference(other.words)
-    most = NEW_WORDS * len(different) if len(one.words) >= LEAST_EDITED else 0
-    if len(one.words) < LEAST_WORDS or len(new) > most:
-        return False
-    own, others = (
-        Counter(word for word in said.words if word in NEGATIONS or _DIGIT.search(word))
-        for said in (one, other)
-    )
-    names = {fold(name) for name in _INSIDE.findall(one.text) if name[0].isupper()}
-    if own - others or not new.isdisjoint(names):
-        return False
-    runs, held = (
-        set(zip(*(said.words[at:] for at in range(SHINGLE)), strict=False)) for said in (one, other)
-    )
-    return len(runs & held) >= CONTAINED * len(runs)
-
-
-def _is_copy_of(chunk: Chunk, said: Wording, place: Place) -> bool:
-    """Tell whether a chunk says the same as a place.
-
-    What another agent knows, or a note of another day, is another thing, though it be worded alike.
-    """
-    best = place.best.chunk
-    if (chunk.kind, chunk.agent) != (best.kind, best.agent):
-        return False
-    if chunk.kind not in _COPIED:
-        return said.words == place.said.words
-    return len({chunk.time[:10], best.time[:10]} - {""}) <= 1 and is_copy(said, place.said)
 
 
 # --- what was said before and after a message ---------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Talk:
-    """What was said around messages, as far as it may be shown."""
+def is_within(chunk: Chunk, request: SearchRequest) -> bool:
+    """Tell whether a message is of the time that is asked for, and not of what is running."""
+    day = chunk.time[:10]
+    if (request.after and day < request.after[:10]) or (
+        request.before and day > request.before[:10]
+    ):
+        return False
+    number = message_number(chunk.anchor.removeprefix("#^"))
+    return chunk.path != request.running or 0 < number < message_number(request.since)
 
-    request: SearchRequest
-    around: Around
-    shows: Callable[[Chunk], bool]
-    clean: Callable[[str], str]
-    known: Collection[tuple[str, str]]
-    """(path, anchor) of what is shown anyway."""
 
-    def around_message(self, run: Sequence[Chunk], most: int) -> tuple[str, str]:
-        """Return the end of what was said before a message, and the beginning of what came next.
+def _beside(
+    place: Place,
+    most: int,
+    around: Around,
+    is_seen: Callable[[Chunk], bool],
+    clean: Callable[[str], str],
+) -> tuple[str, str]:
+    """Return the end of what was said before a message, and the beginning of what came next.
 
-        Each with who said it, within so many tokens together, half of them each at most. `run` are
-        the chunks of the message.
-        """
-        if most // 2 < LEAST_BESIDE:
-            return "", ""
-        told = []
-        for end, step, cut in ((run[0], -1, ending), (run[-1], 1, tokens.clip)):
-            near = list(self.around(end))
-            at = next((n for n, one in enumerate(near) if one.id == end.id), len(near))
-            side = near[:at][::-1] if step < 0 else near[at + 1 :]
-            side = [one for one in side if one.anchor != end.anchor and one.role in _SPOKEN]
-            pieces = [one for one in side if one.anchor == side[0].anchor][::step]
-            told.append(self._said(pieces, most // 2, cut))
-        return told[0], told[1]
-
-    def _said(self, pieces: Sequence[Chunk], most: int, cut: Callable[[str, int], str]) -> str:
-        """Return a message on one line; empty where it may not be shown."""
-        if not pieces or not all(map(self._may_be_seen, pieces)):
-            return ""
+    Each on one line with who said it, within so many tokens; empty where it may not be shown.
+    """
+    told = []
+    for end, step, cut in ((place.run[0], -1, ending), (place.run[-1], 1, tokens.clip)):
+        near = list(around(end.chunk))
+        at = next((n for n, one in enumerate(near) if one.id == end.chunk.id), len(near))
+        side = near[:at][::-1] if step < 0 else near[at + 1 :]
+        side = [one for one in side if one.anchor != end.chunk.anchor and one.role in _SPOKEN]
+        pieces = [one for one in side if one.anchor == side[0].anchor][::step]
+        if most < LEAST_BESIDE or not pieces or not all(map(is_seen, pieces)):
+            told.append("")
+            continue
         who = " ".join(pieces[0].speaker.split())[:MOST_NAME] or pieces[0].role
         text = " ".join("\n".join(piece.text for piece in pieces).split())
-        said = self.clean(f"{who}: {text}")
+        said = clean(f"{who}: {text}")
         lead = said[: len(who) + 2] if said.startswith(f"{who}: ") else ""
         room = most - tokens.count(lead) - 1  # the sum of two is rounded twice
-        return lead + cut(said[len(lead) :], room)
-
-    def _may_be_seen(self, chunk: Chunk) -> bool:
-        """Tell whether it may be shown, is of the time asked for, and is not seen anyway."""
-        asked, day = self.request, chunk.time[:10]
-        if (asked.after and day < asked.after[:10]) or (asked.before and day > asked.before[:10]):
-            return False
-        if chunk.path == asked.running:
-            number = message_number(chunk.anchor.removeprefix("#^"))
-            if not 0 < number < message_number(asked.since):
-                return False
-        return (chunk.path, chunk.anchor) not in self.known and self.shows(chunk)
+        told.append(lead + cut(said[len(lead) :], room))
+    return told[0], told[1]
 
 
 # --- the part of a text that a question is about ------------------------------------------
@@ -362,7 +279,7 @@ LEAD = 0.25
 """Share of a passage that stands before the first word sought, where there is a choice."""
 MOST_LETTERS = 4000
 """Of a question, that are looked for."""
-MOST_STARTS, MOST_MATCHES, LONG_WORD = 80, 200, 60
+MOST_STARTS, MOST_MATCHES = 80, 200
 SPARE = 0.97
 """Of a budget that a window is measured for by its letters; the exact cut comes after."""
 _SOUGHT = re.compile(r"\w+")
@@ -389,12 +306,13 @@ def passage(text: str, about: Collection[str], lang: str, most_tokens: int) -> s
         return tokens.clip(text, most_tokens, mark="")
     start = _window_start(text, about, lang, int(len(text) * most_tokens / cost * SPARE))
     before = f"{MARK} " if start else ""
-    room = most_tokens - tokens.count(before)
-    shown = tokens.clip(text[start:], room, mark=f" {MARK}")
-    while room and tokens.count(before + shown) > most_tokens:  # two sums are rounded, then one
-        room -= 1
-        shown = tokens.clip(text[start:], room, mark=f" {MARK}")
-    return before + shown
+    room = most_tokens
+    while room:
+        room -= 1  # two sums are rounded, then one
+        shown = before + tokens.clip(text[start:], room, mark=f" {MARK}")
+        if tokens.count(shown) <= most_tokens:
+            return shown
+    return ""
 
 
 def ending(text: str, most_tokens: int) -> str:
@@ -402,16 +320,19 @@ def ending(text: str, most_tokens: int) -> str:
     cost = tokens.count(text)
     if cost <= most_tokens:
         return text
-    before = f"{MARK} "
     start = _word_start(text, len(text) - int(len(text) * most_tokens / cost * SPARE))
-    while start < len(text) and tokens.count(before + text[start:]) > most_tokens:
+    while start < len(text) and tokens.count(f"{MARK} {text[start:]}") > most_tokens:
         start = _word_start(text, start + 1)
-    return before + text[start:] if start < len(text) else ""
+    return f"{MARK} {text[start:]}" if start < len(text) else ""
 
 
 def _window_start(text: str, about: Collection[str], lang: str, window: int) -> int:
-    """Return where the best window of so many letters begins."""
-    found = _sought_in(text, about, lang)
+    """Return where the window of so many letters with most of what is sought begins."""
+    found: list[tuple[int, str]] = []
+    for match in _SOUGHT.finditer(text):
+        found += [(match.start(), stem) for stem in stems(match[0], lang) if stem in about][:1]
+        if len(found) >= MOST_MATCHES:
+            break
     if not found:
         return 0
     last = _word_start(text, len(text) - window)
@@ -429,24 +350,7 @@ def _window_start(text: str, about: Collection[str], lang: str, window: int) -> 
     return max(starts, key=worth)
 
 
-def _sought_in(text: str, about: Collection[str], lang: str) -> list[tuple[int, str]]:
-    """Return where what is sought stands, and what of it, in order."""
-    found: list[tuple[int, str]] = []
-    firsts = {stem[:1] for stem in about}
-    for match in _SOUGHT.finditer(text):
-        word = match[0]
-        if fold(word[0])[:1] in firsts or word.lower() in BASES:  # to stem each would take a while
-            found += [(match.start(), stem) for stem in stems(word, lang) if stem in about][:1]
-        if len(found) >= MOST_MATCHES:
-            break
-    folded = fold(text)
-    if not found and len(folded) == len(text):  # scripts without spaces
-        places = ((folded.find(stem), stem) for stem in about if len(stem) > 1)
-        found = sorted(one for one in places if one[0] >= 0)
-    return found
-
-
 def _word_start(text: str, at: int) -> int:
     """Return where a word begins at or soon after a place; the place itself where none does."""
-    match = _WORD_START.search(text, max(0, at), max(0, at) + LONG_WORD)
+    match = _WORD_START.search(text, max(0, at), max(0, at) + 60)
     return match.start() if match else max(0, at)

@@ -20,8 +20,7 @@ import numpy as np
 
 from vaultmind.errors import VaultMindError
 from vaultmind.index.asking import IDLE_WORDS, NamedTime, named_time
-from vaultmind.index.chroma import collection_of
-from vaultmind.index.columns import Columns, Flags, Floats, Ints
+from vaultmind.index.columns import Columns, Flags, Floats
 from vaultmind.index.db import (
     Database,
     changed_on_disk,
@@ -32,14 +31,21 @@ from vaultmind.index.embed import STRONG, scale_of
 from vaultmind.index.matching import WHOLE, Match, Matcher
 from vaultmind.index.models import Model, Registry, Stamp, registry_of, stamp_of
 from vaultmind.index.outlet import Outlet, Shown
-from vaultmind.index.rank import Found, Scene, order_of, scene_of, scored, why
+from vaultmind.index.rank import (
+    Found,
+    Scene,
+    features_of,
+    order_of,
+    scene_of,
+    scored,
+    why,
+)
 from vaultmind.index.results import Answered, Ranked, answer
 from vaultmind.index.where import Where, where_of
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.terms import shortened, words
 from vaultmind.ports import Clock, FileIndexer, Nearest
 from vaultmind.types import (
-    KINDS,
     Caller,
     Chunk,
     Hit,
@@ -111,9 +117,8 @@ class Candidates:
     """Share of each telling word that each of the first holds; rows by words."""
     weights: Floats
     """What each telling word says."""
-    scene: Scene
-    order: Ints
-    """The row in the scene of each candidate."""
+    told: dict[str, Floats]
+    """Each feature, by name."""
     model: Model
     features: Floats
 
@@ -149,7 +154,7 @@ class Finder:
         """Take as `embedder` what returns the id of the one in use, empty for none."""
         self.columns = columns
         self._matcher = Matcher(columns)
-        self._nearest = nearest
+        self.nearest = nearest
         self._embedder = embedder
         self._folder = memory_folder
         self._clock = clock
@@ -188,29 +193,24 @@ class Finder:
                 mask = columns.mask(inside)
                 match = replace(match, found=match.found[:0])
             near = match.found[:0]
-            far: dict[int, float] = {}
             if vector is not None and not listing:
-                if columns.embedder == embedder:
-                    near, _ = columns.nearest(vector, mask, DEPTH)
-                else:
-                    far = self._of_the_store(query, where, mask)
-                    near = np.array([*far], dtype=np.int64)
+                near = columns.nearest(vector, mask, DEPTH, self.nearest.nearest)
             found = Found(query, match, near, timely, vector, named)
             scene = scene_of(columns, self._matcher, found, mask)
             if scene is None:
                 return None
+            told = features_of(scene)
             model = self.registry().choose("" if scene.closeness is None else embedder)
-            ranks, features = scored(model, scene)
-            order = order_of(ranks, scene.exact, columns.rows["rowid"][scene.slots[: scene.count]])
+            ranks, features = scored(model, told)
+            rowids = columns.rows["rowid"][scene.slots[: scene.count]]
+            order = order_of(ranks, scene.exact, rowids)
             slots = scene.slots[order]
             closeness = np.full(len(order), np.nan, dtype=np.float32)
             if scene.closeness is not None:
                 closeness = np.where(scene.known[order], scene.closeness[order], closeness)
-            for at, slot in enumerate(slots.tolist() if far else ()):
-                closeness[at] = scale_of(embedder).place(far[slot]) if slot in far else np.nan
             first = slots[:LOOKED_INTO]
             return Candidates(
-                rowids=columns.rows["rowid"][slots].tolist(),
+                rowids=rowids[order].tolist(),
                 ranks=ranks[order],
                 bm25=match.scores[slots],
                 closeness=closeness,
@@ -222,19 +222,15 @@ class Finder:
                 embedder=embedder,
                 held=np.maximum(match.text[:, first] / WHOLE, match.title[:, first]).T,
                 weights=np.array([one.weight for one in match.wanted], dtype=np.float32),
-                scene=scene,
-                order=order,
+                told={name: column[order] for name, column in told.items()},
                 model=model,
                 features=features[order],
             )
 
     def vector(self, query: str) -> Floats | None:
         """Return a question's vector, once those of the chunks are at hand; None for none."""
-        vector, embedder = self._nearest.query_vector(query), self._embedder()
-        if vector is not None and self.columns.embedder != embedder:
-            self.columns.follow()
-            self.columns.take_vectors(embedder, len(vector))
-        return vector
+        vector = self.nearest.query_vector(query)
+        return vector if self.columns.embedder == self._embedder() else None
 
     def saying(self, text: str, where: Where, limit: int) -> list[int]:
         """Return the rowids of what holds words of a text and passes a filter, likeliest first."""
@@ -248,24 +244,6 @@ class Finder:
 
     def _named(self, query: str) -> NamedTime | None:
         return named_time(query, detect(query[:MAX_QUERY_LANGUAGE]) or "", self._clock())
-
-    def _of_the_store(self, query: str, where: Where, mask: Flags) -> dict[int, float]:
-        """Return the cosines of what the vector store finds nearest: of a vault whose vectors are
-        too many to be held in memory.
-        """
-        kinds = where.kinds or KINDS
-        agents = self.columns.agents if where.agents is None else where.agents
-        names = [collection_of("note", "")] if "note" in kinds else []
-        names += [
-            collection_of(kind, one) for one in agents for kind in kinds if one and kind != "note"
-        ]
-        found = dict(self._nearest.nearest(query, names, DEPTH) or ())
-        with self.columns.database.read() as connection:
-            rows = connection.execute(
-                f"SELECT id, rowid FROM chunks WHERE id IN ({','.join('?' * len(found))})", [*found]
-            ).fetchall()
-        slots = {name: self.columns.slots_of([rowid]) for name, rowid in rows}
-        return {int(at[0]): 1.0 - found[name] for name, at in slots.items() if mask[at].all()}
 
 
 def _inside(where: Where, named: NamedTime | None) -> Where | None:
@@ -286,7 +264,8 @@ def _of_the_time(scene: Scene, named: NamedTime | None) -> Flags:
     if named is None or not named.explicit:
         return everything
     inside = scene.when >= named.inside
-    return inside | ~scene.dated if inside.any() else ~everything
+    undated = np.array([not time for time in scene.times])
+    return inside | undated if inside.any() else ~everything
 
 
 class Reader:
@@ -402,7 +381,7 @@ class Search:
         def beside(chunk: Chunk) -> Sequence[Chunk]:
             if chunk.id not in around:
                 with self._database.read() as connection:
-                    around[chunk.id] = chunks_beside(connection, chunk)
+                    around[chunk.id] = chunks_beside(connection, chunk.id)
             return around[chunk.id]
 
         around: dict[str, Sequence[Chunk]] = {}

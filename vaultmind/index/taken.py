@@ -14,7 +14,6 @@ import re
 import stat as modes
 import sys
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 
@@ -99,13 +98,6 @@ def shape_of(path: str) -> Shape | None:
     if name in _BY_NAME or name.endswith(_NEVER):
         return _BY_NAME.get(name)
     return _BY_ENDING.get(ending) if dot else "text" if name else None
-
-
-def is_secret_file(path: str) -> bool:
-    """Tell whether a file holds secrets and nothing else by its name: `.env`, `server.key`."""
-    name = path.rpartition("/")[2].casefold()
-    files = set(SECRETS) - {"secrets", "node_modules"}
-    return any(fnmatchcase(name, one) for one in files)
 
 
 def is_memory(folder: str | Path) -> bool:
@@ -210,7 +202,7 @@ class Ignores:
             folders = root.relative_to(repository).parts
             bases = ["".join(f"{name}/" for name in folders[:at]) for at in range(len(folders))]
             self._prefix = "".join(f"{name}/" for name in folders)
-            above = [self._read(repository, _exclude_file(repository), "")]
+            above = [self._read(repository, repository / ".git" / "info" / "exclude", "")]
             above += [self._read(repository, repository / one / IGNORE_FILE, one) for one in bases]
             self._above = tuple(one for one in reversed(above) if len(one[1]))
         self._held: dict[str, tuple[Patterns, ...]] = {}
@@ -246,26 +238,15 @@ class Ignores:
                 if "[[:" in line:
                     raise ValueError("classes such as [[:alpha:]] are not understood")
                 pattern = GitIgnoreSpecPattern(_cased(line))
+                patterns += [pattern] if pattern.include is not None else []
             except ValueError as error:
                 shown = os.path.relpath(file, root)
                 self.faults.append(Fault(shown, f"{line[:60]!r} was not used: {error}", "partial"))
-            else:
-                patterns += [pattern] if pattern.include is not None else []
         return base, GitIgnoreSpec(patterns)
 
 
 def _cased(text: str) -> str:
     return text.casefold() if _IGNORES_CASE else text
-
-
-def _exclude_file(repository: Path) -> Path:
-    """Return the file of a work tree's own patterns, `info/exclude`, which is in no commit."""
-    git = repository / ".git"
-    if git.is_dir():
-        return git / "info" / "exclude"
-    own = repository / "".join(_lines_of(git)[:1]).removeprefix("gitdir:").strip()
-    common = "".join(_lines_of(own / "commondir")[:1]).strip()
-    return own / common / "info" / "exclude"
 
 
 def _lines_of(file: Path) -> list[str]:

@@ -5,12 +5,10 @@ Read from the chunks as they are stored, so that a question reads no file to fol
 
 from __future__ import annotations
 
-import json
 import re
 import sqlite3
 import unicodedata
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -95,35 +93,29 @@ def _ties(path: str, chunks: Sequence[Chunk]) -> Iterator[tuple[str, str, str, s
 
 
 def leads_of(connection: sqlite3.Connection, hit: Hit) -> Iterator[Lead]:
-    """Yield the ties of a hit: its links, the links to it and, of a note, its tags."""
-    yield from _links(connection, hit)
-    yield from _backlinks(connection, hit)
-    tags = connection.execute(
-        "SELECT name FROM ties WHERE path = ? AND kind = 'tag'", (hit.path,)
+    """Yield the ties of a hit: its links, the links to it and, of a note, its tags.
+
+    Links of its own chunk are fewer than those of its note, and so say more.
+    """
+    is_note = hit.kind == "note"
+    rows = connection.execute(
+        "SELECT kind, name, target, anchor, chunk FROM ties WHERE path = ?", (hit.path,)
     ).fetchall()
-    for (tag,) in tags if hit.kind == "note" else ():
-        rows = connection.execute(
+    inside = {row[1:4] for row in rows if row[0] == "link" and row[4] == hit.id}
+    links = {row[1:4] for row in rows if row[0] == "link"} if is_note else inside
+    for link in sorted(links):
+        path = _meant(connection, link[0], link[1], hit.path)
+        if path and path != hit.path:
+            others = len(inside if link in inside else links) - 1
+            yield Lead("link", hit.id, path, others, link[2])
+    yield from _backlinks(connection, hit)
+    for tag in (row[1] for row in rows if row[0] == "tag" and is_note):
+        tagged = connection.execute(
             "SELECT DISTINCT path FROM ties WHERE name = ? AND kind = 'tag' AND path <> ? LIMIT ?",
             (tag, hit.path, MOST_TAGGED + 1),
         ).fetchall()
-        if len(rows) <= MOST_TAGGED:
-            yield from (Lead("tag", hit.id, path, len(rows) - 1, name=tag) for (path,) in rows)
-
-
-def _links(connection: sqlite3.Connection, hit: Hit) -> Iterator[Lead]:
-    """Yield what a hit links to: those of its own chunk are fewer, and so say more."""
-    rows = connection.execute(
-        "SELECT name, target, anchor, chunk FROM ties WHERE path = ? AND kind = 'link'",
-        (hit.path,),
-    ).fetchall()
-    inside = {row[:3] for row in rows if row[3] == hit.id}
-    every = {row[:3] for row in rows} if hit.kind == "note" else inside
-    named = _named(connection, {name for name, *_ in every})
-    for name, target, anchor in sorted(every):
-        path = _meant(named[name], target, hit.path)
-        others = len(inside) if (name, target, anchor) in inside else len(every)
-        if path and path != hit.path:
-            yield Lead("link", hit.id, path, others - 1, anchor)
+        if len(tagged) <= MOST_TAGGED:
+            yield from (Lead("tag", hit.id, path, len(tagged) - 1, name=tag) for (path,) in tagged)
 
 
 def _backlinks(connection: sqlite3.Connection, hit: Hit) -> Iterator[Lead]:
@@ -134,43 +126,24 @@ def _backlinks(connection: sqlite3.Connection, hit: Hit) -> Iterator[Lead]:
         " ORDER BY path, rowid LIMIT ?",
         (name, MOST_LINKING + 1),
     ).fetchall()
-    if len(rows) > MOST_LINKING:
-        return
-    named = _named(connection, {name})[name]
     linking: dict[str, str] = {}
-    for path, target, anchor, chunk in rows:
-        is_it = hit.kind == "note" or anchor in ("", hit.anchor)
-        if path != hit.path and is_it and _meant(named, target, path) == hit.path:
+    for path, target, anchor, chunk in rows if len(rows) <= MOST_LINKING else ():
+        is_it = path != hit.path and (hit.kind == "note" or anchor in ("", hit.anchor))
+        if is_it and _meant(connection, name, target, path) == hit.path:
             linking.setdefault(path, chunk)
-    counts = connection.execute(
-        "SELECT path, count(DISTINCT name) FROM ties WHERE kind = 'link'"
-        " AND path IN (SELECT value FROM json_each(?)) GROUP BY path",
-        (json.dumps(list(linking)),),
-    )
-    for path, links in counts.fetchall():
-        others = max(len(linking), links) - 1
-        yield Lead("backlink", hit.id, path, others, chunk=linking[path])
+    for path, chunk in linking.items():
+        (links,) = connection.execute(
+            "SELECT count(DISTINCT name) FROM ties WHERE kind = 'link' AND path = ?", (path,)
+        ).fetchone()
+        yield Lead("backlink", hit.id, path, max(len(linking), links) - 1, chunk=chunk)
 
 
-def _named(connection: sqlite3.Connection, names: Collection[str]) -> defaultdict[str, list[str]]:
-    """Return the files that have each of some names."""
-    rows = connection.execute(
-        "SELECT name, path FROM ties WHERE kind = 'name'"
-        " AND name IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(names)),),
-    )
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    for name, path in rows:
-        found[name].append(path)
-    return found
-
-
-def _meant(paths: Iterable[str], target: str, source: str) -> str:
+def _meant(connection: sqlite3.Connection, name: str, target: str, source: str) -> str:
     """Return the file that a link means, as Obsidian would: beside it, else the shortest path."""
+    named = connection.execute("SELECT path FROM ties WHERE kind = 'name' AND name = ?", (name,))
     here = source.rpartition("/")[0]
-    fitting = [one for one in paths if not target or f"/{folded(one)}".endswith(f"/{target}")]
     return min(
-        fitting,
+        (one for (one,) in named if not target or f"/{folded(one)}".endswith(f"/{target}")),
         key=lambda path: (path.rpartition("/")[0] != here, path.count("/"), path),
         default="",
     )

@@ -2,7 +2,7 @@
 
 Two sorted lists, the terms forward and backward, are all the structure there is: an edit leaves a
 half (or, of two edits, a third) of a word whole, so the candidates start or end with it, and a
-bisection finds them in microseconds. For parts of words there is one long string besides.
+bisection finds them in microseconds.
 """
 
 from __future__ import annotations
@@ -45,8 +45,6 @@ class StandIns:
         self._backward: list[str] = []
         self._families: defaultdict[str, list[str]] = defaultdict(list)
         self._in_families = 0
-        self._joined = "\n"
-        self._in_joined = 0
 
     def near(self, word: str, most: int) -> list[str]:
         """Return terms one or, for long words, two typing errors away, nearest first."""
@@ -77,16 +75,12 @@ class StandIns:
         return sorted(likely, key=lambda term: found[term])[:most]
 
     def containing(self, part: str, most: int) -> list[str]:
-        """Return longer terms that start or end with a part, or hold it, in this order."""
+        """Return longer terms that start or end with a part, in this order."""
         if len(part) < MIN_PART:
             return []
         starts = sorted(self._starting(part, len(part) + 1), key=len)
         ends = sorted(self._ending(part, len(part) + 3), key=len)
-        found = dict.fromkeys([*starts, *ends])
-        if not found and len(part) > MIN_PART:
-            holding = islice(self._holding(part), MOST_CANDIDATES)
-            found = dict.fromkeys(sorted(holding, key=len))
-        return [term for term in found if self._count(term)][:most]
+        return [term for term in dict.fromkeys([*starts, *ends]) if self._count(term)][:most]
 
     def kin(self, word: str, most: int) -> list[str]:
         """Return terms with the consonants that a word begins with, the likest first.
@@ -130,19 +124,6 @@ class StandIns:
         self._sort()
         fresh = [term[::-1] for term in self.terms[self._sorted :]]
         return (one[::-1] for one in _within(self._backward, fresh, tail[::-1], (low, high)))
-
-    def _holding(self, part: str) -> Iterator[str]:
-        """Yield longer terms that hold a part."""
-        fresh = self.terms[self._in_joined :]
-        self._joined += "".join(f"{term}\n" for term in fresh)
-        self._in_joined += len(fresh)
-        at = self._joined.find(part)
-        while at >= 0:
-            end = self._joined.index("\n", at)
-            start = self._joined.rindex("\n", 0, at) + 1
-            if end - start > len(part):
-                yield self._joined[start:end]
-            at = self._joined.find(part, end)
 
     def _sort(self) -> None:
         fresh = self.terms[self._sorted :]

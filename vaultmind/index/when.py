@@ -1,24 +1,17 @@
 """Time in questions and in messages: which stretch of the calendar a piece of text speaks of.
 
-The grammar of when_rules reads six languages; a full date in another is left to dateparser.
+The grammar of when_rules reads six languages; of others, dates in figures.
 """
 
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from functools import lru_cache
-from itertools import islice
-from operator import attrgetter
 
 from vaultmind.errors import BadArgument
-from vaultmind.heavy import importing
-from vaultmind.index.when_rules import WEEK, find_times, one_day
-from vaultmind.index.when_words import DAY, LANGUAGES, WORDS, Time
+from vaultmind.index.when_rules import WEEK, find_times
+from vaultmind.index.when_words import DAY, LANGUAGES, WORDS, Span
 
 MAX_CHARACTERS = 20_000
 """Characters of a text that are read: a longer message is a pasted file."""
@@ -37,29 +30,6 @@ _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
 _NOTED = re.compile(r"\s*\(")
 _DATED = re.compile(r"(?<!\S)\S+( \(\d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?\))")
 _ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[T ][\d:.+\-Z]+)?")
-_LETTERS = r"[^\W\d_]{2,14}\.?"
-_WRITTEN = re.compile(
-    rf"(?<![\w.,:/-])(?:\d{{1,2}}(?:\.|\s?[^\W\d_]{{1,2}}|º|ª)?\s+(?:(?:de|di|do|of|den|van)\s+)?"
-    rf"{_LETTERS}|{_LETTERS}\s+\d{{1,2}}(?:\.|st|nd|rd|th)?)[,.]?\s+"
-    r"(?:(?:de|del|di|do|of|r\.)\s+)?(?:19|20)\d\d(?![\w%])",
-    re.IGNORECASE,
-)
-"""A number, a word or two and a year: all that dateparser sees, as it takes "we" for Wednesday."""
-_MAX_WRITTEN = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """What a time expression means: from `start` up to, and without, `end`."""
-
-    start: datetime | None
-    """None: it has no beginning ("before Christmas")."""
-    end: datetime | None
-    """None: it has no end ("since March")."""
-    text: str
-    """The words that say so, as they stand in the text."""
-    explicit: bool
-    """Whether nothing was guessed: no year, no weekday's week, no "some", no "late"."""
 
 
 def spans(query: str, language: str, base: datetime) -> tuple[Span, ...]:
@@ -195,52 +165,5 @@ def _filter(name: str, text: str, now: datetime) -> Span:
 def _find(
     text: str, language: str, base: datetime, *, told: bool, led: bool = False
 ) -> tuple[Span, ...]:
-    found = find_times(text, language, base.date(), told=told, led=led)
-    if language and language not in LANGUAGES:
-        found = sorted(
-            (*found, *_written(text, language, base.date(), found)), key=attrgetter("start")
-        )
-    return tuple(dict.fromkeys(_span(one, text, base) for one in found))[:MAX_SPANS]
-
-
-def _span(found: Time, text: str, base: datetime) -> Span:
-    stretch, opened = found.stretch, found.opened
-    start, end = (
-        datetime.combine(day, time(), base.tzinfo) for day in (stretch.start, stretch.end)
-    )
-    said = text[found.start : found.end].strip()
-    if opened in ("since", "after"):
-        return Span(start if opened == "since" else end, None, said, stretch.sure)
-    if opened:
-        return Span(None, start if opened == "before" else end, said, stretch.sure)
-    return Span(start, end, said, stretch.sure)
-
-
-def _written(text: str, language: str, today: date, taken: Sequence[Time]) -> Iterator[Time]:
-    """Yield the full dates of a text in a language without words here, but for those taken."""
-    for match in islice(_WRITTEN.finditer(text), _MAX_WRITTEN):
-        start, end = match.span()
-        if not any(start < one.end and one.start < end for one in taken):
-            found = _read_date(" ".join(match[0].split()), language)
-            if found is not None and found.year <= today.year + 100:
-                yield Time(start, end, one_day(found))
-
-
-@lru_cache(maxsize=1024)
-def _read_date(phrase: str, language: str) -> date | None:
-    """Return the date that dateparser reads in a phrase that has day, month and year."""
-    with importing(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import dateparser
-
-        settings = {
-            "RELATIVE_BASE": datetime(2000, 1, 1),  # all three parts are there: it does not matter
-            "STRICT_PARSING": True,
-            "REQUIRE_PARTS": ["day", "month", "year"],
-            "PARSERS": ["absolute-time"],
-        }
-        try:
-            found = dateparser.parse(phrase, languages=[language], settings=settings)
-        except ValueError:  # a language that it does not know
-            return None
-    return found.date() if found else None
+    found = find_times(text, language, base, told=told, led=led)
+    return tuple(dict.fromkeys(found))[:MAX_SPANS]

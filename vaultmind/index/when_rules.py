@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 
 from dateutil.easter import easter
 
@@ -25,8 +25,8 @@ from vaultmind.index.when_words import (
     Reader,
     Rule,
     Rules,
+    Span,
     Stretch,
-    Time,
     TimedText,
     Words,
     read_words,
@@ -422,24 +422,31 @@ _OPENING = Rules(
 
 
 def find_times(
-    text: str, language: str, today: date, *, told: bool, led: bool = False
-) -> list[Time]:
-    """Return the times of a text. `told`: it is told, not asked; `led`: as if "on" stood first."""
+    text: str, language: str, base: datetime, *, told: bool, led: bool = False
+) -> Iterator[Span]:
+    """Yield the times of a text. `told`: it is told, not asked; `led`: as if "on" stood first."""
     lexicon, nodes = read_words(text, language)
     if not any(node.kinds.keys() & TELLING for node in nodes):
-        return []
+        return
     if led:
         nodes.insert(0, Node(0, 0, {"at": True}))
-    place = TimedText(text, lexicon, today, told)
+    place = TimedText(text, lexicon, base.date(), told)
     for rules in (_PARTS, _DATES, _NARROWING, _OPENING):
         nodes = rules.apply(nodes, place)
-    found = []
     for index, node in enumerate(nodes):
-        if "time" in node.kinds:
-            first = index
-            while first > 1 and "glue" in nodes[first - 1].kinds:
-                first -= 1
-            first = first - 1 if first and "at" in nodes[first - 1].kinds else index
-            opened = next((name for name in OPENERS if name in node.kinds), "")
-            found.append(Time(nodes[first].start, node.end, node.kinds["time"], opened))
-    return found
+        if "time" not in node.kinds:
+            continue
+        first = index
+        while first > 1 and "glue" in nodes[first - 1].kinds:
+            first -= 1
+        first = first - 1 if first and "at" in nodes[first - 1].kinds else index
+        said, stretch = text[nodes[first].start : node.end].strip(), node.kinds["time"]
+        start, end = (
+            datetime.combine(day, time(), base.tzinfo) for day in (stretch.start, stretch.end)
+        )
+        opened = next((name for name in OPENERS if name in node.kinds), "")
+        ends = {
+            "since": (start, None), "after": (end, None), "before": (None, start),
+            "until": (None, end), "": (start, end),
+        }[opened]  # fmt: skip
+        yield Span(*ends, said, stretch.sure)

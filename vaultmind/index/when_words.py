@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -77,14 +77,17 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Time:
-    """A time in a text: its first character, the one after its last, and what it means."""
+class Span:
+    """What a time expression means: from `start` up to, and without, `end`."""
 
-    start: int
-    end: int
-    stretch: Stretch
-    opened: str = ""
-    """What opens one end of it: "since", "after", "before", "until", or nothing."""
+    start: datetime | None
+    """None: it has no beginning ("before Christmas")."""
+    end: datetime | None
+    """None: it has no end ("since March")."""
+    text: str
+    """The words that say so, as they stand in the text."""
+    explicit: bool
+    """Whether nothing was guessed: no year, no weekday's week, no "some", no "late"."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,6 +177,11 @@ def denies(text: str) -> bool:
     return _read(text).denied
 
 
+def is_count(word: str) -> bool:
+    """Tell whether a word is a number, in digits or, up to ten, in letters."""
+    return word[:1].isdigit() or fold(word) in _COUNTS
+
+
 def is_liking(folded: str) -> bool:
     """Tell whether a folded word says that somebody likes something, or does not."""
     return bool(_LIKING.search(folded)) or folded in ("hate", "hates", "nienawidzi", "ненавидит")

@@ -18,7 +18,7 @@ from vaultmind.config import Config
 from vaultmind.config.links import Link, link_name, links_file, name_for, read_links, write_links
 from vaultmind.errors import BadArgument, ConfigError, NotFound, VaultMindError
 from vaultmind.index.index import Index
-from vaultmind.index.linked import MAX_BYTES, FolderGround, NamedLines
+from vaultmind.index.linked import MAX_BYTES, LinkedFolder, NamedLines
 from vaultmind.index.outlet import Withheld
 from vaultmind.ports import Clock, Embedder
 from vaultmind.types import IndexState
@@ -416,7 +416,7 @@ def folder_indexes(
 
         own = replace(config, vault=root, state_dir=state_dir, index=settings)
         cut = ",".join(grammars())  # with other grammars, code is cut elsewhere
-        ground = FolderGround(root, config.index.exclude, cut_by_definitions, cut)
+        ground = LinkedFolder(root, config.index.exclude, cut_by_definitions, cut)
         return Index(own, ground, withheld, clock=clock, embedder=lend)
 
     return opens

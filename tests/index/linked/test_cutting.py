@@ -11,7 +11,6 @@ from vaultmind.index.linked import (
     NamedLines,
     cut_code,
     cut_plainly,
-    cut_text,
     named_text,
 )
 from vaultmind.planner.sources import cut_by_definitions
@@ -53,35 +52,6 @@ def test_what_is_very_long_is_cut_again() -> None:
     assert len(draft.chunks) > 3
     assert all(len(chunk.text) <= LARGEST for chunk in draft.chunks)
     assert {chunk.anchor for chunk in draft.chunks} == {"#long"}
-
-
-def test_code_whose_cutter_fails_is_searched_all_the_same_and_that_is_told() -> None:
-    def fails(path: str, text: str) -> Sequence[NamedLines]:
-        raise NameError("its author is at it")
-
-    draft = cut_code("src/shop.py", CODE, fails)
-    shown = "".join(chunk.text for chunk in draft.chunks)
-    assert shown.split() == CODE.split()
-    assert "NameError" in draft.faults[0].reason and draft.faults[0].severity == "partial"
-    assert named_text("src/shop.py", CODE, "total", fails) is None
-
-
-def test_minified_code_is_known_and_not_searched() -> None:
-    draft = cut_code("app.js", "var a=1;" * 1000, cut_plainly)
-    assert draft.chunks == ()
-    assert "minified" in draft.faults[0].reason
-
-
-def test_lock_files_are_known_and_not_searched() -> None:
-    assert cut_text("package-lock.json", '{"a": 1}\n' * 50, is_data=True).chunks == ()
-    assert cut_text("uv.lock", "a\n" * 50, is_data=True).chunks == ()
-    assert cut_text("package.json", '{"name": "shop"}', is_data=True).chunks
-
-
-def test_prose_is_cut_by_paragraphs() -> None:
-    draft = cut_text("notes.txt", "One paragraph about ferries.\n\n" * 60)
-    assert len(draft.chunks) > 1
-    assert draft.lang == "en"
 
 
 def test_comments_in_another_language_say_what_code_is_written_in() -> None:

@@ -15,7 +15,7 @@ from tests.waiting import until
 from vaultmind.config import Config, IndexConfig
 from vaultmind.errors import VaultNotFound
 from vaultmind.index.index import Index
-from vaultmind.index.linked import FolderGround
+from vaultmind.index.linked import LinkedFolder
 from vaultmind.index.outlet import Withheld
 from vaultmind.planner.sources import cut_by_definitions
 from vaultmind.types import PERSON, Caller, SearchRequest
@@ -55,7 +55,7 @@ class Shop:
     def open(self, **keys: object) -> Index:
         named: dict[str, object] = {"embedder": "none", "debounce_ms": 10, "max_file_mb": 1.0}
         config = Config(self.root, self.state, index=IndexConfig(**{**named, **keys}))  # type: ignore[arg-type]
-        ground = FolderGround(self.root, (), cut_by_definitions)
+        ground = LinkedFolder(self.root, (), cut_by_definitions)
         withheld = Withheld(Nothing(), OpenToAll())
         index = Index(config, ground, withheld, clock=lambda: datetime.now(UTC))
         self.opened.append(index)

@@ -80,15 +80,6 @@ def test_the_repository_around_a_linked_folder_says_what_is_ignored_in_it(tmp_pa
     assert not ignored(ignores, "shop.py")
 
 
-def test_a_worktree_heeds_the_excludes_of_its_repository(tmp_path: Path) -> None:
-    tree(tmp_path, "main/.git/worktrees/side/HEAD", "side/a.secretly")
-    (tmp_path / "main/.git/worktrees/side/commondir").write_text("../..\n")
-    (tmp_path / "main/.git/info").mkdir()
-    (tmp_path / "main/.git/info/exclude").write_text("*.secretly\n")
-    (tmp_path / "side/.git").write_text(f"gitdir: {tmp_path}/main/.git/worktrees/side\n")
-    assert ignored(Ignores(tmp_path / "side"), "a.secretly")
-
-
 def test_odd_files_of_patterns_hurt_nobody(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     odd = b"\xef\xbb\xbf*.log\r\n\xff\xfe*.x\nb[\n*a*b*c*d*e*f*g*h*\n[[:alpha:]].key\n!\n"

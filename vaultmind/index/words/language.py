@@ -6,110 +6,45 @@ import logging
 import re
 import threading
 import unicodedata
-from collections import defaultdict
+from collections import Counter
 from functools import cache, lru_cache
 from typing import Any
 
 from vaultmind.heavy import importing
 from vaultmind.index.words.stopwords import BY_LANGUAGE
 
-STEMMERS: dict[str, str] = {
-    "ar": "arabic",
-    "be": "russian",
-    "bg": "russian",
-    "bs": "serbian",
-    "ca": "catalan",
-    "cs": "czech",
-    "da": "danish",
-    "de": "german",
-    "el": "greek",
-    "en": "english",
-    "eo": "esperanto",
-    "es": "spanish",
-    "et": "estonian",
-    "eu": "basque",
-    "fa": "persian",
-    "fi": "finnish",
-    "fr": "french",
-    "ga": "irish",
-    "hi": "hindi",
-    "hr": "serbian",
-    "hu": "hungarian",
-    "hy": "armenian",
-    "id": "indonesian",
-    "it": "italian",
-    "lt": "lithuanian",
-    "ne": "nepali",
-    "nl": "dutch",
-    "no": "norwegian",
-    "pl": "polish",
-    "pt": "portuguese",
-    "ro": "romanian",
-    "ru": "russian",
-    "sk": "czech",
-    "sr": "serbian",
-    "sv": "swedish",
-    "ta": "tamil",
-    "tr": "turkish",
-    "uk": "russian",
-}
+_STEMMERS = """ar:arabic be:russian bg:russian bs:serbian ca:catalan cs:czech da:danish de:german
+    el:greek en:english eo:esperanto es:spanish et:estonian eu:basque fa:persian fi:finnish
+    fr:french ga:irish hi:hindi hr:serbian hu:hungarian hy:armenian id:indonesian it:italian
+    lt:lithuanian ne:nepali nl:dutch no:norwegian pl:polish pt:portuguese ro:romanian ru:russian
+    sk:czech sr:serbian sv:swedish ta:tamil tr:turkish uk:russian"""
+STEMMERS = dict(pair.split(":") for pair in _STEMMERS.split())
 """ISO 639-1 code → the stemmer of snowballstemmer, its own or a close relative's."""
-
-CYRILLIC = frozenset({"be", "bg", "ru", "sr", "uk"})
-OTHER_SCRIPTS = frozenset(
-    {"ar", "be", "bg", "el", "fa", "he", "hi", "hy", "ja", "ka", "ko", "ne", "ru", "ta", "th"}
-    | {"uk", "zh"}
-)
+CYRILLIC = frozenset(["be", "bg", "ru", "sr", "uk"])
+_OTHERS = "ar be bg el fa he hi hy ja ka ko ne ru ta th uk zh"
+OTHER_SCRIPTS = frozenset(_OTHERS.split())
 """Languages that are not written in Latin letters (Serbian is in both)."""
 
 MIN_LETTERS = 24
 """A Latin text with fewer letters says little: the answer must be surer."""
-MIN_CONFIDENCE = 0.35
-SURE = 0.7
+MIN_CONFIDENCE, SURE = 0.35, 0.7
 """Confidence among 30 languages; a calm text of two sentences reaches 0.9."""
 SAMPLE = 500
 """Characters that are looked at unless told otherwise (0.3 ms)."""
-
-SMALL_WORDS = 4
-"""Different small words of a language that settle that a piece is in it, ..."""
-SMALL_WORDS_LEAD = 2
-"""... if they are so many times as many as of any other."""
-
-_SCRIPTS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("latin", re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+")),
-    ("cyrillic", re.compile(r"[\u0400-\u052f]+")),
-    ("kana", re.compile(r"[\u3040-\u30ff]+")),
-    ("han", re.compile(r"[\u3400-\u9fff\uf900-\ufaff]+")),
-    ("hangul", re.compile(r"[\uac00-\ud7af\u1100-\u11ff]+")),
-    ("arabic", re.compile(r"[\u0600-\u06ff\u0750-\u077f]+")),
-    ("devanagari", re.compile(r"[\u0900-\u097f]+")),
-    ("greek", re.compile(r"[\u0370-\u03ff\u1f00-\u1fff]+")),
-    ("thai", re.compile(r"[\u0e00-\u0e7f]+")),
-    ("hebrew", re.compile(r"[\u0590-\u05ff]+")),
-    ("armenian", re.compile(r"[\u0530-\u058f]+")),
-    ("georgian", re.compile(r"[\u10a0-\u10ff]+")),
-    ("tamil", re.compile(r"[\u0b80-\u0bff]+")),
-)
-_DENSE = {"han": 3, "kana": 3, "hangul": 2}
+SMALL_WORDS, SMALL_WORDS_LEAD = 4, 2
+"""Different small words of a language that settle that a piece is in it, if they are so many times
+as many as of any other."""
+_DENSE = {"CJK": 3, "HIRAGANA": 3, "KATAKANA": 3, "HANGUL": 2}
 """Letters of these scripts carry as much as so many Latin ones."""
 _ONE_LANGUAGE = {
-    "kana": "ja",
-    "han": "zh",
-    "hangul": "ko",
-    "greek": "el",
-    "thai": "th",
-    "hebrew": "he",
-    "armenian": "hy",
-    "georgian": "ka",
-    "tamil": "ta",
+    **{"HIRAGANA": "ja", "KATAKANA": "ja", "CJK": "zh", "HANGUL": "ko", "GREEK": "el"},
+    **{"THAI": "th", "HEBREW": "he", "ARMENIAN": "hy", "GEORGIAN": "ka", "TAMIL": "ta"},
 }
+"""Scripts, as Unicode's names of letters begin."""
 _LATIN = tuple(code for code in STEMMERS if code not in OTHER_SCRIPTS)
-_LIKE_RUSSIAN = CYRILLIC - {"sr"}
-_FEW: dict[str, tuple[str, ...]] = {"arabic": ("ar", "fa"), "devanagari": ("hi", "ne")}
-_UKRAINIAN = re.compile(r"[їєґ]", re.IGNORECASE)
-_BELARUSIAN = re.compile(r"[ў]", re.IGNORECASE)
-_SERBIAN = re.compile(r"[ђјљњћџ]", re.IGNORECASE)
-_RUSSIAN = re.compile(r"[ыэё]", re.IGNORECASE)
+_FEW = {"ARABIC": ("ar", "fa"), "DEVANAGARI": ("hi", "ne")}
+_LETTERS = {"uk": re.compile("[їєґ]"), "be": re.compile("ў"), "sr": re.compile("[ђјљњћџ]")}
+_RUSSIAN = re.compile("[ыэё]")
 _NOISE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|\[\[[^\[\]\n]*\]\]", re.DOTALL)
 _WORD = re.compile(r"[^\W\d_]+")
 _COMBINING = re.compile("[\u0300-\u036f]")
@@ -135,22 +70,30 @@ def detect(text: str, fallback: str = "", *, sample_size: int = SAMPLE) -> str:
 def _language(sample: str, fallback: str) -> str:
     if fallback and _speaks(sample, fallback):
         return fallback
-    scripts = _SCRIPTS[:1] if sample.isascii() else _SCRIPTS
-    counts: defaultdict[str, int] = defaultdict(int)
-    for name, pattern in scripts:
-        counts[name] = sum(map(len, pattern.findall(sample))) * _DENSE.get(name, 1)
-    script = max(counts, key=lambda name: counts[name])
-    if not counts[script]:
-        return fallback
-    if counts["kana"] * 5 > counts["han"] and script == "han":
-        return "ja"
+    letters: Counter[str] = Counter()
+    for letter, count in Counter(filter(str.isalpha, sample)).items():
+        script = _script(letter)
+        letters[script] += count * _DENSE.get(script, 1)
+    script = max(letters, key=lambda one: letters[one], default="")
+    kana = letters["HIRAGANA"] + letters["KATAKANA"]
     if script in _ONE_LANGUAGE:
-        return _ONE_LANGUAGE[script]
-    if script == "cyrillic":
-        return _cyrillic(sample, fallback)
-    if script == "latin":
-        sample = " ".join(dict(_SCRIPTS)["latin"].findall(sample))
-    return _ranked(sample, _FEW.get(script, _LATIN), counts[script], fallback)
+        is_japanese = script == "CJK" and kana * 5 > letters["CJK"]
+        return "ja" if is_japanese else _ONE_LANGUAGE[script]
+    if script == "CYRILLIC":
+        return _cyrillic(sample.lower(), fallback)
+    if script == "LATIN":
+        words = _WORD.findall(sample)
+        sample = " ".join(word for word in words if _script(word[0]) == "LATIN")
+    if script not in ("LATIN", *_FEW) or (letters[script] < MIN_LETTERS // 2 and fallback):
+        return fallback
+    code, confidence = _classify(sample, _FEW.get(script, _LATIN))
+    least = MIN_CONFIDENCE if letters[script] >= MIN_LETTERS else SURE
+    return code if confidence >= least else fallback
+
+
+@lru_cache(maxsize=20_000)
+def _script(letter: str) -> str:
+    return "LATIN" if letter.isascii() else unicodedata.name(letter, "").partition(" ")[0]
 
 
 def _speaks(sample: str, lang: str) -> bool:
@@ -160,48 +103,34 @@ def _speaks(sample: str, lang: str) -> bool:
     """
     if lang not in BY_LANGUAGE:
         return False
-    folded = sample.lower() if sample.isascii() else _bare(sample)
-    found = set(_WORD.findall(folded))
+    plain = sample.lower()
+    if not sample.isascii():
+        plain = _COMBINING.sub("", unicodedata.normalize("NFKD", plain).replace("ł", "l"))
+    found = set(_WORD.findall(plain))
     hits = {code: len(found & listed) for code, listed in BY_LANGUAGE.items()}
     own = hits.pop(lang)
     return own >= SMALL_WORDS and own >= SMALL_WORDS_LEAD * max(hits.values())
 
 
-def _bare(sample: str) -> str:
-    plain = unicodedata.normalize("NFKD", sample.lower()).replace("ł", "l")
-    return _COMBINING.sub("", plain)
-
-
 def _cyrillic(sample: str, fallback: str) -> str:
-    for code, letters in (("uk", _UKRAINIAN), ("be", _BELARUSIAN), ("sr", _SERBIAN)):
+    for code, letters in _LETTERS.items():
         if len(letters.findall(sample)) > len(_RUSSIAN.findall(sample)):
             return code
     if _RUSSIAN.search(sample) or len(sample) < 4 * MIN_LETTERS:
-        return fallback if fallback in _LIKE_RUSSIAN else "ru"
+        return fallback if fallback in CYRILLIC - {"sr"} else "ru"
     return _classify(sample, ("ru", "bg", "uk"))[0]
 
 
-def _ranked(sample: str, codes: tuple[str, ...], letters: int, fallback: str) -> str:
-    if letters < MIN_LETTERS // 2 and fallback:
-        return fallback
-    code, confidence = _classify(sample, codes)
-    return code if confidence >= (MIN_CONFIDENCE if letters >= MIN_LETTERS else SURE) else fallback
-
-
 def _classify(sample: str, codes: tuple[str, ...]) -> tuple[str, float]:
-    code, confidence = _identifier(codes).classify(sample)
+    with _loading:
+        identifier = _identifier(codes)
+    code, confidence = identifier.classify(sample)
     return str(code), float(confidence)
 
 
-def _identifier(codes: tuple[str, ...]) -> Any:  # noqa: ANN401
-    """Return py3langid restricted to some languages, whichever thread comes first."""
-    with _loading:
-        return _loaded(codes)
-
-
 @cache
-def _loaded(codes: tuple[str, ...]) -> Any:  # noqa: ANN401
-    """Return it, read anew for each choice of languages (0.5 s).
+def _identifier(codes: tuple[str, ...]) -> Any:  # noqa: ANN401
+    """Return py3langid for some languages, read anew for each choice of them (0.5 s).
 
     One that is only restricted holds on to what it knows of all the others, 40 MB.
     """
@@ -211,11 +140,7 @@ def _loaded(codes: tuple[str, ...]) -> Any:  # noqa: ANN401
     whole = LanguageIdentifier.from_model_file(MODEL_FILE)
     whole.set_languages([code for code in codes if code in whole.labels])
     return LanguageIdentifier(
-        whole.nb_ptc,
-        whole.nb_pc,
-        whole.nb_classes,
-        whole.tk_nextmove,
-        whole.tk_output,
+        *(whole.nb_ptc, whole.nb_pc, whole.nb_classes, whole.tk_nextmove, whole.tk_output),
         norm_probs=True,
         tk_row=whole.tk_row,
     )

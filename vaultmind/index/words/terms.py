@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from itertools import islice
 from typing import Any
 
 from vaultmind.index.words.irregular import BASES
@@ -59,9 +60,6 @@ _HANGUL = re.compile(r"[\uac00-\ud7af]+")
 _FOLDED_MARKS = re.compile(
     "[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u200c\u200d]"
 )
-_INDIC_MARK = re.compile(
-    rf"[{_MARKS}\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd]"
-)
 _LETTERS = str.maketrans(
     {"ł": "l", "đ": "d", "ø": "o", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th", "ð": "d", "ħ": "h"}
 )
@@ -86,6 +84,12 @@ _SOFT = re.compile("(?:" + "|".join(_HARD) + ")$")
 _ELIDED = 2
 """Letters before an apostrophe that are an article of their own (l'eau, d'Arc, o'Neill)."""
 _WHOLE_WORD = re.compile(r"(?<![\w'’-])[^\W\d_]{2,}(?![\w'’-])")
+_SPACED = re.compile(
+    r"(?<![^\W_])[a-z]{0,4}\d+(?:[ ().\-/\u00a0]{1,2}\d+)+(?![^\W_])", re.IGNORECASE
+)
+_GROUP = re.compile(r"[^\W_]+")
+MIN_DIGITS, MAX_DIGITS, MOST_NUMBERS = 6, 34, 50
+"""Digits of a number that may be spaced in other ways, and such numbers of one text."""
 _OPERATORS = frozenset(("and", "or", "not"))
 """Of search engines: typed in capitals, and no acronyms."""
 _stemming = threading.Lock()
@@ -115,8 +119,7 @@ def fold(text: str) -> str:
     low = text.casefold()
     if _UNUSUAL.search(low):
         return _decomposed(low)
-    marked, plain = _marked_letters()
-    return marked.sub(lambda letter: plain[letter[0]], low)
+    return low.translate(_marked_letters())
 
 
 def _decomposed(low: str) -> str:
@@ -126,11 +129,10 @@ def _decomposed(low: str) -> str:
 
 
 @cache
-def _marked_letters() -> tuple[re.Pattern[str], dict[str, str]]:
-    """Return what finds the usual letters with a mark, and what each is without it."""
-    usual = (chr(code) for first, last in _USUAL for code in range(first, last + 1))
-    plain = {letter: bare for letter in usual if (bare := _decomposed(letter)) != letter}
-    return re.compile(f"[{''.join(map(re.escape, plain))}]"), plain
+def _marked_letters() -> dict[int, str]:
+    """Return the usual letters with a mark, and what each is without it."""
+    usual = (code for first, last in _USUAL for code in range(first, last + 1))
+    return {code: bare for code in usual if (bare := _decomposed(chr(code))) != chr(code)}
 
 
 def shortened(query: str) -> str:
@@ -157,8 +159,21 @@ def index_terms(text: str, lang: str) -> tuple[str, str]:
         ]
     else:
         pairs = [_indexed_word(raw, lang) for raw in _SIMPLE.findall(text)]
-    found, stemmed = zip(*pairs, strict=True) if pairs else ((), ())
+    joined = " ".join(one for _, whole in _numbers(text) for one in whole)
+    found, stemmed = zip(*pairs, (joined, joined), strict=True)
     return " ".join(found), " ".join(stemmed)
+
+
+def _numbers(text: str) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the parts of each spaced number, and what it is in one: whole, and without the first.
+
+    So a number is found however it is spaced, and with a country's code or without.
+    """
+    for match in islice(_SPACED.finditer(text), MOST_NUMBERS):
+        parts = _GROUP.findall(match[0].lower())
+        whole = ["".join(parts), *(["".join(parts[1:])] if len(parts) > 2 else [])]  # noqa: PLR2004
+        if MIN_DIGITS <= len(whole[0]) <= MAX_DIGITS:
+            yield parts, [one for one in whole if len(one) >= MIN_DIGITS]
 
 
 def query_terms(query: str, langs: Sequence[str]) -> list[Term]:
@@ -180,6 +195,11 @@ def query_terms(query: str, langs: Sequence[str]) -> list[Term]:
         if len(terms) >= MAX_QUERY_WORDS:
             break
     _add_chain(terms, chain, parts)
+    for groups, whole in _numbers(query):
+        for part in groups:
+            terms.pop((part,), None)
+        terms[tuple(groups)] = Term(tuple(groups))
+        terms[whole[0],] = Term((whole[0],), tuple(whole))
     return _with_stops(list(terms.values()), _acronyms(query))
 
 
@@ -305,7 +325,7 @@ def _pieces(kind: str, raw: str) -> Iterator[tuple[str, list[str]]]:
     elif kind == "word":
         yield raw, _word_tokens(raw)
     elif kind == "run":
-        run = _safe(fold(raw))
+        run = fold(raw)
         yield run, _run_tokens(run)
     else:
         name = _NAMED.get(raw.lower()) or f"u{ord(raw):x}"
@@ -321,7 +341,7 @@ def _unapostrophed(raw: str) -> list[str]:
 
 @lru_cache(maxsize=50_000)
 def _folded_parts(raw: str) -> tuple[str, ...]:
-    whole = _safe(fold(raw))[:MAX_TOKEN]
+    whole = fold(raw)[:MAX_TOKEN]
     mixed = raw.isascii() and not (raw.islower() or raw.istitle() or raw.isdigit())
     if not mixed and not (raw.isascii() and raw.isalnum() and not raw.isalpha()):
         return (whole,)
@@ -347,22 +367,15 @@ def _pairs(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
 
-def _safe(folded: str) -> str:
-    """Return a token that FTS5 keeps whole: vowel signs of Indic scripts as private letters."""
-    if folded.isascii():
-        return folded
-    return _INDIC_MARK.sub(lambda mark: chr(0xE000 + ord(mark.group()) % 0x1900), folded)
-
-
 @lru_cache(maxsize=50_000)
 def _stems(lowered: str, algorithm: str) -> tuple[str, ...]:
-    bare = _safe(fold(lowered))[:MAX_TOKEN]
+    bare = fold(lowered)[:MAX_TOKEN]
     if not algorithm or (lowered.isascii() and not lowered.isalpha()):
         return (bare,)
     with _stemming:
         stemmer = _stemmer(algorithm)
-        full = _safe(fold(stemmer.stemWord(lowered)))[:MAX_TOKEN]
-        plain = full if lowered == bare else _safe(fold(stemmer.stemWord(bare)))[:MAX_TOKEN]
+        full = fold(stemmer.stemWord(lowered))[:MAX_TOKEN]
+        plain = full if lowered == bare else fold(stemmer.stemWord(bare))[:MAX_TOKEN]
     return (full,) if full == plain else (full, plain)
 
 

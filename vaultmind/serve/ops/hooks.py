@@ -99,13 +99,9 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class TaskOpening:
-    """What is put before a sub-agent's prompt."""
+    """What is put before a sub-agent's prompt; empty where there is nothing to say."""
 
-    source: str
-    """Over which it was planned; empty where the folder lies in none."""
-    files: tuple[str, ...] = ()
     text: str = ""
-    """Empty where there is nothing to say."""
 
 
 @words(HookAnswer)
@@ -264,12 +260,13 @@ def before_task(
     is_asked = app.config.plan.hook and folder.is_absolute()
     source = app.sources.holding(folder) if is_asked else None
     if source is None or OPENING in prompt or names_nothing(prompt):
-        return TaskOpening(source.name if source else "")
+        return TaskOpening()
     bounds: dict[str, Any] = {"token_budget": PLAN_TOKENS, "latency_budget_ms": PLAN_MS}
     planned = context_plan(app, call, prompt, source.name, session_id=session_id, **bounds)
-    files = planned.plan.context.files
-    text = f"{OPENING}\n\n{show(planned, Reader(mark_for(call.caller)))}\n\nThe task:\n\n"
-    return TaskOpening(source.name, files, Verbatim(text if files else ""))
+    if not planned.plan.context.files:
+        return TaskOpening()
+    shown = show(planned, Reader(mark_for(call.caller)))
+    return TaskOpening(Verbatim(f"{OPENING}\n\n{shown}\n\nThe task:\n\n"))
 
 
 @operation("What a tool was used on", writes=True, surfaces=op.LOCAL)

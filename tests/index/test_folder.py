@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from vaultmind.index.ground import VaultGround, walked
-from vaultmind.index.linked import FolderGround
+from vaultmind.index.folder import VaultFolder, walked
+from vaultmind.index.linked import LinkedFolder
 from vaultmind.vault.paths import VaultPaths
 
 
@@ -21,17 +21,17 @@ def vault(tmp_path: Path) -> Path:
 
 
 def test_a_vault_takes_notes_and_a_linked_folder_code_too(vault: Path) -> None:
-    notes, folder = VaultGround(VaultPaths(vault)), FolderGround(vault)
+    notes, folder = VaultFolder(VaultPaths(vault)), LinkedFolder(vault)
     found = [set(one.scan(one.rules(), 0).entries) for one in (notes, folder)]
     assert found == [{"A/a.md", "A/deep/b.md"}, {"A/a.md", "A/deep/b.md", "A/code.py"}]
-    assert [sorted(walked(vault, "A", one, one.rules())) for one in (notes, folder)] == [
+    assert [sorted(walked("A", one, one.rules())) for one in (notes, folder)] == [
         ["A/a.md", "A/deep/b.md"],
         ["A/a.md", "A/code.py", "A/deep/b.md"],
     ]
-    assert list(walked(vault, "A/.hidden", folder, folder.rules())) == []
+    assert list(walked("A/.hidden", folder, folder.rules())) == []
     assert notes.format != folder.format
 
 
 def test_globs_of_the_person_hold_on_both(vault: Path) -> None:
-    for one in (VaultGround(VaultPaths(vault), ("deep",)), FolderGround(vault, ("deep",))):
+    for one in (VaultFolder(VaultPaths(vault), ("deep",)), LinkedFolder(vault, ("deep",))):
         assert "A/deep/b.md" not in one.scan(one.rules(), 0).entries

@@ -1,0 +1,177 @@
+"""The folder that an index is of: which of its files are taken and how, and what follows it.
+
+A vault is one; a folder that the person linked (`index.linked`) is another.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from vaultmind.errors import VaultNotFound
+from vaultmind.heavy import importing
+from vaultmind.index.notes import Chunked, Place, chunk_file, place_of
+from vaultmind.index.reading import Part, Read, read_part
+from vaultmind.redact import blank_passages
+from vaultmind.vault.exclude import OBSIDIAN_SETTINGS, Rules, rules_for
+from vaultmind.vault.files import FileText
+from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.scan import Scan, is_indexable, scan
+
+_OVERFLOW_LOGGER = "watchdog.observers.inotify_c"
+_LIMIT = "the system's limit of watched folders is reached (fs.inotify.max_user_watches)"
+VAULT_FORMAT = "7"
+"""Raise it when the same bytes of a vault would give other chunks, terms or ties."""
+
+log = logging.getLogger(__name__)
+
+
+class VaultFolder:
+    """A vault to be indexed: its notes, its canvases, and what the agents keep in it.
+
+    Paths are relative to it, with `/`.
+    """
+
+    what = "vault"
+    format = VAULT_FORMAT
+    """Changes when the same bytes would give other chunks: then all is indexed anew."""
+
+    def __init__(self, paths: VaultPaths, exclude: tuple[str, ...] = ()) -> None:
+        """Take as `exclude` the globs of what the person never wants indexed."""
+        self.paths = paths
+        self.exclude = exclude
+
+    def check(self) -> None:
+        """Raise VaultNotFound while it is not there: nothing may leave the index then."""
+        if not self.paths.root.is_dir():
+            raise VaultNotFound(f"The {self.what} {self.paths.root} is not there.")
+
+    def rules(self) -> Rules:
+        """Return what is left out, as files and settings say now."""
+        return rules_for(self.paths, self.exclude)
+
+    def scan(self, rules: Rules, max_bytes: int) -> Scan:
+        """Return every file that is taken; raises VaultNotFound."""
+        self.check()
+        return scan(self.paths, rules, max_bytes, self.takes, self.what)
+
+    def place_of(self, path: str) -> Place | None:
+        """Return what a file is, or None for what is never indexed."""
+        return place_of(path, self.paths)
+
+    def takes(self, path: str) -> bool:
+        """Tell whether a path names a kind of file that is indexed."""
+        return is_indexable(path)
+
+    def governs(self, path: str) -> bool:
+        """Tell whether a file says what is left out."""
+        return path == OBSIDIAN_SETTINGS
+
+    def cut(self, path: str, file: FileText, place: Place) -> Chunked:
+        """Return the chunks of a file."""
+        return chunk_file(path, file, place)
+
+    def read(self, path: str, part: Part, text: str) -> Read | None:
+        """Return the text of a file's part as it is shown; None where its anchor names nothing."""
+        return read_part(part, text if part.form == "canvas" else blank_passages(text))
+
+
+def walked(folder: str, source: VaultFolder, rules: Rules) -> Iterator[str]:
+    """Yield the files below a folder of a source that are taken, by what their names say."""
+    if rules.excluded(f"{folder}/"):
+        return
+    root = source.paths.root
+    for where, folders, names in os.walk(root / folder):
+        inside = Path(where).relative_to(root).as_posix()
+        folders[:] = [name for name in folders if not rules.excluded(f"{inside}/{name}/")]
+        yield from (f"{inside}/{name}" for name in names if source.takes(name))
+
+
+class Watcher(logging.Handler):
+    """Follows a folder by the system's file events, which are hints and never the truth.
+
+    Takes what to call with changed paths (folders end in `/`), and when it cannot tell. That the
+    system's queue overflowed is told by a line in watchdog's log alone, so it handles that, too.
+    """
+
+    def __init__(
+        self, source: VaultFolder, mark: Callable[[list[str]], None], lost: Callable[[], None]
+    ) -> None:
+        super().__init__(logging.WARNING)
+        self._source, self._root = source, source.paths.root
+        self._mark, self._lost = mark, lost
+        self._observer: Any = None
+
+    def start(self) -> str:
+        """Begin to watch; return why that is not possible, or nothing."""
+        self.stop()
+        with importing():
+            from watchdog import events
+            from watchdog.observers import Observer
+
+        files = ("FileCreatedEvent", "FileModifiedEvent", "FileMovedEvent", "FileDeletedEvent")
+        folders = ("DirCreatedEvent", "DirMovedEvent", "DirDeletedEvent")
+        wanted = [getattr(events, name) for name in (*files, *folders)]
+        # A folder that leaves the vault and comes back makes watchdog warn; where warnings are
+        # errors, that would end its thread for the whole process.
+        warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
+        observer = Observer()
+        handler: Any = self
+        try:
+            observer.schedule(handler, str(self._root), recursive=True, event_filter=wanted)
+            observer.start()
+        except OSError as error:
+            log.warning("%s cannot be watched: %s", self._root, error)
+            return _LIMIT if error.errno == errno.ENOSPC else f"{error.strerror or error}"
+        logging.getLogger(_OVERFLOW_LOGGER).addHandler(self)
+        self._observer = observer
+        return ""
+
+    @property
+    def alive(self) -> bool:
+        """Return whether events can still come."""
+        observer = self._observer
+        return observer is not None and all(
+            thread.is_alive() for thread in (observer, *observer.emitters)
+        )
+
+    def stop(self) -> None:
+        """Stop watching."""
+        logging.getLogger(_OVERFLOW_LOGGER).removeHandler(self)
+        if self._observer is not None:
+            self._observer.stop()
+            self._observer.join()
+            self._observer = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take a record of watchdog's logger."""
+        if "overflow" in record.getMessage().lower():
+            self._lost()
+
+    def dispatch(self, event: Any) -> None:  # noqa: ANN401
+        """Take an event of watchdog; when it cannot be understood, everything is looked at."""
+        try:
+            ends = [self._relative(event.src_path), self._relative(event.dest_path)]
+            paths = [path for path in ends if path is not None]
+            if "" in paths or any(map(self._source.governs, paths)):
+                self._lost()
+            if event.is_directory:
+                self._mark([f"{path}/" for path in paths if path])
+            else:
+                self._mark([path for path in paths if self._source.takes(path)])
+        except Exception:  # watchdog's thread must live
+            log.exception("a file event could not be understood: %r", event)
+            self._lost()
+
+    def _relative(self, path: str | bytes) -> str | None:
+        """Return a path inside the folder, empty for itself, None for none at all."""
+        name, root = os.fsdecode(path), str(self._root)
+        if name == root:
+            return ""
+        prefix = f"{root.rstrip(os.sep)}{os.sep}"
+        return name[len(prefix) :].replace(os.sep, "/") if name.startswith(prefix) else None
