@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ import pytest
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.memory.forget.erasure import Erasure
-from vaultmind.planner.saving import MAX_TOKENS, Kept, Saver, rendered, saved_plans
+from vaultmind.planner.saving import Kept, Saver, rendered
 from vaultmind.planner.types import (
     BudgetReport,
     Dropped,
@@ -94,13 +93,3 @@ def test_an_erased_sentence_leaves_no_part_of_itself_in_a_plan(app: App) -> None
     assert not [word for word in ("Anna", "Kowalski", "ladder", "Piotr") if word in text]
     assert "low utility per token" in text
     (app.config.vault / path).unlink()
-
-
-def test_saved_plans_are_listed_newest_first(app: App, tmp_path: Path) -> None:
-    later = Saver(app.gate, app.paths, lambda: NOON.replace(hour=18), lambda caller: "main")
-    path = later.save(kept("the [[last]] task: `of all`"), MAIN)
-    found = saved_plans(app.reader, app.paths, ("main",))
-    assert found.plans[0].path == path and found.plans[0].task == "the [[last]] task: `of all`"
-    assert found.plans[0].intent == "bugfix" and found.plans[0].source == "vault"
-    assert found.bytes == sum(one.bytes for one in found.plans) > 0
-    assert found.max_tokens == MAX_TOKENS

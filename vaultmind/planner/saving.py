@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind import redact, tokens
-from vaultmind.errors import NotAllowed, VaultMindError, WriteConflict
+from vaultmind.errors import NotAllowed, WriteConflict
 from vaultmind.memory.forget.taking import Erasable, without_sentences
 from vaultmind.memory.forget.wanted import sentences
 from vaultmind.planner.types import Piece, Plan, PlanRequest
@@ -21,10 +21,8 @@ from vaultmind.plural import counted
 from vaultmind.ports import Clock
 from vaultmind.types import Caller
 from vaultmind.vault.edits import set_property
-from vaultmind.vault.files import FileText, VaultReader
-from vaultmind.vault.oneline import escape, one_line, unescape
+from vaultmind.vault.oneline import escape, one_line
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.properties import front_matter
 
 if TYPE_CHECKING:
     from vaultmind.memory.gate import Gate
@@ -43,29 +41,6 @@ MORE_TOKENS = 12
 TRIES = 50
 """Plans of one task that are saved within a second."""
 _UNLINKABLE = set("[]|#^\\")
-
-
-@dataclass(frozen=True, slots=True)
-class SavedPlan:
-    """A saved plan, as a list shows it."""
-
-    path: str
-    agent: str
-    made: str
-    source: str
-    task: str
-    intent: str
-    bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class SavedPlans:
-    """The saved plans there are, newest first."""
-
-    plans: tuple[SavedPlan, ...]
-    bytes: int
-    max_tokens: int = MAX_TOKENS
-    """What one may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,19 +99,6 @@ def saved_files(paths: VaultPaths, agent: str) -> Iterator[str]:
 
 PLANS = Erasable("saved plans", saved_files, without_sentences)
 """What an erasure takes out of saved plans; the gate is made with it."""
-
-
-def saved_plans(reader: VaultReader, paths: VaultPaths, agents: Sequence[str]) -> SavedPlans:
-    """Return the saved plans of some agents; what cannot be read is left out."""
-    found = []
-    for agent in agents:
-        for path in saved_files(paths, agent):
-            try:
-                found.append(_listed(path, agent, reader.read(path)))
-            except VaultMindError:
-                continue  # it is listed by nobody, and in its place for whoever looks
-    found.sort(key=lambda one: (one.made, one.path), reverse=True)
-    return SavedPlans(tuple(found), sum(one.bytes for one in found))
 
 
 def rendered(kept: Kept, made: str, by: str) -> str:
@@ -218,16 +180,3 @@ def _line(text: str) -> str:
     """Return a text on one line; never a part of one that is too long, as of a task."""
     line = one_line(redact.mask(text).text)
     return line if tokens.count(line) <= MAX_LINE_TOKENS else TOO_LONG
-
-
-def _listed(path: str, agent: str, file: FileText) -> SavedPlan:
-    found = front_matter(file.text)
-    held = found.properties if found is not None and not found.fault else {}
-    said = {name: one_line(str(held.get(name) or "")) for name in ("made", "source", "intent")}
-    lines = [line for line in file.text.splitlines() if line]
-    at = next((at for at, line in enumerate(lines) if line.startswith("# ")), 0)
-    title, below = (*lines[at : at + 2], "", "")[:2]
-    task = unescape(title.removeprefix("# "))
-    if task == LONG_TASK and below and not below.startswith("## "):
-        task = unescape(below)
-    return SavedPlan(path, agent, **said, task=task, bytes=len(file.text.encode()))
