@@ -254,18 +254,6 @@ def test_the_ranker_that_is_named_ranks_and_else_the_last_by_name(folder: Path) 
     assert registry_of(folder).choose("use-0.2.1") is shipped("use")
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "{", "[]", '{"version": 2}', '{"version": 1, "ranker": 3}', "\x00", "[" * 100_000,
-     '{"version": 1, "ranker": {"words": ["a"]}}', " " * 200_000],
-)  # fmt: skip
-def test_a_damaged_file_means_shipped_models_and_is_told(folder: Path, text: str) -> None:
-    (folder / ACTIVE).write_text(text, "utf-8")
-    registry = registry_of(folder)
-    assert registry.choose("") is shipped("")
-    assert any(ACTIVE in fault for fault in registry.faults)
-
-
 def test_every_hit_can_say_why_and_a_ranker_sees_what_a_search_sees(vault: Vault) -> None:
     vault.put("Kiln.md", "# Kiln\n\nPottery needs a kiln. See [[Clay]].\n\nA used one.\n")
     vault.put("Clay.md", "# Clay\n\nStoneware clay for pottery is fired at 1240 degrees.\n")
