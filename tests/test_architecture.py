@@ -66,7 +66,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"sentences", "spool", "commands", "parts", "unkept"}),
         frozenset({"summary", "recall", "subagents", "uses"}),
         frozenset({"files", "topics", "summary_file", "excerpt"}),
-        frozenset({"closing", "drawn", "transcripts", "keeping_out"}),
+        frozenset({"closing", "transcripts", "keeping_out"}),
         frozenset({"active", "longterm"}),
         frozenset({"log", "start"}),
         frozenset({"imports", "capture", "requests", "answers", "correct", "show"}),

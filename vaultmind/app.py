@@ -42,7 +42,6 @@ from vaultmind.session.capture import Capture
 from vaultmind.session.context import ContextBuilder, ContextSources
 from vaultmind.session.conversation import ConversationSettings
 from vaultmind.session.conversations import Conversations
-from vaultmind.session.drawn import DrawnLines
 from vaultmind.session.imports import Importer
 from vaultmind.session.keeping_out import Unkept
 from vaultmind.session.log import Listeners, SessionLog
@@ -154,13 +153,11 @@ class App:
         )
         messages = Messages(self.index)
         summaries = Summaries(self.reader, self.paths, settings.rng, messages)
-        drawn = DrawnLines(self.index, self.reader, self.paths)
         steps = StepLines(self.reader, self.paths, settings.rng, lambda: self.watching)
         kinds = (
             messages,
             summaries,
             RunLines(self.paths),
-            drawn,
             feedback,
             steps,
         )

@@ -79,3 +79,12 @@ def test_vectors_obey_the_filters(vault: Vault) -> None:
 def test_a_bad_argument_is_named(vault: Vault, name: str, value: object) -> None:
     with pytest.raises(BadArgument, match=name):
         hits(vault, "heron", **{name: value})
+
+
+def test_what_says_the_same_is_one_hit_that_names_its_copies(vault: Vault) -> None:
+    for path in ("a.md", "Copy/a.md"):
+        vault.put(path, "The heron stands in the river.\n")
+    vault.put("b.md", "The heron stands in the lake.\n")
+    first, second = hits(vault, "heron stands river")
+    assert {first.path, *first.also} == {"a.md", "Copy/a.md"}
+    assert (second.path, second.also) == ("b.md", ())

@@ -43,6 +43,16 @@ def test_stop_words_do_not_drown_the_telling_word(vault: Vault) -> None:
     assert first(vault, "what is the thing about the weather in the") == "wrong.md"
 
 
+def test_a_number_is_found_however_it_is_spaced(tmp_path: Path) -> None:
+    vault = Vault(tmp_path)
+    vault.put("zofia.md", "Zofia's number is +48 512 345 678, ring after six.\n")
+    vault.put("parcel.md", "The parcel 6501234567 lies at the counter.\n")
+    for query in ("512345678", "512 345 678", "48512345678", "512-345-678"):
+        assert first(vault, query) == "zofia.md", query
+    assert first(vault, "650 123 45 67") == "parcel.md"
+    vault.database.close()
+
+
 def test_filters_come_before_ranking(vault: Vault) -> None:
     assert first(vault, "recipe sourdough", Where(kinds=("fact",))) == ""
     assert first(vault, "recipe sourdough", Where(folder="Nowhere")) == ""

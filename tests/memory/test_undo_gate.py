@@ -106,3 +106,13 @@ def test_what_moved_to_keep_the_brain_small_is_a_change_of_its_own(small: House)
     assert line in small.brain() and line not in archive.read_text("utf-8")
     undo(small, last(small).id)
     assert line not in small.brain() and archive.read_text("utf-8").count(line) == 1
+
+
+def test_what_was_said_again_since_does_not_come_back_twice(house: House) -> None:
+    house.remember("Lives in Kraków")
+    house.forget("Lives in Kraków")
+    made = last(house)
+    house.remember("Lives in Kraków")
+    done = undo(house, made.id)
+    assert done.outcome == "unchanged" and "again already" in done.message
+    assert house.brain().count("Lives in Kraków") == 1

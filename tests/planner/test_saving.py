@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from tests.serve.vaults import open_vault
+from vaultmind import tokens
 from vaultmind.app import App
 from vaultmind.memory.forget.erasure import Erasure
-from vaultmind.planner.saving import Kept, Saver, rendered
+from vaultmind.planner.saving import MAX_TOKENS, Kept, rendered, save_plan
 from vaultmind.planner.types import (
     BudgetReport,
     Dropped,
@@ -52,7 +53,7 @@ def plan_of(*pieces: Piece, dropped: int = 1, trace: int = 2) -> Plan:
 
 def kept(task: str = "bug: the oven stays cold", *pieces: Piece, **values: Any) -> Kept:
     plan = values.pop("plan", None) or plan_of(*(pieces or (piece("Notes/Oven.md", "#Wood"),)))
-    return Kept(PlanRequest("vault", task, **values), plan, "vault", in_vault=True)
+    return Kept(PlanRequest("vault", task, **values), plan, in_vault=True)
 
 
 @pytest.fixture(scope="module")
@@ -61,8 +62,8 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
         yield opened
 
 
-def saver_of(app: App) -> Saver:
-    return Saver(app.gate, app.paths, lambda: NOON, lambda caller: app.target(caller, ""))
+def saved(app: App, one: Kept) -> str:
+    return save_plan(app.gate, app.paths, NOON, one, "main", MAIN)
 
 
 def test_what_did_not_fit_is_counted() -> None:
@@ -87,9 +88,16 @@ def test_an_erased_sentence_leaves_no_part_of_itself_in_a_plan(app: App) -> None
         "how Anna took the ladder of the neighbour Kowalski over the fence in the night and hid "
         "the numbat behind the shed of Piotr where nobody looked for it until the spring came"
     )
-    path = saver_of(app).save(kept(f"find everything on {said}, bread oven"), MAIN)
+    path = saved(app, kept(f"find everything on {said}, bread oven"))
     app.gate.erase(Erasure(said, PERSON), app.index.erasing)
     text = (app.config.vault / path).read_text("utf-8")
     assert not [word for word in ("Anna", "Kowalski", "ladder", "Piotr") if word in text]
     assert "low utility per token" in text
     (app.config.vault / path).unlink()
+
+
+def test_a_saved_plan_is_a_note_without_texts_within_its_size(app: App) -> None:
+    path = saved(app, kept("the [[last]] task: `of all`"))
+    text = (app.config.vault / path).read_text("utf-8")
+    assert "[[Notes/Oven.md#Wood]], lines 3 to 9" in text and "THE TEXT ITSELF" not in text
+    assert tokens.count(text) <= MAX_TOKENS

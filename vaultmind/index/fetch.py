@@ -73,7 +73,7 @@ class Fetch:
             raise BadArgument(name, value, "0 or more" if offset < 0 else "1 or more")
         name = id_or_path.strip()
         path, anchor = self._named(name, caller)
-        place = self._outlet.ground.place_of(path)
+        place = self._outlet.folder.place_of(path)
         if place is None or not self._outlet.shows(path, caller):
             raise _not_found(name)
         read = self._read(path, anchor, place)
@@ -100,7 +100,7 @@ class Fetch:
             return self._outlet.hides(place.agent, record, *names)
 
         part = Part(PurePosixPath(path).stem, anchor.lstrip("#"), place.form, hides)
-        found = self._outlet.ground.read(path, part, file.text)
+        found = self._outlet.folder.read(path, part, file.text)
         if found is None:
             raise NotFound(
                 f"{path} has no part {anchor!r} (any more): the file may have changed since.",

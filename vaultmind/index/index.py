@@ -57,14 +57,14 @@ class Index:
     def __init__(
         self,
         config: Config,
-        ground: VaultPaths | VaultFolder,
+        folder: VaultPaths | VaultFolder,
         withheld: Withheld,
         *,
         clock: Clock,
         embedder: Callable[[], Embedder | None] | None = None,
         store: ChromaStore | None = None,
     ) -> None:
-        """Take as `ground` a vault's names, or another folder to be the index of.
+        """Take as `folder` a vault's names, or another folder to be the index of.
 
         `embedder` opens another than the bundled one that is configured.
         """
@@ -77,12 +77,12 @@ class Index:
         self._stepped = threading.Condition()
         self._counts: tuple[Any, ...] = ()
         self._database = Database(config.state_dir / "index.db")
-        if is_vault := isinstance(ground, VaultPaths):
-            ground = VaultFolder(ground, config.index.exclude)
-        reader = VaultReader(ground.paths, config.index.max_file_bytes)
+        if is_vault := isinstance(folder, VaultPaths):
+            folder = VaultFolder(folder, config.index.exclude)
+        reader = VaultReader(folder.paths, config.index.max_file_bytes)
         self._columns = Columns(self._database)
         self._changes = Changes(config.index.debounce_ms / 1000)
-        self._sync = Sync(self._database, reader, ground, self._changes)
+        self._sync = Sync(self._database, reader, folder, self._changes)
         self._sync.min_message_tokens = config.auto_rag.min_message_tokens
         named = config.index
         opening = embedder or (lambda: open_embedder(named.embedder, named.embedder_key_env))
@@ -92,13 +92,13 @@ class Index:
         )
         """What a conversation in memory is searched with. Implements ports.MessageVectors."""
         self._embedding.owns_embedder = is_vault
-        self.outlet = Outlet(reader, lambda: self._sync.rules, withheld, ground)
+        self.outlet = Outlet(reader, lambda: self._sync.rules, withheld, folder)
         """The filter of every way out, for those that show vault text without searching."""
         self._finder = Finder(
             self._columns,
             self._embedding,
             lambda: self._embedding.answering,
-            ground.paths.root / ground.paths.memory_dir,
+            folder.paths.root / folder.paths.memory_dir,
             clock,
         )
         self._search = Search(self._finder, self.outlet, self, self.state)
@@ -109,7 +109,7 @@ class Index:
         self._fetch = Fetch(self._database, self.outlet)
         self.erasing = Erasing(self._finder, self._sync, self._embedding)
         """What takes erased texts out of the index. Implements ports.IndexErasing."""
-        self._watcher = Watcher(ground, self.mark, self.everything)
+        self._watcher = Watcher(folder, self.mark, self.everything)
         self._thread = threading.Thread(target=self._run, name="sync", daemon=True)
 
     # --- life ----------------------------------------------------------------------------

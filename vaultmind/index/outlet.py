@@ -31,11 +31,11 @@ class Outlet:
         reader: VaultReader,
         rules: Callable[[], Rules],
         withheld: Withheld,
-        ground: VaultFolder | None = None,
+        folder: VaultFolder | None = None,
     ) -> None:
-        """Take as `ground` what another folder than a vault takes of its files."""
+        """Take as `folder` what another folder than a vault takes of its files."""
         self.reader = reader
-        self.ground = ground or VaultFolder(reader.paths)
+        self.folder = folder or VaultFolder(reader.paths)
         self._rules = rules
         self._forgotten = withheld.forgotten
         self._readers = withheld.readers
@@ -56,7 +56,7 @@ class Outlet:
         An agent's files are shown to those whom it lets read them.
         """
         agent = self.paths.agent_of(path)
-        if self.ground.place_of(path) is None and not (
+        if self.folder.place_of(path) is None and not (
             agent and path == self.paths.identity(agent)
         ):
             return False

@@ -116,14 +116,14 @@ class Prepared:
 
 
 class Sync:
-    """Implements ports.FileIndexer over one database. Safe for many threads."""
+    """Keeps one database in step with one folder. Safe for many threads."""
 
     def __init__(
-        self, database: Database, reader: VaultReader, ground: VaultFolder, changes: Changes
+        self, database: Database, reader: VaultReader, folder: VaultFolder, changes: Changes
     ) -> None:
         self._database = database
         self.reader = reader
-        self._ground = ground
+        self._folder = folder
         self._changes = changes
         self._rules: Rules | None = None
         self._lock = threading.RLock()
@@ -138,23 +138,19 @@ class Sync:
     def rules(self) -> Rules:
         """Return the rules in force, as they were at the last comparison."""
         if self._rules is None:
-            self._rules = self._ground.rules()
+            self._rules = self._folder.rules()
         return self._rules
 
     def stop(self) -> None:
         """Make a long piece of work end after its current batch."""
         self._stopped = True
 
-    def mark(self, paths: Iterable[str]) -> None:
-        """Say that files changed; the background indexes them soon. Never blocks."""
-        self._changes.mark(paths)
-
     def refresh(self, paths: Iterable[str]) -> None:
         """Index files as they stand on disk now, or drop them; and all below folders (`A/`).
 
         Raises VaultNotFound while nothing is there at all: an unplugged disk drops no file.
         """
-        self._ground.check()
+        self._folder.check()
         found: set[str] = set()
         for path in filter(_is_storable, paths):
             if not path.endswith("/"):
@@ -165,7 +161,7 @@ class Sync:
                 found.update(
                     row[0] for row in connection.execute(statement, (path, path[:-1] + "0"))
                 )
-            found.update(walked(path[:-1], self._ground, self.rules))
+            found.update(walked(path[:-1], self._folder, self.rules))
         self._process(sorted(found), silent)
 
     def reconcile(self, report: Report = silent) -> None:
@@ -173,16 +169,16 @@ class Sync:
 
         Raises VaultNotFound when the vault cannot be listed; the database is left as it is.
         """
-        self._rules = self._ground.rules()
-        found = self._ground.scan(self._rules, self.reader.max_bytes)
-        in_memory, place_of = self.reader.paths.in_memory, self._ground.place_of
+        self._rules = self._folder.rules()
+        found = self._folder.scan(self._rules, self.reader.max_bytes)
+        in_memory, place_of = self.reader.paths.in_memory, self._folder.place_of
         entries = {
             path: stat
             for path, stat in found.entries.items()
             if not in_memory(path) or place_of(path) is not None
         }
         self.total, self.scan_faults = len(entries), found.faults
-        format_ = f"{self._ground.format}, messages of {self.min_message_tokens} tokens"
+        format_ = f"{self._folder.format}, messages of {self.min_message_tokens} tokens"
         if self._database.get("format") != format_:
             self.forget_all()
             self._database.set("format", format_)
@@ -230,8 +226,8 @@ class Sync:
 
     def _read(self, path: str) -> Prepared:
         """Read a file and cut it, or tell why there is nothing to take."""
-        place = self._ground.place_of(path)
-        if place is None or not self._ground.takes(path) or self.rules.excluded(path):
+        place = self._folder.place_of(path)
+        if place is None or not self._folder.takes(path) or self.rules.excluded(path):
             if self.rules.is_conflict_copy(path):
                 self._changes.mark_all()  # the scan reports it
             return Prepared(path)
@@ -257,7 +253,7 @@ class Sync:
         if row == (file.sha,):
             return Prepared(path, place, file.stat, file, known=True)
         try:
-            chunked = self._ground.cut(path, file, place)
+            chunked = self._folder.cut(path, file, place)
             "\n".join(f"{chunk.title}{chunk.text}" for chunk in chunked.chunks).encode()
             return Prepared(path, place, file.stat, file, chunked)
         except Exception as error:  # one odd file must not stop the others

@@ -113,7 +113,7 @@ class Planner:
         request = replace(request, task=request.task[:MOST_TASK].replace("\0", " "))
         _check(request)
         source = self._sources.find(request.project_root)
-        source.index.outlet.ground.check()
+        source.index.outlet.folder.check()
         source.structure.wants_names = True
         status = source.structure.settle(SETTLE_SECONDS)
         was_ready = is_ready(source)

@@ -7,8 +7,9 @@ reasons. What files say stands in the files.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,6 @@ from vaultmind.memory.forget.taking import Erasable, without_sentences
 from vaultmind.memory.forget.wanted import sentences
 from vaultmind.planner.types import Piece, Plan, PlanRequest
 from vaultmind.plural import counted
-from vaultmind.ports import Clock
 from vaultmind.types import Caller
 from vaultmind.vault.edits import set_property
 from vaultmind.vault.oneline import escape, one_line
@@ -45,43 +45,32 @@ _UNLINKABLE = set("[]|#^\\")
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A plan that is to be saved, and what was planned over."""
+    """A plan that is to be saved."""
 
     request: PlanRequest
     plan: Plan
-    source: str
-    """Its name."""
     in_vault: bool
     """Whether Obsidian can open its files."""
 
 
-class Saver:
-    """Writes plans down, through the gate, in the memory of the agent that asked."""
+def save_plan(
+    gate: Gate, paths: VaultPaths, now: datetime, kept: Kept, agent: str, caller: Caller
+) -> str:
+    """Save a plan in the memory of an agent, through the gate; return the note's path.
 
-    def __init__(
-        self, gate: Gate, paths: VaultPaths, clock: Clock, agent_of: Callable[[Caller], str]
-    ) -> None:
-        """`agent_of` names the agent in whose memory a caller's plans are kept."""
-        self._gate, self._paths, self._clock, self._agent_of = gate, paths, clock, agent_of
-
-    def save(self, kept: Kept, caller: Caller) -> str:
-        """Save a plan and return the note's vault-relative path.
-
-        Raises NotAllowed where no records of the agent are kept, and what the gate raises.
-        """
-        agent = self._agent_of(caller)
-        if caller.kind == "agent" and not self._gate.keeps_records(agent):
-            raise NotAllowed(f"The plan was not saved: {agent} is at autonomy 0, which keeps none.")
-        now = self._clock()
-        text = rendered(kept, now.isoformat(timespec="seconds"), caller.name)
-        stem = f"{now:%Y-%m-%d_%H%M%S}_{kept.plan.intent.task_fingerprint[:8]}"
-        for number in range(1, TRIES + 1):
-            name = stem if number == 1 else f"{stem}-{number}"
-            path = f"{self._paths.memory(agent)}/plans/{name}.md"
-            change = lambda file: text if file is None else None  # noqa: E731
-            if self._gate.save(path, change, caller, "a plan is saved") is not None:
-                return path
-        raise WriteConflict(f"The plan was not saved: {TRIES} of this task were in this second.")
+    Raises NotAllowed where no records of the agent are kept, and what the gate raises.
+    """
+    if caller.kind == "agent" and not gate.keeps_records(agent):
+        raise NotAllowed(f"The plan was not saved: {agent} is at autonomy 0, which keeps none.")
+    text = rendered(kept, now.isoformat(timespec="seconds"), caller.name)
+    stem = f"{now:%Y-%m-%d_%H%M%S}_{kept.plan.intent.task_fingerprint[:8]}"
+    for number in range(1, TRIES + 1):
+        name = stem if number == 1 else f"{stem}-{number}"
+        path = f"{paths.memory(agent)}/plans/{name}.md"
+        change = lambda file: text if file is None else None  # noqa: E731
+        if gate.save(path, change, caller, "a plan is saved") is not None:
+            return path
+    raise WriteConflict(f"The plan was not saved: {TRIES} of this task were in this second.")
 
 
 def saved_files(paths: VaultPaths, agent: str) -> Iterator[str]:
@@ -108,7 +97,7 @@ def rendered(kept: Kept, made: str, by: str) -> str:
         "plan": "context",
         "made": made,
         "by": by,
-        "source": kept.source,
+        "source": kept.request.project_root,
         "intent": intent.predicted,
         "confidence": round(intent.confidence, 2),
         "risk": intent.risk,

@@ -145,7 +145,7 @@ class Structure:
         """
         stale = [path for path in paths if not (self.shows(path) and self._is_same(path))]
         if stale:
-            self._index.outlet.ground.check()  # an unplugged disk drops no file
+            self._index.outlet.folder.check()  # an unplugged disk drops no file
             self._index.mark(stale)
             with self.lock:
                 known = {path: self.record(path) for path in stale}

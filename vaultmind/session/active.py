@@ -33,7 +33,6 @@ from vaultmind.tokens import count
 from vaultmind.types import Message
 from vaultmind.vault.edits import newline_of, set_property, with_newlines
 from vaultmind.vault.files import Change, FileStat, FileText, VaultReader
-from vaultmind.vault.paths import SESSION_ID
 from vaultmind.vault.properties import front_matter
 from vaultmind.vault.session_meta import EXTRACTION, SessionMeta, is_hosts, runs
 from vaultmind.vault.transcript import Transcript, parse_session
@@ -200,11 +199,6 @@ def body_of(text: str) -> str:
     body = text[found.body_start if found else 0 :].replace("\r\n", "\n").lstrip("\n")
     first, _, rest = body.partition("\n")
     return rest.lstrip("\n") if re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d", first) else body
-
-
-def told_beside(text: str, session: str) -> str:
-    """Return an active context as a conversation is told it: nothing of that `session` itself."""
-    return "" if session and session in SESSION_ID.findall(speaks_of(text)) else text
 
 
 def recap_block(session: str, number: int) -> str:

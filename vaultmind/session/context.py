@@ -372,7 +372,7 @@ class _Draft:
         fits = _fitting(rolling, left) if left >= MIN_SUMMARY_TOKENS else Rolling()
         there = self.picked.keys | self.recalled
         blocks = {one.block for one in self._messages() if key_of(one) in there}
-        lines = tuple(o for o in fits.lines if o.own or not blocks.issuperset(o.sources or (" ",)))
+        lines = tuple(one for one in fits.lines if one.own or one.source not in blocks - {""})
         body = shown(replace(fits, lines=lines), speakers=True)
         text = f"{title}\n{body}" if body else ""
         why = f"{counted(rolling.messages, 'message')} folded"

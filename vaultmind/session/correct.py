@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from vaultmind.memory.contradictions import contradicts
-from vaultmind.memory.counts import is_count
+from vaultmind.memory.contradictions import contradicts, is_count
 from vaultmind.memory.match import find
 from vaultmind.memory.words import SOFT, Word, content, fold
 from vaultmind.types import Fact

@@ -238,10 +238,6 @@ class SegmentIndex:
         """Return what is held, in order."""
         return tuple(self._messages)
 
-    def measure_by(self, embedder: str) -> None:
-        """Take another embedder's scale: it was loaded after the first messages came."""
-        self._scale = scale_of(embedder)
-
     def add(self, message: SegmentMessage, vector: Matrix | None = None) -> None:
         """Take the next message; one that is held already only gets its vector."""
         with self._lock:

@@ -11,7 +11,7 @@ import math
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -361,10 +361,3 @@ def label(counts: Counts, forms: dict[str, str], before: Counts) -> str:
     }
     ranked = sorted(filter(worth.__getitem__, worth), key=lambda stem: (-worth[stem], stem))
     return ", ".join(forms.get(stem, stem) for stem in ranked[:LABEL_WORDS])
-
-
-def label_of(texts: Iterable[str], language: str, speakers: Iterable[str] = ()) -> str:
-    """Return the most telling words of some texts, other than the speakers' names."""
-    counts, forms = label_words("\n".join(texts), language)
-    names = {stem for one in speakers for stem, _ in stemmed(one, language)}
-    return label(counts, forms, dict.fromkeys(names, math.inf))

@@ -1,21 +1,18 @@
 """The sliding summary of a conversation: how it is folded and shown, and whether it still holds.
 
-Each line stands in a message, word for word, whole or as a marked piece; or a model made it of a
-few messages, which it names. What is folded in is not looked at again, so a fold costs the same
-at any length of a talk. Importance fades with age as a power of it: small talk within minutes,
-decisions and numbers hardly.
+Each line stands in a message, word for word, whole or as a marked piece. What is folded in is not
+looked at again, so a fold costs the same at any length of a talk. Importance fades with age as a
+power of it: small talk within minutes, decisions and numbers hardly.
 """
 
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from vaultmind.redact import mask
 from vaultmind.session.sentences import (
     KINDS,
     MIN_CONTENT,
@@ -69,7 +66,7 @@ TOPIC = "topic"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A sentence of a message, a model's sentence on a few, or a line that a person typed."""
+    """A sentence of a message, or a line that a person typed."""
 
     text: str
     kind: Kind
@@ -85,17 +82,6 @@ class Line:
     """Who said it: a name, or else a role."""
     own: bool = False
     """Typed or changed by a person: never shortened, never dropped."""
-    by: str = ""
-    """The id of the model whose words these are; empty for words of the message."""
-    also: tuple[str, ...] = ()
-    """The block ids of further messages that a model's words were made of."""
-    heard: int = 0
-    """A check of the words of all these messages, as the model had them."""
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """Return the block ids of all messages that it comes from."""
-        return (self.source, *self.also) if self.source else self.also
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,7 +400,7 @@ def tokens_of(rolling: Rolling) -> int:
 
 def visible(rolling: Rolling, hides: Callable[[str], bool]) -> Rolling:
     """Return the summary without what comes from hidden messages, by their block ids."""
-    gone = [one.block for one in rolling.lines if any(map(hides, one.sources))]
+    gone = [one.block for one in rolling.lines if one.source and hides(one.source)]
     gone += [one.block for one in rolling.topics if one.source and hides(one.source)]
     return _less(rolling, gone, own=True)
 
@@ -433,8 +419,7 @@ def _less(rolling: Rolling, blocks: Collection[str], *, own: bool) -> Rolling:
 
 
 def _item(line: Line, *, named: bool) -> str:
-    """Return a line; a model's own words say themselves of whom they are."""
-    return f"{line.speaker}: {line.text}" if named and line.speaker and not line.by else line.text
+    return f"{line.speaker}: {line.text}" if named and line.speaker else line.text
 
 
 def section_text(title: str, items: Iterable[str]) -> str:
@@ -450,9 +435,8 @@ def astray(
 ) -> frozenset[str]:
     """Return the block ids of our lines and topics that no message says any more.
 
-    A line's own message must say it, word for word, and what a model's line was made of must be as
-    the model had it; the words of a topic must be said somewhere. A person may take words out of
-    the session's file, or ask later that something be not kept.
+    A line's own message must say it, word for word; the words of a topic must be said somewhere. A
+    person may take words out of the session's file, or ask later that something be not kept.
     """
     if rolling.lines or rolling.topics:
         messages = keeping(messages)
@@ -470,9 +454,6 @@ def astray(
 
 
 def _is_said(line: Line, texts: Mapping[str, str]) -> bool:
-    if line.by:
-        sources = [texts.get(source, "") for source in line.sources]
-        return all(sources) and _check_of(sources) == line.heard
     words, text = unmarked(line.text), texts.get(line.source, "")
     return words in text or _close(words) in _close(text)
 
@@ -480,8 +461,3 @@ def _is_said(line: Line, texts: Mapping[str, str]) -> bool:
 def _close(text: str) -> str:
     """Return a text by which two are compared however their lines and spaces fall."""
     return "".join(one_line(text).split())
-
-
-def _check_of(texts: Iterable[str]) -> int:
-    """Return a check of what some messages say, secrets taken out, as in memory they are."""
-    return zlib.crc32("\0".join(mask(text).text for text in texts).encode("utf-8", "replace"))

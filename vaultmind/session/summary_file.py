@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -30,8 +29,6 @@ from vaultmind.vault.nesting import comment
 from vaultmind.vault.oneline import escape
 from vaultmind.vault.properties import front_matter
 
-MOST_SOURCES = 12
-"""Messages that a line may name."""
 _COMMENT = re.compile(r"%%(\{.*?\})%%")
 
 
@@ -46,8 +43,6 @@ def source_bullet(item: Line | TopicMark) -> str:
     known: dict[str, object] = {"from": item.source, "at": item.at}
     if isinstance(item, Line):
         known |= {"by": item.speaker, "w": item.weight}
-        known |= {"m": item.by, "h": item.heard} if item.by else {}
-        known |= {"also": list(item.also)} if item.also else {}
     return f"{escape(text)} {comment(known | {'c': check(text)})} ^{item.block}"
 
 
@@ -99,19 +94,6 @@ def rewritten(text: str, rolling: Rolling) -> str:
     return text
 
 
-def drawn_in(text: str) -> dict[str, tuple[str, ...]]:
-    """Return what a model said of which messages, by the block id of its bullet.
-
-    Under whatever heading: of an active context's bullets, too. What a person changed is theirs.
-    """
-    known = {bullet.block: (bullet, _known(bullet)) for bullet in bullets(text) if bullet.block}
-    return {
-        block: (_text(values.get("from")), *_also(values))
-        for block, (bullet, values) in known.items()
-        if values.get("m") and values.get("c") == check(bullet.text)
-    }
-
-
 def _placed_in(text: str) -> list[tuple[Line | TopicMark, str, Bullet]]:
     """Return every bullet under one of our headings or with our comment, with its section."""
     found: list[tuple[Line | TopicMark, str, Bullet]] = []
@@ -127,15 +109,13 @@ def _placed_in(text: str) -> list[tuple[Line | TopicMark, str, Bullet]]:
             found.append((TopicMark(bullet.text, source, at), name, bullet))
             continue
         kind: Kind = next((kind for kind in KINDS if kind == name), "other")
-        line = Line(bullet.text, kind, bullet.block, source, at, own=True, also=_also(known))
+        line = Line(bullet.text, kind, bullet.block, source, at, own=True)
         if bullet.block and ours and name in KINDS:
             line = replace(
                 line,
                 own=False,
                 weight=_weight_of(known.get("w")),
                 speaker=_text(known.get("by")),
-                by=_text(known.get("m")),
-                heard=_number(known.get("h")),
             )
         found.append((line, name, bullet))
     return found
@@ -178,12 +158,6 @@ def _number(value: object) -> int:
 
 def _weight_of(value: object) -> float:
     return float(value) if isinstance(value, (int, float)) and 0 <= value < 10**3 else 0.0
-
-
-def _also(known: Mapping[str, object]) -> tuple[str, ...]:
-    named = known.get("also")
-    listed = named[:MOST_SOURCES] if isinstance(named, list) else []
-    return tuple(one for one in listed if isinstance(one, str) and one)
 
 
 def _with_bullets(text: str, name: str, lines: str, language: str) -> str:

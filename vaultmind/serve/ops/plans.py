@@ -64,7 +64,7 @@ def context_plan(
     same, with a note that says why.
     """
     from vaultmind.planner.episodes import leave
-    from vaultmind.planner.saving import Kept, Saver
+    from vaultmind.planner.saving import Kept, save_plan
     from vaultmind.planner.types import PlanRequest
 
     source = app.sources.find(project_root)
@@ -78,10 +78,10 @@ def context_plan(
     plan = app.planner.plan(within, call.caller)
     leave(app.episodes.recorder, asked, plan, app.target(call.caller, ""), call.caller)
     if save:
-        whole = Kept(asked, plan, source.name, source.kind == "vault")
-        saver = Saver(app.gate, app.paths, app.clock, lambda caller: app.target(caller, ""))
+        whole, agent = Kept(asked, plan, source.kind == "vault"), app.target(call.caller, "")
         try:
-            plan = replace(plan, saved=saver.save(whole, call.caller))
+            saved = save_plan(app.gate, app.paths, app.clock(), whole, agent, call.caller)
+            plan = replace(plan, saved=saved)
         except NotAllowed as error:
             plan = replace(plan, notes=(*plan.notes, error.message))
     return Planned(plan, source.name)
