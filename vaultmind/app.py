@@ -298,14 +298,9 @@ class App:
     @cached_property
     def thinker(self) -> Thinker:
         """Return what understands conversations, by a model or by rules."""
-        return self.thinker_with(self.minion, self.writer)
+        from vaultmind.consolidate.model import Thinker
 
-    def thinker_with(self, minion: Minion, writer: ModelWriter | None = None) -> Thinker:
-        """Return the same with other models, which stay the caller's to close."""
-        from vaultmind.consolidate.model import ModelWriter, Thinker
-
-        hear, embedder = self.words.understand, self._embedder_soon
-        return Thinker(minion, writer or ModelWriter(minion, hear, embedder), hear, embedder)
+        return Thinker(self.minion, self.writer, self.words.understand, self._embedder_soon)
 
     def _near(self, agent: str, words: str, caller: Caller, kind: Kind) -> Sequence[Hit]:
         """Return an agent's facts, or the notes, that are nearest to some words in meaning."""

@@ -63,11 +63,6 @@ def test_what_is_announced_is_meant(asks: str, told: str) -> None:
     assert {2, 4} <= set(gone) and 0 not in gone
 
 
-def test_what_is_announced_and_told_in_one_breath_means_itself_alone() -> None:
-    asks = "This next bit isn't for your notes: I have a second interview at Harrow on the 9th."
-    assert set(unkept(said(*TRIP, asks, "A: Good luck.", "I hate the word passionate."))) == {2}
-
-
 def test_all_that_comes_is_meant_where_that_is_said_but_what_is_to_be_remembered() -> None:
     talk = said(*TRIP, "From here on don't save anything I say.", "I was fired.", "I drink.",
                 "Remember that my flight is at 6:40.")  # fmt: skip
