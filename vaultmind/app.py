@@ -293,14 +293,9 @@ class App:
     @cached_property
     def thinker(self) -> Thinker:
         """Return what understands conversations, by a model or by rules."""
-        return self.thinker_with(self.minion, self.writer)
+        from vaultmind.consolidate.model import Thinker
 
-    def thinker_with(self, minion: Minion, writer: ModelWriter | None = None) -> Thinker:
-        """Return the same with other models, which stay the caller's to close."""
-        from vaultmind.consolidate.model import ModelWriter, Thinker
-
-        hear = self.words.understand
-        return Thinker(minion, writer or ModelWriter(minion, hear), hear)
+        return Thinker(self.minion, self.writer, self.words.understand)
 
     def _near(self, agent: str, words: str, caller: Caller, kind: Kind) -> Sequence[Hit]:
         """Return an agent's facts, or the notes, that are nearest to some words in meaning."""

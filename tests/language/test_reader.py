@@ -22,7 +22,6 @@ QUIET = [
     "Please delete the Bosch logo from the header.",
     "I forgot my umbrella on the bus again",
     "Usuń nieużywane importy z tego pliku",
-    "Напомни, пожалуйста, формулу площади круга",
     "My sister lives in Gdańsk",
 ]
 

@@ -87,10 +87,3 @@ def test_where_the_days_seconds_are_used_up_nobody_is_asked(tmp_path: Path) -> N
     with one.unbound():
         assert one.run("summary", say).value == "a", "a person who asks is not bound"
     assert one.run("summary", say).capped, "and only while they ask"
-
-
-def test_models_beside_others_count_into_the_same_day(tmp_path: Path) -> None:
-    one = minion(tmp_path, {"small": QueueGenerator("a", name="small")}, model="none")
-    beside = one.beside(config(model="small"))
-    assert beside.run("summary", say).value == "a"
-    assert one.spent_today() == beside.spent_today() > 0

@@ -49,20 +49,6 @@ def _check(context: BuiltContext, frame_tokens: int = 0) -> None:
     assert len(keys) == len(set(keys))
 
 
-def test_what_the_user_said_last_is_the_question_where_none_is_given(home: House) -> None:
-    home.talks.hold([*chat(OVEN, filler=59), message(61, ASKED, "user")])
-    context = home.build()
-    assert OVEN in text_of(context, "earlier")
-    assert text_of(context, "window").endswith(ASKED)
-
-
-def test_five_megabytes_of_pending_text_are_cut_in_no_time(home: House) -> None:
-    home.talks.hold(chat(OVEN, filler=30))
-    context = home.build("żółw 🐢 " * 600_000, budget=500)
-    _check(context)
-    assert text_of(context, "window").endswith("…")
-
-
 def test_what_the_host_shows_by_itself_is_not_shown_again(home: House) -> None:
     talk = chat(OVEN, filler=30)
     home.talks.hold(talk)

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.session.room import SESSION, WINDOW, Room, texts
+from tests.session.room import SESSION, Room, texts
 from tests.session.talks import DECISIONS, folded, message, talk
 from tests.session.test_topics import SUBJECTS
 from tests.waiting import until
-from vaultmind.errors import BadArgument, UnreadableNote
+from vaultmind.errors import UnreadableNote
 from vaultmind.session.conversation import Conversation
 from vaultmind.session.summary import Rolling, astray
 from vaultmind.session.summary_file import parse_rolling
@@ -26,13 +26,6 @@ from vaultmind.vault.transcript import parse_session, render_message, render_seg
 def found(room: Room, query: str) -> list[str]:
     answer = room.view().index.search(query)
     return [hit.message.key for hit in answer.hits if hit.relevance > 0]
-
-
-def test_there_is_no_conversation_before_the_first_word(room: Room) -> None:
-    assert room.talks.view("main") is None
-    assert room.talks.view("main", SESSION) is None
-    with pytest.raises(BadArgument):
-        room.talks.view("main", "../secrets")
 
 
 def test_erased_messages_and_words_of_requests_are_no_part_of_it(room: Room) -> None:
@@ -135,13 +128,6 @@ def at_once(room: Room, said: list[Message]) -> Rolling:
     room.rolling().unlink(missing_ok=True)
     room.write(said)
     return room.fold(room.again()).rolling
-
-
-def test_nothing_is_due_within_the_window(room: Room) -> None:
-    room.write(talk(25))
-    view = room.view()
-    assert room.talks.fold(view, WINDOW) is view
-    assert not room.rolling().exists()
 
 
 def test_a_full_disk_costs_no_answer_and_the_summary_is_saved_later(room: Room) -> None:

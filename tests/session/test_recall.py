@@ -34,14 +34,6 @@ def ask(text: str, tokens: int = 400, most: int | None = 3) -> RecallRequest:
     return RecallRequest(text, 1, tokens, most)
 
 
-def test_a_message_that_is_too_long_is_cut_with_a_mark_and_not_listed_as_whole() -> None:
-    long = "The oven " + "and the bricks around it, one by one, " * 200
-    block = recall(talk(long), ask("oven bricks", 100, 3))
-    assert "m20" not in block.messages
-    assert "…" in block.text
-    assert count(block.text) <= 100
-
-
 @settings(max_examples=60)
 @given(st.lists(st.text(max_size=200), max_size=12), st.text(max_size=60), st.integers(0, 120))
 def test_the_budget_is_never_exceeded(texts: list[str], query: str, room: int) -> None:

@@ -55,17 +55,11 @@ def test_it_is_heard_in_words_that_nobody_wrote_a_rule_for(asks: str) -> None:
     ("asks", "told"),
     [
         ("To, co teraz powiem, nie jest do zapisu, nie zapisuj tego.", "Mąż pije od roku."),
-        ("То, что я сейчас скажу, никуда не записывай.", "Вадим пьёт и грозится уйти."),
     ],
 )
 def test_what_is_announced_is_meant(asks: str, told: str) -> None:
     gone = unkept(said(*TRIP, asks, "A: I'm listening.", told, "A: Oh."))
     assert {2, 4} <= set(gone) and 0 not in gone
-
-
-def test_what_is_announced_and_told_in_one_breath_means_itself_alone() -> None:
-    asks = "This next bit isn't for your notes: I have a second interview at Harrow on the 9th."
-    assert set(unkept(said(*TRIP, asks, "A: Good luck.", "I hate the word passionate."))) == {2}
 
 
 def test_all_that_comes_is_meant_where_that_is_said_but_what_is_to_be_remembered() -> None:

@@ -469,11 +469,6 @@ def import_(settings: Settings, args: Args) -> int:
     return 0
 
 
-def _consolidated_code(done: Args) -> int:
-    stay = [one["pending"] and not one["facts"] for one in done.get("sessions", ())]
-    return EXIT_OTHER if stay and all(stay) and not done["summaries"] else 0
-
-
 @made("consolidation.consolidate",
       also=[option("--status", "action", flag_value="look", help="Only show what waits."),
             option("--pause", "action", flag_value="pause", help="Stop the background work."),

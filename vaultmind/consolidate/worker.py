@@ -22,13 +22,11 @@ from vaultmind.consolidate.state import State
 from vaultmind.consolidate.types import (
     Consolidated,
     CutOff,
-    Engines,
     Request,
     SessionDone,
     Setup,
     Standing,
     SummaryDone,
-    Thinks,
 )
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
 from vaultmind.heavy import step_back
@@ -115,19 +113,6 @@ class Consolidation:
             finally:
                 self._running = ""
             return self._over(doing, dry_run=request.dry_run)
-
-    def tried(self, agent: str, session: str, thinker: Thinks) -> SessionDone:
-        """Return what another engine would take from a session; nothing is written or marked.
-
-        Raises NotFound for a session that is not there.
-        """
-        from vaultmind.consolidate.settle import SessionSettler
-
-        agent = self._whose(session, (agent_name(agent),))
-        engines = Engines(thinker, self._setup.engines().levels)
-        setup = replace(self._setup, engines=lambda: engines)
-        settler = SessionSettler(setup, self._state, self._context, self._check)
-        return settler.take(agent, session, "", dry_run=True)
 
     def ended(self, agent: str, session: str) -> None:
         """Say that a session has ended: after a while of quiet it is consolidated."""

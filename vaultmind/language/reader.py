@@ -28,7 +28,7 @@ Scope = Literal["this", "before", "after"]
 GROUPS: dict[str, tuple[tuple[str, ...], float]] = {
     "remember": (("remember",), 0.7),
     "forget": (("forget", "forget_topic"), 0.75),
-    "correct": (("correct",), 0.9),
+    "correct": (("correct",), 0.8),
     "skip": (("skip_this", "skip_before", "skip_after"), 0.7),
     "recall": (("recall", "show"), 0.6),
 }
@@ -38,6 +38,8 @@ SURE = 0.8
 """Likelihood from which a sentence is a request of its own beside another one."""
 CERTAIN = 0.5
 """Mean likelihood of the words of a span, below which it is none."""
+POINTS = 5
+"""Words of a wish not to keep something that only points at what was said."""
 MAYBE = 0.25
 """Share from which a scope may be meant beside a likelier one."""
 MOST_SENTENCES = 6
@@ -46,6 +48,10 @@ NAMED_WITHIN = 4
 """Words of a message within which an agent is named who is to be told something."""
 MOST_LETTERS = 600
 """Letters of a message that is read whole; of a longer one both ends are read."""
+_FOR_NOW = re.compile(
+    r"\b(?:for (?:now|a (?:moment|minute|second))|na (?:razie|chwilę)|пока)\b", re.I
+)
+"""Who means that does not mean the memory."""
 _TRIM = " \t\r\n,.;:!?-–—*(\"'„”“«»"
 
 
@@ -199,7 +205,8 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
     shares = {name: sum(asks[label] for label in labels) for name, (labels, _) in GROUPS.items()}
     group = _most(shares)
     labels, least = GROUPS[group]
-    if not reading.words or shares[group] < least:
+    passing = group == "forget" and _FOR_NOW.search(text)
+    if not reading.words or shares[group] < least or passing:
         return Intent(lang=lang)
     label = _most({one: asks[one] for one in labels})
     begin, end = span_of(reading, 1, text, offset)
@@ -223,13 +230,22 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
         end if payload else 0,
         old=text[old_begin:old_end],
         new=payload if group == "correct" else "",
-        scopes=_scopes(asks) if group == "skip" else (),
+        scopes=_scopes(asks, text) if group == "skip" else (),
         confidence=shares[group],
     )
 
 
-def _scopes(asks: dict[str, float]) -> tuple[Scope, ...]:
-    """Return what may be meant by a wish not to keep something, the likeliest first."""
+def _scopes(asks: dict[str, float], text: str) -> tuple[Scope, ...]:
+    """Return what may be meant by a wish not to keep something, the likeliest first.
+
+    What is so short tells nothing itself: "please don't save that".
+    """
+    if ":" not in text and len(text.split()) <= POINTS:
+        return (
+            ("before",)
+            if asks["skip_before"] + asks["skip_this"] > asks["skip_after"]
+            else ("after",)
+        )
     names: tuple[Scope, ...] = ("this", "before", "after")
     shares = {name: asks[f"skip_{name}"] for name in names}
     ordered = sorted(names, key=lambda name: -shares[name])

@@ -124,6 +124,7 @@ _COUNTRY = re.compile(
 _JOINT = re.compile(r"[,;()]|\b(?:and|but|with|who|where|because|oraz|i|a|ale|z|ze|и|но|а|с|со)\b")
 _MOST_VALUE = 4
 """Words of a value; more say something else besides."""
+_CLAUSES = re.compile(r"[,;.!] ")
 _BIRTHDAYS = 2
 """A son who is older by more is another son."""
 _PREFIX, _ENDING = 4, 3
@@ -153,7 +154,11 @@ def contradicts(new: str, old: str) -> bool:
     if one.folded == other.folded or one.hedged or other.hedged:
         return False
     if one.denied != other.denied:
-        return bool(one.words) and mutual(one.words, other.words) and one.numbers == other.numbers
+        return any(
+            each.words and mutual(each.words, other.words) and each.numbers == other.numbers
+            for each in (one, *map(_read, _CLAUSES.split(new) if one.denied else ()))
+            if each.denied == one.denied
+        )
     if aside := _ASIDE.search(one.folded):
         gone = content(aside["aside"])
         kept = content(one.folded[: aside.start()])

@@ -88,23 +88,12 @@ class Minion:
         self._config = config
         self._folder = folder
         self._env = os.environ if env is None else env
-        self._given = open_generator
         self._open = open_generator or self._opened
         self._generators: dict[str, ClosableGenerator] = {}
         self._lock = threading.Lock()
         self._spending = spending or Spending(folder, config.daily_seconds, clock)
         self._unbound = threading.local()
         self._closed = False
-
-    def beside(self, config: MinionConfig) -> Minion:
-        """Return the models of another configuration, whose work counts into the same day."""
-        return Minion(
-            config,
-            self._folder,
-            env=self._env,
-            open_generator=self._given,
-            spending=self._spending,
-        )
 
     def chain(self, purpose: Purpose) -> tuple[str, ...]:
         """Return the names of the models to ask, in order: the purpose's own, then the general.

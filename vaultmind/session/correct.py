@@ -78,7 +78,8 @@ def corrected(
         text = _put(fact.text, said, old, new)
         return Change(fact, text or _whole(fact.text, new))
     if that is not None and (text := _alike(that.text, new)):
-        return Change(that, text if text != new else _whole(that.text, new))
+        whole = _continued(that.text, new) or _whole(that.text, new)
+        return Change(that, text if text != new else whole)
     return Change(None, new) if len(WORD.findall(new)) >= FRAGMENT else None
 
 
@@ -142,6 +143,20 @@ def _placed(text: str, span: tuple[int, int], new: list[str]) -> tuple[int, int,
             end, repeated, follows = after[many - 1].end(), repeated + many, True
             break
     return start, end, repeated, follows
+
+
+def _continued(text: str, new: str) -> str:
+    """Return a fact with new words where it says their first ones: "is called Sowa" keeps who.
+
+    Empty where the fact does not say these, or begins with them.
+    """
+    words, given = list(WORD.finditer(text)), WORD.findall(new)
+    for many in range(len(given) - 1, 0, -1):
+        for at in range(1, len(words) - many + 1):
+            said = (one.group() for one in words[at : at + many])
+            if content(" ".join(given[:many])) and all(map(_like, said, given)):
+                return f"{text[: words[at].start()]}{new}"
+    return ""
 
 
 def _whole(old: str, new: str) -> str:

@@ -4,7 +4,8 @@ A message far from the running topic's centroid makes the topic doubtful, and on
 stays far has it changed. How far is far is learned from the conversation: so much above its mean
 distance. A greeting or "by the way" makes a change easier; a pause is one only where nothing can
 be told from words. It compares words' stems, as TextTiling does (Hearst, 1997), with fading counts
-in the place of its blocks: on LoCoMo that finds changes better than a small embedder's vectors do.
+in the place of its blocks. On LoCoMo a small embedder's vectors do worse where talks begin with a
+greeting, and better where they do not (docs/benchmarks.md).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from vaultmind.language.reader import Intent, intent_of, intents_of
+from vaultmind.language.reader import POINTS, Intent, intent_of, intents_of
 from vaultmind.language.text import sentences
 from vaultmind.memory.words import content
 from vaultmind.types import Message
@@ -89,13 +89,12 @@ def orders_memory(sentence: str) -> bool:
 
 def _wish(text: str, hear: Understand) -> Intent:
     """Return what a message asks; one that only points back in its first sentence means that."""
-    intent = hear(text)
-    said = sentences(text)
-    if len(said) == 1 or intent.intent not in ("skip", "remember"):
+    intent, said = hear(text), sentences(text)
+    begun = text[said[0].start : said[0].end] if len(said) > 1 else ""
+    if not begun or len(begun.split()) > POINTS:
         return intent
-    first = hear(text[said[0].start : said[0].end])
-    points = first.intent == "skip" and first.scopes[:1] == ("before",)
-    return first if points else intent
+    first = hear(begun)
+    return first if first.intent == "skip" and first.scopes == ("before",) else intent
 
 
 def _spoken_of(messages: Sequence[Message], before: Sequence[int], at: int) -> Sequence[int]:

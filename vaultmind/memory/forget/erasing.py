@@ -32,7 +32,14 @@ from vaultmind.memory.audit import read_audit
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.erasure import Erased, Erasure, Found, Place, Preview
 from vaultmind.memory.forget.kinds import Ref, key_of
-from vaultmind.memory.forget.taking import OTHERS, Erasable, Taken, Target, refs_in_audit
+from vaultmind.memory.forget.taking import (
+    OTHERS,
+    Erasable,
+    Taken,
+    Target,
+    refs_in_audit,
+    with_links_moved,
+)
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.memory.match import find
 from vaultmind.memory.words import SOFT, bare, content, fold
@@ -118,6 +125,8 @@ class _Work:
 
     paths: list[str] = field(default_factory=list)
     faults: list[Place] = field(default_factory=list)
+    moved: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    """Block ids that a record has no more, each with what it is now."""
 
 
 class Erasing:
@@ -176,16 +185,17 @@ class Erasing:
             for number, item in enumerate(plan.items):
                 report(Progress(number, size, item.kind.name))
                 try:
-                    self._take(item, plan.wanted)
+                    work.moved[item.path.removesuffix(".md")] = self._take(item, plan.wanted)
                     work.paths.append(item.path)
                 except VaultMindError as error:
                     work.faults.append(Place(item.path, why=error.message))
+            self._move_links(plan, work)
             try:
                 _blank_logs(self._state_dir, plan.wanted)
             except OSError as error:
                 work.faults.append(Place("the log", why=str(error)))
             report(Progress(size, size, "cleaning the index"))
-            scrubbed = index.scrub(dict.fromkeys([item.path for item in plan.items]))
+            scrubbed = index.scrub(dict.fromkeys([item.path for item in plan.items] + work.paths))
             report(Progress(size, size, "searching for what is left"))
             erased = self._verified(plan, work, scrubbed, index)
             for agent in concerned:
@@ -197,20 +207,42 @@ class Erasing:
                 )
         return erased
 
-    def _take(self, item: Item, wanted: Wanted) -> None:
+    def _take(self, item: Item, wanted: Wanted) -> tuple[tuple[str, str], ...]:
         """Take it out of one file, as it stands then; what is hidden stays so whatever happens."""
-        taken = [item.taken]
+        taken, moved = [item.taken], [tuple[tuple[str, str], ...]()]
         self._hands.hide(one.ref for one in item.taken if one.ref)
 
         def change(file: FileText | None) -> str | None:
             if file is None:
                 return None
             new = item.kind.without(self._target(item.path, item.agent, file.text), wanted)
-            taken[0] = new.taken
+            taken[0], moved[0] = new.taken, new.moved
             return new.text if new.taken else None
 
         self._hands.edit(item.path, change)
         self._hands.hide(one.ref for one in taken[0] if one.ref)
+        return moved[0]
+
+    def _move_links(self, plan: Plan, work: _Work) -> None:
+        """Have the agents' records link to what paragraphs that lost sentences are called now."""
+        moved = {record: blocks for record, blocks in work.moved.items() if blocks}
+
+        def linked(text: str) -> str:
+            for record, blocks in moved.items():
+                text = with_links_moved(text, record, blocks)
+            return text
+
+        for agent in plan.agents if moved else ():
+            for path in sorted((self._paths.root / self._paths.memory(agent)).rglob("*.md")):
+                name = self._paths.relative(path)
+                text = self._text(name)
+                if linked(text) == text:
+                    continue
+                try:
+                    self._hands.edit(name, lambda file: linked(file.text) if file else None)
+                    work.paths.append(name)
+                except VaultMindError as error:
+                    work.faults.append(Place(name, why=error.message))
 
     # --- what would go --------------------------------------------------------------------
 

@@ -25,7 +25,8 @@ from vaultmind.types import MessageRef
 from vaultmind.vault.bullets import MARKER, plain
 from vaultmind.vault.edits import line_span, set_property
 from vaultmind.vault.nesting import ERASED_SOURCE, erased_line
-from vaultmind.vault.parts import Part, parts
+from vaultmind.vault.oneline import unescape
+from vaultmind.vault.parts import Part, content_block, parts
 from vaultmind.vault.paths import SESSION_ID, VaultPaths
 from vaultmind.vault.properties import front_matter
 from vaultmind.vault.replacing import TEMP_PREFIX
@@ -33,6 +34,7 @@ from vaultmind.vault.transcript import parse_session, render_message
 
 FRONT_MATTER = "front matter"
 _ID_AT_END = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+[ \t]*$")
+_SOURCES_AT_END = re.compile(r"(?: \[\[[^\[\]|]+\|source\]\])+$")
 _NAMED_BELOW = r"(?:[ \t]*\r?\n)*[ \t]*\^{}[ \t]*(?:\r?\n|$)"
 
 Files = Callable[[VaultPaths, str], Iterator[str]]
@@ -69,6 +71,8 @@ class Without:
 
     text: str
     taken: tuple[Taken, ...] = ()
+    moved: tuple[tuple[str, str], ...] = ()
+    """Block ids that are not there any more, each with what it is now; empty for gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +103,7 @@ def without_sentences(target: Target, wanted: Wanted) -> Without:
     """
     properties = without_properties(target.text, wanted)
     text, taken, limit = properties.text, list[Taken](), len(properties.text)
+    moved: list[tuple[str, str]] = []
     record = target.path.removesuffix(".md")
     for part in reversed(parts(text)):
         meant = wanted.means(target.agent, record, part.block)
@@ -109,11 +114,32 @@ def without_sentences(target: Target, wanted: Wanted) -> Without:
         left, gone = ("", part.text) if meant else _cut(part.text, wanted)
         if gone == part.text:
             text = _without_part(text, part)
+            moved += [(part.block, "")] if part.block else []
         else:
-            text = text[: part.start] + left + text[part.start + len(part.text) :]
+            below = text[part.start + len(part.text) :]
+            if part.block == content_block(_words(part.text)):  # an id that tells of what went
+                new = content_block(_words(left))
+                below = below.replace(f"^{part.block}", f"^{new}", 1)
+                moved.append((part.block, new))
+            text = text[: part.start] + left + below
         taken.append(Taken(place, gone))
     rest = without_lines(text, wanted)
-    return Without(rest.text, (*properties.taken, *reversed(taken), *rest.taken))
+    return Without(rest.text, (*properties.taken, *reversed(taken), *rest.taken), tuple(moved))
+
+
+def with_links_moved(text: str, record: str, moved: Sequence[tuple[str, str]]) -> str:
+    """Return a text whose links to a record's paragraphs go where these are now.
+
+    One that only names as a source what is gone goes too; one with words of its own leads to the
+    file.
+    """
+    for old, new in moved:
+        link = rf"\[\[{re.escape(record)}#\^{re.escape(old)}(?=[\]|])"
+        if not new:
+            text = re.sub(rf" ?{link}\|source\]\]", "", text)
+        to = f"[[{record}#^{new}" if new else f"[[{record}"
+        text = re.sub(link, lambda _, to=to: to, text)  # type: ignore[misc]
+    return text
 
 
 def without_lines(text: str, wanted: Wanted, spare: Sequence[Span] = ()) -> Without:
@@ -178,6 +204,11 @@ def _cut(body: str, wanted: Wanted) -> tuple[str, str]:
     shown = without_sources(plain(MARKER.sub("", left, count=1))[0])
     is_left = gone and not wanted.says(left) and any(map(str.isalnum, shown))
     return (left, gone) if is_left else ("", body)
+
+
+def _words(body: str) -> str:
+    """Return the words of a paragraph without its id and the links that name its sources."""
+    return unescape(_SOURCES_AT_END.sub("", _ID_AT_END.sub("", body)))
 
 
 def _without_part(text: str, part: Part) -> str:
