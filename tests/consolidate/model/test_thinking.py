@@ -118,9 +118,9 @@ def test_what_rules_and_model_both_hear_as_a_wish_to_forget_is_no_suggestion(
 
 
 def test_at_most_so_many_facts_are_kept_and_the_rest_is_counted(tmp_path: Path) -> None:
-    models = Models(tmp_path, answer(SOUND, named("CORE", "Swims twice a week", 3)))
-    found = models.extract(NURSE, max_facts=1)
-    assert len(texts(found)) == 1
+    told = answer(SOUND, named("CORE", "Swims twice a week", 3), summary=SUMMARY)
+    found = Models(tmp_path, told).extract(NURSE, max_facts=1)
+    assert (found.by, len(texts(found))) == ("queue.gguf", 1)
     assert "too many" in reasons(found).values()
 
 
