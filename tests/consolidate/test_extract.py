@@ -146,6 +146,11 @@ def test_the_labelled_dialogues_are_met_with_hardly_a_leak() -> None:
     assert right / (right + wrong) >= 0.80
 
 
+def test_at_most_so_many_facts_are_kept_and_the_rest_is_counted() -> None:
+    found = extract(talk("I live in Lund.", "a: Nice!", "I have two cats."), max_facts=1)
+    assert (len(found.facts), reasons(found)) == (1, {"too many"})
+
+
 def test_every_reason_is_a_known_one() -> None:
     found = run("Am I late?", "my password is hunter22", "she loves Bach", "I'm Bo", "I'm Bo")
     assert reasons(found) <= set(REASONS)

@@ -17,6 +17,10 @@ from vaultmind.memory.words import content
 from vaultmind.types import Message
 
 Understand = Callable[[str], Intent]
+REACH = 6
+"""The user's messages before a wish that it may mean."""
+AHEAD = 0.95
+"""Likelihood from which a wish means all that follows."""
 BEYOND_DOUBT = 0.9
 """Likelihood from which a message is hidden as soon as it is written down."""
 _OF_A_MACHINE = re.compile(
@@ -58,7 +62,7 @@ def unkept(
             found.setdefault(said, at)
         if "this" in intent.scopes or not earlier:
             found.setdefault(at, at)
-        if intent.scopes[:1] == ("after",):
+        if intent.scopes[:1] == ("after",) and intent.confidence >= AHEAD:
             ahead = at
     for at, asker in list(found.items()):
         found.update((n, asker) for n in _echoes(messages, spoken, at) if n not in found)
@@ -98,11 +102,11 @@ def _wish(text: str, hear: Understand) -> Intent:
 
 
 def _spoken_of(messages: Sequence[Message], before: Sequence[int], at: int) -> Sequence[int]:
-    """Return the user's earlier messages that share a word with one that asks; else the last."""
+    """Return which of the user's last messages share a word with one that asks; else the last."""
     own = content(messages[at].text)
     shared = [
         n
-        for n in before
+        for n in before[-REACH:]
         if any(word.same(other) for word in own for other in content(messages[n].text))
     ]
     return shared or before[-1:]

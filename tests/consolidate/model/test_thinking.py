@@ -117,13 +117,6 @@ def test_what_rules_and_model_both_hear_as_a_wish_to_forget_is_no_suggestion(
     assert (gone.text, gone.asked, gone.doubt) == ("I like black coffee", True, "")
 
 
-def test_at_most_so_many_facts_are_kept_and_the_rest_is_counted(tmp_path: Path) -> None:
-    told = answer(SOUND, named("CORE", "Swims twice a week", 3), summary=SUMMARY)
-    found = Models(tmp_path, told).extract(NURSE, max_facts=1)
-    assert (found.by, len(texts(found))) == ("queue.gguf", 1)
-    assert "too many" in reasons(found).values()
-
-
 # --- what a model is shown ----------------------------------------------------------------
 
 
