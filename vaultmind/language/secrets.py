@@ -13,8 +13,9 @@ from vaultmind.language.network import Reading, network
 from vaultmind.language.text import sentences
 from vaultmind.redact import Masked, mask
 
-LIKELY, PART = 0.85, 0.5
-"""Likelihood from which a sentence holds a secret, and from which a word is a part of it."""
+LIKELY, CERTAIN, PART = 0.85, 0.985, 0.5
+"""Likelihood from which a sentence holds a secret: of what is said, and of what the person asked to
+have remembered, which must not be lost; and from which a word is a part of it."""
 MOST_LETTERS = 400
 """Letters of a sentence that are read."""
 MOST_SENTENCES = 40
@@ -22,10 +23,13 @@ MOST_SENTENCES = 40
 _KIND = "password"
 
 
-def mask_secrets(text: str) -> Masked:
-    """Return a text without its secrets: those that `mask` finds, and those that are read."""
+def mask_secrets(text: str, least: float = LIKELY) -> Masked:
+    """Return a text without its secrets: those that `mask` finds, and those that are read.
+
+    `least`: the likelihood from which a sentence holds one.
+    """
     done = mask(text)
-    spans = list(_found(done.text))
+    spans = [(start, end) for start, end, likely in _found(done.text) if likely >= least]
     if not spans:
         return done
     shown, last = [], 0
@@ -37,8 +41,8 @@ def mask_secrets(text: str) -> Masked:
 
 
 @lru_cache(maxsize=2048)
-def _found(text: str) -> tuple[tuple[int, int], ...]:
-    """Return where secrets stand in a text."""
+def _found(text: str) -> tuple[tuple[int, int, float], ...]:
+    """Return where secrets may stand in a text, each with how likely its sentence holds one."""
     said = list(sentences(text))
     if len(said) > MOST_SENTENCES:
         return ()
@@ -51,8 +55,9 @@ def _found(text: str) -> tuple[tuple[int, int], ...]:
     )
 
 
-def _in_sentence(text: str, start: int, reading: Reading) -> Iterator[tuple[int, int]]:
-    if reading.heads["secret"]["yes"] < LIKELY:
+def _in_sentence(text: str, start: int, reading: Reading) -> Iterator[tuple[int, int, float]]:
+    likely = reading.heads["secret"]["yes"]
+    if likely < LIKELY:
         return
     marked = [
         (start + word.start, start + word.end)
@@ -60,8 +65,9 @@ def _in_sentence(text: str, start: int, reading: Reading) -> Iterator[tuple[int,
         if share >= PART
     ]
     for first, last in _joined(marked, text):
-        if "‹" not in text[first:last]:
-            yield first, last
+        masked = "‹" in text[first:last] or text.rfind("‹", 0, first) > text.rfind("›", 0, first)
+        if not masked and any(map(str.isalnum, text[first:last])):
+            yield first, last, likely
 
 
 def _joined(spans: list[tuple[int, int]], text: str) -> Iterator[tuple[int, int]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from vaultmind.errors import BadArgument, DamagedMemory
-from vaultmind.language.secrets import mask_secrets
+from vaultmind.language.secrets import CERTAIN, mask_secrets
 from vaultmind.memory.audit import JOINT
 from vaultmind.memory.brain import (
     Brain,
@@ -108,7 +108,7 @@ def safe_write(write: MemoryWrite) -> tuple[MemoryWrite, tuple[str, ...]]:
 
     Raises BadArgument for an agent that can be none, for texts that are empty or too long.
     """
-    kinds = mask_secrets(write.text).kinds if write.op != "forget" else ()
+    kinds = mask_secrets(write.text, CERTAIN).kinds if write.op != "forget" else ()
     safe = replace(
         write, agent=agent_name(write.agent), text=_stored(write.text), old=_stored(write.old),
         reason=_stored(write.reason), hold=_stored(write.hold), quote=mask(write.quote).text,
@@ -122,7 +122,7 @@ def safe_write(write: MemoryWrite) -> tuple[MemoryWrite, tuple[str, ...]]:
 
 
 def _stored(text: str) -> str:
-    return one_line(mask_secrets(text).text)
+    return one_line(mask_secrets(text, CERTAIN).text)
 
 
 def plan(brain: str | None, archive: str, ask: Ask) -> Step:

@@ -64,7 +64,7 @@ _SLOT = _pattern(
 """What somebody has one of."""
 _STATE = _pattern(
     r"is|are|am|i'm|have|has|had|takes?|uses?|costs?|weighs|starts?|ends?|begins?|opens?|closes?|"
-    r"keep|kept|wakes?|gets up|wstaj\w+|встает|встаю|ma|mam|mają|mamy|jest|są|to|"
+    r"runs?|keep|kept|wakes?|gets up|wstaj\w+|встает|встаю|ma|mam|mają|mamy|jest|są|to|"
     r"używa\w*|kosztuje|waży|zaczyna\w*|kończy|trwa|у|есть|это|использу\w+|пользу\w+|стоит|весит|начина\w+|длится|храним|хранятся"
 )
 """What holds now and may have another number next: an event ("ran 5 km") may happen again."""
