@@ -37,7 +37,7 @@ _CUES = {
     "reply": _pattern(r"(?:answers?|reply|replies|respond)(?: (?:to )?me)? in"),
     "odpowiedź": _pattern(r"odpowiada\w+(?: mi)? po|отвеча\w+(?: мне)? по"),
     "age": _pattern(
-        rf"(?:is|am|i'm|aged|turned|turns|skończył\w*|ma|mam|исполнилось|мне|ему|ей|\w{{3,12}})"
+        rf"(?:is|am|i'm|aged|turned|turns|skończył\w*|ma|mam|исполнилось|мне|ему|ей)"
         rf"{_NOW}(?= \d{{1,3}}(?: (?:years old|now|lat|lata|год|года|лет))?\W*$)"
     ),
 }
