@@ -31,6 +31,11 @@ def test_aliases_and_tags_come_in_every_form() -> None:
     assert parse_note("---\naliases: [x, 7]\ntags: null\n---\n").aliases == ("x", "7")
 
 
+def test_a_number_in_quotes_is_text() -> None:
+    told = parse_note('---\na: 24257404\nb: \'24257404\'\nc: "true"\nd: ["1", 1]\n---\n').properties
+    assert told == {"a": 24257404, "b": "24257404", "c": "true", "d": ["1", 1]}
+
+
 # --- blocks -------------------------------------------------------------------------------
 
 

@@ -60,16 +60,6 @@ _DAY_MONTH = re.compile(
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _ENDS = re.compile(r"(?:[!?…:\n]|(?:\w{4}|\d|[)”»])\.)\W*$")
 """What a sentence ends in; `Mr.` ends none."""
-_VERB = re.compile(
-    r"(?:is|was|has|had|will|can|does|did|would|and|or|[a-z]{2,}[^s\W]s|moved|got|"
-    r"mieszka|pracuje|lubi|woli|chce|zna|gra|uczy|"
-    r"[^\W\d_]{2,}(?:uje|ła|ął|ał|ił|ył)|[^\W\d_]{2,}(?:[еёияю]т|тся|ал|ил|ел|ла|лась|лся))"
-)
-"""What follows a name that opens a claim: a verb of somebody else's, or one more name."""
-_OWN_VERB = re.compile(
-    r"[^\W\d_]+(?:s|ed|ing|uje|ał|ała|ił|iła|[еёияю]т|тся|ал|ила|ала|ился|ться|ть)"
-)
-"""What opens a claim of the person without naming them (`Lives in …`)."""
 _NOT = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|neither|without|cannot|cant|dont|doesnt|\w+n['’]t|"
     r"nah|nope|nie|niema|nigdy|bez|zaden|zadn\w+|brak|nikt|nic|не|нет|никогда|без|никто|ничего|никак\w+|"

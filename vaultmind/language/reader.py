@@ -293,7 +293,8 @@ def _told_to(text: str, names: tuple[str, ...]) -> Intent:
             continue
         rest = text[word.end() :]
         order = intent_of(f"{'запомни' if russian else 'remember'}{rest}")
-        question = intent_of(f"{text[: word.start()]}{'ты' if russian else 'you'}{rest}")
+        before = re.sub(r"\bdoes\s+$", "do ", text[: word.start()])  # "does Dexter": "do you"
+        question = intent_of(f"{before}{'ты' if russian else 'you'}{rest}")
         asks = (order if at == 1 and order.intent == "remember" else None, question)
         for intent in filter(None, asks):
             if intent.intent in ("remember", "recall") and intent.confidence >= SURE:

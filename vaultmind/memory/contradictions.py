@@ -95,8 +95,8 @@ _ASIDE = re.compile(
 )
 _LEAD = re.compile(r"^\W*(?:update|correction|change|fyi|zmiana|poprawka|обновление|поправка): ")
 _TAIL = re.compile(
-    r"(?:[,.;!]? +(?:now|currently|these days|since \w+|as of .+|for good|again|last \w+|teraz|"
-    r"obecnie|od \w+|теперь|сейчас|с \w+))*[.!]*$"
+    r"(?<![.!])(?:[,.;!]? (?:now|currently|these days|since \w+|as of .+|for good|again|last \w+|"
+    r"teraz|obecnie|od \w+|теперь|сейчас|с \w+))*[.!]*$"
 )
 _NUMBER_WORDS = [
     "one jeden jedna jedno jednego jedną один одна одно одного одну",

@@ -18,8 +18,6 @@ MAX_FRONT_MATTER = 64_000
 MAX_DEPTH = 50
 """Number of lists and mappings inside each other, beyond which the parser's stack is at risk."""
 
-_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-"""Gives every value as the text that was typed; the slow one where libyaml is missing."""
 _BOUNDARY = re.compile(r"(?m)^---[ \t]*\r?$")
 _KEY_LINE = re.compile(r"(?m)^([^\s:#\[\]{}][^:\r\n]*):(?:[ \t]([^\r\n]*))?\r?$")
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9]\d{0,17})")
@@ -40,6 +38,18 @@ class FrontMatter:
     """Why it could not be read whole; `properties` then holds what could be."""
 
 
+class _Quoted(str):
+    """A value that stands in quotes or in a block: text, whatever it looks like."""
+
+
+class _Loader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[misc]
+    """Gives every value as the text that was typed; the slow one where libyaml is missing."""
+
+    def construct_scalar(self, node: yaml.ScalarNode) -> str:
+        value = str(super().construct_scalar(node))
+        return _Quoted(value) if node.style else value
+
+
 class _Handler(YAMLHandler):
     """The YAML that Obsidian reads: three dashes, plain values, no aliases, no great depth."""
 
@@ -48,7 +58,7 @@ class _Handler(YAMLHandler):
     def load(self, fm: str, **_: object) -> Any:  # noqa: ANN401
         """Return the values of a front matter; raise for what would fell the parser."""
         _check(fm)
-        return _shown(super().load(fm, Loader=_LOADER))
+        return _shown(super().load(fm, Loader=_Loader))
 
 
 _HANDLER = _Handler()
@@ -109,7 +119,7 @@ def _check(source: str) -> None:
     if "*" not in source and sum(map(source.count, "[{-?:")) <= MAX_DEPTH:
         return
     depth = 0
-    for event in yaml.parse(source, Loader=_LOADER):
+    for event in yaml.parse(source, Loader=_Loader):
         if isinstance(event, yaml.AliasEvent):
             raise ValueError("aliases (*name) are not read")
         depth += isinstance(event, yaml.CollectionStartEvent)
@@ -127,6 +137,8 @@ def _shown(value: Any) -> Any:  # noqa: ANN401
         if is_link and all(isinstance(part, str) for part in value[0]):
             return f"[[{', '.join(value[0])}]]"
         return [_shown(one) for one in value]
+    if isinstance(value, _Quoted):
+        return str(value)
     if not isinstance(value, str):
         return value
     return int(value) if _INTEGER.fullmatch(value) else _CONSTANTS.get(value.lower(), value)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from vaultmind import __version__
 from vaultmind.errors import VaultMindError
+from vaultmind.index.folder import walked
 from vaultmind.serve.call import Call
 from vaultmind.serve.op import NOT_MCP, operation
 from vaultmind.serve.ops.changes import waiting_for, waiting_words
@@ -20,6 +21,7 @@ from vaultmind.serve.ops.search import index_words, seen_state, sends_words
 from vaultmind.serve.ops.sources import phase, state_notes, state_words
 from vaultmind.serve.show import FOR_PERSON, Reader, in_words, words
 from vaultmind.types import Caller, IndexState
+from vaultmind.vault.scan import conflict_fault
 
 if TYPE_CHECKING:
     from vaultmind.app import App
@@ -263,11 +265,15 @@ def _index(app: App, caller: Caller) -> Iterator[Check]:
 
 
 def _files(app: App, caller: Caller) -> Iterator[Check]:
-    state, told = app.index.state(), app.index.outlet.names
-    faults = [one for one in state.faults if told(one.path, caller)]
+    state, outlet = app.index.state(), app.index.outlet
+    rules = outlet.rules
+    known = (one for one in state.faults if not rules.is_conflict_copy(one.path))
+    in_memory = walked(app.config.memory_dir, outlet.folder, rules)  # now: no index may know yet
+    copies = (conflict_fault(path) for path in in_memory if rules.is_conflict_copy(path))
+    faults = [one for one in (*copies, *known) if outlet.names(one.path, caller)]
     for fault in faults[:SHOWN_FAULTS]:
         mend = "It was left alone; mend or exclude it (index.exclude)."
-        if "conflict" in fault.reason:
+        if rules.is_conflict_copy(fault.path):
             mend = "Compare it with its original in Obsidian, then remove one of them."
         elif fault.severity == "partial":
             mend = "It is indexed all the same; open it in Obsidian and mend what is named."
