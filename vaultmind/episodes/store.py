@@ -31,7 +31,7 @@ from vaultmind.episodes.types import (
 from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.redact import mask
 
-FILE, VERSION = "episodes.db", 3
+FILE, VERSION = "episodes.db", 4
 """Raise the version when the same note would give other rows."""
 MOST_TASKS = 5000
 """Of a source, the newest: those that a new one is compared with."""

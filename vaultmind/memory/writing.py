@@ -360,11 +360,14 @@ class FactWriter:
         Raises Held for what waits.
         """
         write, words, agent = ask.write, ask.write.text, ask.write.agent
+        both = dict.fromkeys(ask.words)  # notes of agents may hold what a message has masked
         if decision.verdict != "allow" or write.hold:
-            if self._hiding.finds(agent, words):
+            if any(self._hiding.finds(agent, one) for one in both):
                 raise Held(Decision("suggest", write.hold or decision.reason), step)
             return step.outcome, ()
-        refs = self._hiding.saying(agent, words, self._stores.naming(write.caller))
+        naming = self._stores.naming(write.caller)
+        said = (self._hiding.saying(agent, one, naming) for one in both)
+        refs = tuple(dict.fromkeys(ref for each in said for ref in each))
         hid = self._hiding.hide(refs)
         own = stands_in_own_text(self.brains.text(ask.path), words)
         here = f"in {ask.path} as your own text; edit it there."
