@@ -115,7 +115,7 @@ def test_a_negation_on_one_side_alone_makes_a_fact_wait(app: App, text: str, quo
     [
         "the code is %%100%%% and `rm`",
         "on [[My page#^m1|page]] with <!-- cats",
-        "words ^k3f9 “in” quotes” %%",
+        "words ^fact “in” quotes” %%",
         "I like " + "very " * 100 + "odd words",
     ],
 )

@@ -30,7 +30,7 @@ GROUPS: dict[str, tuple[tuple[str, ...], float]] = {
     "forget": (("forget", "forget_topic"), 0.75),
     "correct": (("correct",), 0.8),
     "skip": (("skip_this", "skip_before", "skip_after"), 0.7),
-    "recall": (("recall", "show"), 0.6),
+    "recall": (("recall", "show"), 0.7),
 }
 """Labels that lead to the same act, and the likelihood from which it is done: what destroys needs
 more."""
@@ -52,6 +52,12 @@ _FOR_NOW = re.compile(
     r"\b(?:for (?:now|a (?:moment|minute|second))|na (?:razie|chwilę)|пока)\b", re.I
 )
 """Who means that does not mean the memory."""
+_NOT = re.compile(r"[,;—-]? (?:not|a nie|nie|а не|не) ([^,;.!?]{1,60})[.!?\s]*$", re.I)
+"""How a correction ends that names what was wrong: "Thursday, not Tuesday"."""
+_ANNOUNCES = re.compile(
+    r"about to (?:say|tell)|(?:teraz|zaraz) powiem|сейчас (?:скажу|расскажу)", re.I
+)
+"""Who says that means what follows."""
 _TRIM = " \t\r\n,.;:!?-–—*(\"'„”“«»"
 
 
@@ -215,6 +221,11 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
     if label == "forget_topic" and not payload:  # "wipe your memory" means no one fact
         begin, end = trimmed(text, 0, len(text))
         payload = text[begin:end]
+    if group == "correct" and (denied := _NOT.search(text)):
+        old_begin, old_end = trimmed(text, *denied.span(1))
+        if begin >= denied.start():  # the words that are wrong are not the new ones
+            begin, end = trimmed(text, text.rfind(",", 0, denied.start()) + 1, denied.start())
+        payload = text[begin:end]
     named: dict[str, IntentName] = {
         "forget": "forget_topic" if payload else "forget_that",
         "recall": "show_memory" if label == "show" else "recall",
@@ -240,6 +251,8 @@ def _scopes(asks: dict[str, float], text: str) -> tuple[Scope, ...]:
 
     What is so short tells nothing itself: "please don't save that".
     """
+    if _ANNOUNCES.search(text):
+        return ("after",)
     if ":" not in text and len(text.split()) <= POINTS:
         return (
             ("before",)
@@ -288,13 +301,15 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 def _told_to(text: str, names: tuple[str, ...]) -> Intent:
     """Return what "tell Dexter that I row" or "what does Dexter know of me" asks an agent."""
     known, russian = Names(names), re.search("[а-яё]", text.lower())
+    polish = re.search(r"\b(?:wie|co)\b", text.lower())
+    you = "ты" if russian else "ty" if polish else "you"
     for at, word in enumerate(list(re.finditer(r"[\w-]+", text))[:NAMED_WITHIN]):
         if not at or not known.meant(fold_word(word.group())):
             continue
         rest = text[word.end() :]
         order = intent_of(f"{'запомни' if russian else 'remember'}{rest}")
         before = re.sub(r"\bdoes\s+$", "do ", text[: word.start()])  # "does Dexter": "do you"
-        question = intent_of(f"{before}{'ты' if russian else 'you'}{rest}")
+        question = intent_of(f"{before}{you}{re.sub(r'^ wie ', ' wiesz ', rest)}")
         asks = (order if at == 1 and order.intent == "remember" else None, question)
         for intent in filter(None, asks):
             if intent.intent in ("remember", "recall") and intent.confidence >= SURE:

@@ -78,6 +78,8 @@ def corrected(
         text = _put(fact.text, said, old, new)
         return Change(fact, text or _whole(fact.text, new))
     if that is not None and (text := _alike(that.text, new)):
+        if _is_anothers(that, said, old, new):
+            return None
         whole = _continued(that.text, new) or _whole(that.text, new)
         return Change(that, text if text != new else whole)
     return Change(None, new) if len(WORD.findall(new)) >= FRAGMENT else None
@@ -108,6 +110,8 @@ def _put(text: str, said: str, old: str, new: str) -> str:
     """Return a fact with the new words in the place of the old; empty where that is not certain."""
     before = WORD.findall(said[: max(0, said.rfind(new))])
     small = before[-1] if before and not content(before[-1]) else ""
+    if is_count(old) and not any(map(is_count, WORD.findall(new))):
+        return ""
     if is_count(old):  # "4 cats", for what is counted may be another
         new += re.split(r"[,;.!?]", said[said.find(new) + len(new) :])[0].rstrip()
     spans, given = _spans(text, old), WORD.findall(new)
