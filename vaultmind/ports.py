@@ -114,10 +114,6 @@ class MessageVectors(Protocol):
         """
         ...
 
-    def wait_for_vectors(self, timeout_seconds: float) -> bool:
-        """Return once all that is known now has its vector or never will; False on a timeout."""
-        ...
-
 
 class Forgotten(Protocol):
     """What must not be shown: the tombstones, as the index and the ways out see them."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from vaultmind.consolidate.extract import Heard, extract
+from vaultmind.consolidate.extract import Readings, extract
 from vaultmind.consolidate.types import REASONS, Extraction
 from vaultmind.types import Fact, Message, Role
 
@@ -108,8 +108,8 @@ def test_a_fact_said_twice_is_kept_once_with_both_as_evidence() -> None:
 
 def test_what_cannot_be_read_alone_is_left_to_a_better_reader() -> None:
     unclear, clear = "It's on the 21st and she'll fly in", "I'm allergic to shellfish"
-    heard = Heard.of([unclear, clear])
-    assert heard.alone(unclear) < heard.alone(clear)
+    read = Readings.of([unclear, clear])
+    assert read.alone(unclear) < read.alone(clear)
 
 
 def test_what_was_asked_for_is_kept_whatever_a_reader_says() -> None:

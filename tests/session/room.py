@@ -55,9 +55,6 @@ class NoVectors:
     def message_vectors(self, path: str, wanted: Collection[str]) -> dict[str, Matrix]:
         return {}
 
-    def wait_for_vectors(self, timeout_seconds: float) -> bool:
-        return True
-
 
 class SomeVectors:
     """Implements ports.MessageVectors over texts: those of `late` blocks come when let go."""
@@ -77,9 +74,6 @@ class SomeVectors:
         self.asked.append(set(wanted))
         there = [one for one in wanted if one in self.texts and one not in self.late]
         return {one: self._embedder.embed_query(self.texts[one]) for one in there}
-
-    def wait_for_vectors(self, timeout_seconds: float) -> bool:
-        return not self.late
 
 
 class Room:

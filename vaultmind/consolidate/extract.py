@@ -89,12 +89,12 @@ def extract(
         if one.fault and any(map(str.isalnum, one.text))
     ]
     pieces = {one.text: _pieces(one) for one in said if not one.fault}
-    heard = Heard.of(
+    read = Readings.of(
         [*(one.text for one in said), *(piece for x in pieces.values() for piece in x)]
     )
-    told = [heard.manner(one.text) for one in said]
+    told = [read.manner(one.text) for one in said]
     earnest = list(_earnest(said, told, dropped))
-    found, unclear = _found(earnest, pieces, heard)
+    found, unclear = _found(earnest, pieces, read)
     kept, gone = _still_so(found, said, told)
     facts, twins = once([*_forgets(said), *kept])
     merged = settle(facts, talk, brain, max_facts)
@@ -226,7 +226,7 @@ def _pieces(one: Utterance) -> list[str]:
 
 
 def _found(
-    said: Sequence[Utterance], pieces: Mapping[str, Sequence[str]], heard: Heard
+    said: Sequence[Utterance], pieces: Mapping[str, Sequence[str]], read: Readings
 ) -> tuple[list[tuple[Candidate, Utterance]], list[Dropped]]:
     """Return the facts among what the user said, in order, and what is unclear by itself."""
     found: list[tuple[Candidate, Utterance]] = []
@@ -234,14 +234,14 @@ def _found(
     for one in said:
         asked = one.intent.intent == "remember"
         worth = [
-            piece for piece in pieces[one.text] if asked or 1 - heard.sort(piece)["SKIP"] >= KEEPS
+            piece for piece in pieces[one.text] if asked or 1 - read.sort(piece)["SKIP"] >= KEEPS
         ]
         if not worth:
             continue
-        clear = [piece for piece in worth if asked or heard.alone(piece) >= STANDS]
-        text = max(clear, key=len) if clear else max(worth, key=heard.alone)
-        text = text if asked else _without_lead(text, clear, heard)
-        likely = heard.sort(text)
+        clear = [piece for piece in worth if asked or read.alone(piece) >= STANDS]
+        text = max(clear, key=len) if clear else max(worth, key=read.alone)
+        text = text if asked else _without_lead(text, clear, read)
+        likely = read.sort(text)
         category = max(WEIGHT, key=lambda name, likely=likely: likely[name])  # type: ignore[misc]
         if clear:
             found.append((_candidate(category, text, one, asked=asked), one))
@@ -250,7 +250,7 @@ def _found(
     return found, unclear
 
 
-def _without_lead(text: str, clear: Sequence[str], heard: Heard) -> str:
+def _without_lead(text: str, clear: Sequence[str], read: Readings) -> str:
     """Return a piece without the clauses before its fact that tell nothing: "Last thing, ...".
 
     What is left must be a fact by itself, and what is left out none.
@@ -259,7 +259,7 @@ def _without_lead(text: str, clear: Sequence[str], heard: Heard) -> str:
         lead = text.casefold().removesuffix(rest.casefold())
         if lead != text.casefold() and lead and not values(lead):
             own = statement(lead)
-            if own in heard.readings and heard.sort(own)["SKIP"] >= TELLS_NOTHING:
+            if own in read.heads and read.sort(own)["SKIP"] >= TELLS_NOTHING:
                 return rest
     return text
 
@@ -273,32 +273,33 @@ def _candidate(category: Category, text: str, one: Utterance, *, asked: bool = F
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class Readings:
     """What the network makes of some texts, which it reads together."""
 
-    readings: Mapping[str, Mapping[str, Mapping[str, float]]]
+    heads: Mapping[str, Mapping[str, Mapping[str, float]]]
+    """By text, head and label, how likely it is."""
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> Heard:
+    def of(cls, texts: Iterable[str]) -> Readings:
         """Read texts, each once."""
         each = list(dict.fromkeys(texts))
-        read = network().read("facts", each)
-        return cls({text: one.heads for text, one in zip(each, read, strict=True)})
+        found = network().read("facts", each)
+        return cls({text: one.heads for text, one in zip(each, found, strict=True)})
 
     def sort(self, text: str) -> Mapping[str, float]:
         """Return how likely a text is a fact of each sort, or nothing to keep (`SKIP`)."""
-        return self.readings[text]["fact"]
+        return self.heads[text]["fact"]
 
     def alone(self, text: str) -> float:
         """Return how likely a text can be understood by itself."""
-        return self.readings[text]["alone"]["alone"]
+        return self.heads[text]["alone"]["alone"]
 
     def manner(self, text: str) -> str:
         """Return in what manner a text is said, the likeliest odd one where it may be odd.
 
         What corrects itself in one breath is `broken`: nobody knows which half of it holds.
         """
-        told = self.readings[text]["manner"]
+        told = self.heads[text]["manner"]
         if told["plain"] + told["back"] < SURE:
             return max(ODD, key=lambda name: told[name])
         if told["back"] < BACK_FROM:

@@ -33,7 +33,7 @@ from vaultmind.consolidate.ask import (
     text_of,
     transcript,
 )
-from vaultmind.consolidate.extract import WEIGHT, Heard, extract, once, settle
+from vaultmind.consolidate.extract import WEIGHT, Readings, extract, once, settle
 from vaultmind.consolidate.ground import share_of, supported
 from vaultmind.consolidate.summarise import (
     ExtractiveSummariser,
@@ -232,8 +232,8 @@ def _judged(one: Mapping[str, Any], known: Sequence[Fact], job: _Job) -> Candida
     heard = [replace(each, text=each.text) for each in job.messages if key_of(each) in evidence]
     if fault := supported(text, heard):
         return Dropped(text, fault.reason, evidence, category, fault.detail)
-    heard_as = Heard.of([nearest.text, text])
-    told = [heard_as.sort(nearest.text), heard_as.sort(text)]
+    read = Readings.of([nearest.text, text])
+    told = [read.sort(nearest.text), read.sort(text)]
     asked = nearest.intent.intent in ("remember", "correct")
     if category in ("SKIP", "DELETE") or (
         not asked and min(each["SKIP"] for each in told) >= PASSING

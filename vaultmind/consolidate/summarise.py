@@ -166,10 +166,7 @@ class Quote:
 class ExtractiveSummariser:
     """Implements `Summariser`. `understand` knows the person's own phrases, where given."""
 
-    def __init__(
-        self,
-        understand: Understand | None = None,
-    ) -> None:
+    def __init__(self, understand: Understand | None = None) -> None:
         self._understand = understand
 
     def session(self, messages: Sequence[Message], language: str) -> Summary:
@@ -209,7 +206,6 @@ class ExtractiveSummariser:
 
     def _quotes(self, messages: Sequence[Message], language: str) -> list[Quote]:
         """Return the sentences of a conversation that may be told, in order."""
-
         found = []
         for one in read_talk(messages, self._understand).said:
             asks, message = one.fault == "question", messages[one.at]

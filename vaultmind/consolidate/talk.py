@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cache
 
 from vaultmind.consolidate.types import Reason
 from vaultmind.language.reader import Intent, intent_of
@@ -109,18 +108,9 @@ def key_of(message: Message) -> str:
     return message.id or message.block
 
 
-@cache
-def default_understand() -> Understand:
-    """Return what hears the phrases that ship."""
-    return intent_of
-
-
-def read_talk(
-    messages: Sequence[Message],
-    understand: Understand | None = None,
-) -> Talk:
+def read_talk(messages: Sequence[Message], understand: Understand | None = None) -> Talk:
     """Return a conversation taken apart. `understand`: the person's own phrases, where given."""
-    hear = understand or default_understand()
+    hear = understand or intent_of
     gone = unkept(messages, hear)
     said: list[Utterance] = []
     days: dict[str, date] = {}

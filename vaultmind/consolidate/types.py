@@ -162,7 +162,6 @@ class Resources:
     clock: Clock
     device: str
     """Whose sessions are consolidated: each device its own."""
-    """Returns what embeds, after a short wait for one that is being loaded."""
 
 
 @dataclass(frozen=True, slots=True)

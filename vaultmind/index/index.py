@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 from vaultmind.config import Config
@@ -87,9 +86,7 @@ class Index:
         named = config.index
         opening = embedder or (lambda: open_embedder(named.embedder, named.embedder_key_env))
         store = store or ChromaStore(config.state_dir / "chroma", url=named.chroma_url)
-        self.message_vectors = self._embedding = Vectors(
-            self._columns, store, opening, self._step, partial(self.wait_ready, vectors=True)
-        )
+        self.message_vectors = self._embedding = Vectors(self._columns, store, opening, self._step)
         """What a conversation in memory is searched with. Implements ports.MessageVectors."""
         self._embedding.owns_embedder = is_vault
         self.outlet = Outlet(reader, lambda: self._sync.rules, withheld, folder)

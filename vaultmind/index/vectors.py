@@ -57,12 +57,9 @@ class Vectors:
         store: ChromaStore,
         open_embedder: Callable[[], Embedder | None],
         on_step: Callable[[], None],
-        wait: Callable[[float], bool] = lambda seconds: False,
     ) -> None:
-        """Take as `wait` what waits for all vectors, at most so many seconds."""
         self._columns, self._database, self._store = columns, columns.database, store
         self._open_embedder, self._on_step = open_embedder, on_step
-        self.wait_for_vectors = wait
         self.owns_embedder = True
         """Whether closing it closes the embedder too."""
         self._opened: Embedder | None = None

@@ -51,13 +51,13 @@ MOST_LETTERS = 600
 _FOR_NOW = re.compile(
     r"\b(?:for (?:now|a (?:moment|minute|second))|na (?:razie|chwilę)|пока)\b", re.I
 )
-"""Who means that does not mean the memory."""
+"""Whoever says that does not mean the memory."""
 _NOT = re.compile(r"[,;—-]? (?:not|a nie|nie|а не|не) ([^,;.!?]{1,60})[.!?\s]*$", re.I)
 """How a correction ends that names what was wrong: "Thursday, not Tuesday"."""
 _ANNOUNCES = re.compile(
     r"about to (?:say|tell)|(?:teraz|zaraz) powiem|сейчас (?:скажу|расскажу)", re.I
 )
-"""Who says that means what follows."""
+"""Whoever says that means what comes next."""
 _TRIM = " \t\r\n,.;:!?-–—*(\"'„”“«»"
 
 
@@ -87,7 +87,9 @@ class Intent:
 
 NONE = Intent()
 _read: dict[str, Intent] = {}
+"""What was read in messages."""
 MOST_READ = 4096
+"""Messages of which that is kept."""
 
 
 class Reader:
@@ -177,13 +179,9 @@ def intent_of(text: str) -> Intent:
 def intents_of(texts: Sequence[str]) -> list[Intent]:
     """Return what each message asks: many are read together, and what was read is kept."""
     found = {text: _read[text] for text in texts if text in _read}
-    places = [
-        (text, *place)
-        for text in dict.fromkeys(texts)
-        if text not in found
-        for place in _windows(readable(text))
-    ]
-    readings = network().read("asks", [readable(text)[a:b] for text, a, b in places])
+    shown = {text: readable(text) for text in texts if text not in found}
+    places = [(text, *place) for text in shown for place in _windows(shown[text])]
+    readings = network().read("asks", [shown[text][a:b] for text, a, b in places])
     for (text, start, _), reading in zip(places, readings, strict=True):
         intent, best = _decided(reading, text, start), found.get(text, NONE)
         if intent.confidence > best.confidence or not best.lang:
@@ -254,11 +252,8 @@ def _scopes(asks: dict[str, float], text: str) -> tuple[Scope, ...]:
     if _ANNOUNCES.search(text):
         return ("after",)
     if ":" not in text and len(text.split()) <= POINTS:
-        return (
-            ("before",)
-            if asks["skip_before"] + asks["skip_this"] > asks["skip_after"]
-            else ("after",)
-        )
+        ahead = asks["skip_after"] >= asks["skip_before"] + asks["skip_this"]
+        return ("after",) if ahead else ("before",)
     names: tuple[Scope, ...] = ("this", "before", "after")
     shares = {name: asks[f"skip_{name}"] for name in names}
     ordered = sorted(names, key=lambda name: -shares[name])

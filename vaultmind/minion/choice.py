@@ -65,11 +65,6 @@ class Done(Generic[T]):
         """Tell whether a model should have done it and may another time."""
         return self.value is None and bool(self.failures)
 
-    @property
-    def untried(self) -> bool:
-        """Tell whether that is no try: one that might have done it was not asked at all."""
-        return self.capped or self.resting
-
 
 class Minion:
     """The models of a configuration. Each is opened when it is first needed, and once."""
