@@ -42,7 +42,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"terminal"}),
         frozenset({"options"}),
         frozenset({"made", "processes", "connect", "minion"}),
-        frozenset({"commands", "talks", "demo", "chat"}),
+        frozenset({"commands", "demo", "chat"}),
         frozenset({"main"}),
     ),
     "index": (

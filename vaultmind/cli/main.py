@@ -11,7 +11,7 @@ import click
 from click.exceptions import NoSuchCommand
 
 from vaultmind import __version__
-from vaultmind.cli import commands, talks  # noqa: F401  (they declare themselves)
+from vaultmind.cli import commands  # noqa: F401  (they declare themselves)
 from vaultmind.cli.made import MADE
 from vaultmind.cli.options import VaultGroup, settings_of
 from vaultmind.cli.terminal import EXIT_INTERRUPTED, EXIT_OTHER, aside, exit_code

@@ -7,7 +7,9 @@ anything reads the message, and on the way out it does too, since a file may hol
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -24,12 +26,6 @@ DEFAULT_AGENT = "main"
 CLOCKS_DIFFER = timedelta(minutes=1)
 REPLACEMENT = "\ufffd"
 _SUSPECT = re.compile(rb"\\u[dD][89a-fA-F]")
-_ESCAPE = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a whole letter
-    rb"|(u[dD][89a-fA-F][0-9a-fA-F]{2})"
-    rb"|.)",
-    re.DOTALL,
-)
 _HALF = re.compile("[\ud800-\udfff]")
 
 
@@ -52,9 +48,14 @@ def known_agent(app: App, caller: Caller, agent: str) -> str:
     own = caller.agent if caller.kind == "agent" else DEFAULT_AGENT
     if not agent or target == own or target in names:
         return target
+    raise no_agent(caller, target, names)
+
+
+def no_agent(caller: Caller, name: str, names: Sequence[str]) -> NotFound:
+    """Return the error that there is no agent of a name, which tells a caller those there are."""
     known = f"there are {', '.join(names)}" if names else "there is none yet"
-    hint = f"To make one: vaultmind agents new {target}" if caller.kind == "person" else ""
-    raise NotFound(f"There is no agent {target!r}; {known}.", hint=hint)
+    hint = f"To make one: vaultmind agents new {name}" if caller.kind == "person" else ""
+    return NotFound(f"There is no agent {name!r}; {known}.", hint=hint)
 
 
 def own_agent(app: App, caller: Caller, agent: str, what: str) -> str:
@@ -91,10 +92,13 @@ def mark_for(caller: Caller) -> str:
 
 
 def whole_json(raw: bytes) -> bytes:
-    """Return JSON with `\\ufffd` for each escape that is half a letter; of the same length."""
+    """Return JSON with `\\ufffd` for each escape that is half a letter."""
     if _SUSPECT.search(raw) is None:
         return raw
-    return _ESCAPE.sub(lambda match: rb"\ufffd" if match[1] else match[0], raw)
+    try:
+        return whole_text(json.dumps(json.loads(raw), ensure_ascii=False)).encode()
+    except (ValueError, RecursionError):
+        return raw  # whoever reads it says what is wrong
 
 
 def whole_text(text: str) -> str:

@@ -190,15 +190,15 @@ def _taken(app: App, talk: HostTalk, event: str) -> Taken:
 
 def _start(app: App, call: Call, talk: HostTalk, source: str) -> str:
     """Return the context at the start of a conversation, or after the host let go of it."""
-    from vaultmind.serve.ops.changes import waiting_words
+    from vaultmind.serve.ops.changes import waiting_for
     from vaultmind.serve.ops.context import start_of
 
     compacted = source == "compact" and talk.session
     summary = [text for text, _ in _parts(app, call, talk, ("summary",))] if compacted else []
     start = start_of(app, call, session=talk.session)
     said = [show(start, Reader(mark_for(call.caller)))]
-    if summary and not start.context.parts:
-        said = [waiting_words(start.waiting), DATA]
+    if summary and not start["parts"]:
+        said = [waiting_for(app, call.caller)[1], DATA]
     ending = [BEGUN]
     if app.gate.keeps_records(talk.agent):
         ending.append(NOTED)
@@ -263,7 +263,7 @@ def before_task(
         return TaskOpening()
     bounds: dict[str, Any] = {"token_budget": PLAN_TOKENS, "latency_budget_ms": PLAN_MS}
     planned = context_plan(app, call, prompt, source.name, session_id=session_id, **bounds)
-    if not planned.plan.context.files:
+    if not planned["context"]["files"]:
         return TaskOpening()
     shown = show(planned, Reader(mark_for(call.caller)))
     return TaskOpening(Verbatim(f"{OPENING}\n\n{shown}\n\nThe task:\n\n"))
