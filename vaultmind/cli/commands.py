@@ -37,9 +37,6 @@ def _failed(state: Args) -> int:
     return EXIT_OTHER if state["phase"] == "failed" else 0
 
 
-# --- finding and reading ------------------------------------------------------------------
-
-
 def _answer_code(answer: Args) -> int:
     codes = {"found": 0, "nothing_found": EXIT_NOT_FOUND, "no_query": terminal.EXIT_USAGE}
     return codes.get(answer["answer"], EXIT_OTHER)  # any other is no answer yet
@@ -86,8 +83,8 @@ def plan(settings: Settings, args: Args) -> int:
 
 def _any_line(answer: Args) -> int:
     empty = ("## ", "Nothing.", "No file changed.", "Lately, ", "Since ", "In the last ")
-    lines = (line for line in answer["text"].split("\n") if line)
-    return 0 if any(not line.startswith(empty) for line in lines) else EXIT_NOT_FOUND
+    lines = filter(None, answer["text"].split("\n"))
+    return EXIT_NOT_FOUND if all(line.startswith(empty) for line in lines) else 0
 
 
 @made("plans.explore", "[source]", waits=True, code=_any_line)
@@ -147,9 +144,6 @@ def links() -> None:
 
     Exit code 1 when one of them cannot be used.
     """
-
-
-# --- what was done for a task -------------------------------------------------------------
 
 
 @made("episodes.gain")
@@ -275,9 +269,6 @@ def model_rollback() -> None:
     """Go back to what ranked before the last change; KIND is planner or ranker."""
 
 
-# --- the vault and its index --------------------------------------------------------------
-
-
 @made("memory.init")
 def init() -> None:
     """Make the memory folder in your vault.
@@ -333,9 +324,6 @@ def reindex() -> None:
 
     Vectors that are known are used again.
     """
-
-
-# --- memory -------------------------------------------------------------------------------
 
 
 @made("memory.memory_show")
@@ -484,9 +472,6 @@ def undo() -> None:
     It happens only where the fact still says what the change wrote; a conflict is explained,
     nothing is changed, and the exit code is 1. An erasure cannot be undone.
     """
-
-
-# --- conversations and agents -------------------------------------------------------------
 
 
 @made("context.context_build", "[messages:message…]", only=("session", "budget", "task"),

@@ -12,10 +12,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vaultmind import fence
-from vaultmind.errors import BadArgument, NotAllowed, NotFound, VaultMindError
+from vaultmind.errors import (
+    BadArgument,
+    InternalError,
+    NotAllowed,
+    NotFound,
+    VaultMindError,
+)
 from vaultmind.ports import Report, silent
 from vaultmind.types import Caller
 
@@ -106,25 +112,21 @@ def whole_text(text: str) -> str:
     return text if text.isascii() else _HALF.sub(REPLACEMENT, text)
 
 
-def problem(error: Exception, what: str) -> dict[str, Any]:
-    """Return an error as JSON: type, message, hint, and for a bad argument which and why.
+def readable(error: Exception, what: str) -> VaultMindError:
+    """Return an error for readers; one that is not meant for them goes to the log.
 
-    `what` names the operation. An error that is not meant for readers goes to the log.
+    `what` names the operation.
     """
-    if not isinstance(error, VaultMindError):
-        import logging
+    if isinstance(error, VaultMindError):
+        return error
+    import logging
 
-        logging.getLogger(__name__).error("%s failed", what, exc_info=error)
-        told = f"{what} failed: {type(error).__name__}."
-        hint = "The daemon's log says more; `vaultmind doctor` may find the cause."
-        return {"type": "InternalError", "message": told, "hint": hint}
-    body = {"type": type(error).__name__, "message": whole_text(error.message)}
-    body |= {"hint": whole_text(error.hint)}
-    if isinstance(error, BadArgument):
-        body |= {"field": error.field, "allowed": error.allowed}
-    return body
+    logging.getLogger(__name__).error("%s failed", what, exc_info=error)
+    hint = "The daemon's log says more; `vaultmind doctor` may find the cause."
+    return InternalError(f"{what} failed: {type(error).__name__}.", hint=hint)
 
 
-def problem_words(body: dict[str, Any]) -> str:
-    """Return an error's message and hint as one text."""
-    return f"{body['message']} {body['hint']}".strip()
+def problem(error: Exception, what: str) -> dict[str, str]:
+    """Return an error as JSON: type, message, hint, and for a bad argument which and why."""
+    body = readable(error, what).body()
+    return {name: whole_text(value) for name, value in body.items()}

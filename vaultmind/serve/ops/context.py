@@ -34,7 +34,7 @@ class Built:
     own: bool
 
 
-@operation("Begin a conversation", prose=True)
+@operation("Begin a conversation")
 def context_start(app: App, call: Call, agent: Whose = "") -> Row:
     """Your identity, the lasting facts and where the last conversation ended. Call it once, first
     thing in a conversation.
@@ -76,7 +76,7 @@ def start_of(app: App, call: Call, agent: str = "", session: str = "") -> Row:
     return Row(**plain(context) | more).saying(message, *lines)
 
 
-@operation("What to know before an answer", prose=True)
+@operation("What to know before an answer")
 def context_build(
     app: App,
     call: Call,

@@ -79,7 +79,7 @@ tells(
 tells("episodes.gains.Part", words="source figures")
 
 
-@operation("What you do for a task", writes=True, prose=True)
+@operation("What you do for a task", writes=True)
 def episode(
     app: App,
     call: Call,

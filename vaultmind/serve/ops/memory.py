@@ -132,7 +132,7 @@ def _check_update(op: str | None, utterance: str, message_id: str, given: dict[s
         raise BadArgument("old", old, wanted)
 
 
-@operation("What do you know about me", prose=True)
+@operation("What do you know about me")
 def memory_show(app: App, call: Call, agent: Whose = "") -> Row:
     """Every lasting fact, with counts and files: for 'what do you know about me?'. To find one
     thing use memory_search.

@@ -38,7 +38,7 @@ Asked = Annotated[str, Arg("Default: the last search that showed it.", max=MAX_T
 Verdict = Annotated[Literal["useful", "wrong"], Arg("What it was to the question.")]
 
 
-@operation("Search notes and memory", prose=True)
+@operation("Search notes and memory")
 def memory_search(
     app: App,
     call: Call,
@@ -109,7 +109,7 @@ def _page(found: SearchResponse, offset: int, agents: bool, explain: bool) -> Ro
     return Row(**told).saying(*lines)
 
 
-@operation("Read a note or hit", prose=True)
+@operation("Read a note or hit")
 def memory_fetch(
     app: App,
     call: Call,

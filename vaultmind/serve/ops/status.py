@@ -33,7 +33,7 @@ Check = tuple[str, str, str, str]
 """What was looked at, `ok`, `warn` or `fail`, what it is, and what to do where it is not well."""
 
 
-@operation("Status of the memory", prose=True)
+@operation("Status of the memory")
 def memory_status(app: App, call: Call) -> Row:
     """How complete the index is and what is missing. For when a search finds too little.
 
