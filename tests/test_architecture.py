@@ -110,7 +110,7 @@ ONE_ROOM = {
     "mcp": {"serve/mcp.py"},
     "prometheus_client": {"serve/metrics.py"},
     "tree_sitter": {"planner/code.py"},
-    "vaultmind.vault.writer": {"memory/brains.py", "memory/gate.py", "memory/writing.py"},
+    "vaultmind.vault.writer": {"memory/gate.py"},
 }
 MAX_LINES = 600
 MAX_FILES = 34

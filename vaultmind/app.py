@@ -26,11 +26,10 @@ from vaultmind.memory.folder import folder_files, make_folder
 from vaultmind.memory.forget.kinds import Messages, Summaries
 from vaultmind.memory.forget.taking import ERASABLES
 from vaultmind.memory.forget.tombstones import Tombstones
-from vaultmind.memory.gate import Gate
+from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.moves import Sizes
 from vaultmind.memory.polling import Polling, look_once, when_changed
-from vaultmind.memory.rights import Authority, Grants, grants_file
-from vaultmind.memory.writing import GateSettings
+from vaultmind.memory.rights import Authority, grants_file
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.episodes import open_watching
 from vaultmind.planner.saving import PLANS
@@ -95,8 +94,7 @@ class App:
         self.reader = VaultReader(self.paths, config.index.max_file_bytes)
         self.tombstones = Tombstones(self.paths)
         level = config.memory.autonomy
-        grants = Grants(grants_file(config.state_dir), config.vault, level)
-        self.authority = Authority(self.reader, grants, level)
+        self.authority = Authority(self.reader, grants_file(config.state_dir), level)
         self.noticing = Polling("identities", self.authority.notice)
         withheld = Withheld(self.tombstones, self.authority)
         named = config.index.embedder

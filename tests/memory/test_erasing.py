@@ -17,8 +17,7 @@ from tests.serve.vaults import config_of
 from vaultmind.app import App, open_app
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, WriteConflict
 from vaultmind.memory.audit import read_audit
-from vaultmind.memory.forget.erasing import Erasing, Hands, search
-from vaultmind.memory.forget.erasure import Erased, Erasure, Preview
+from vaultmind.memory.forget.erasing import Erased, Erasing, Erasure, Preview, search
 from vaultmind.memory.forget.taking import ERASABLES
 from vaultmind.types import PERSON, Chunk, MemoryWrite, Message, MessageRef, Scrubbed, SearchRequest
 from vaultmind.vault.files import FileText, VaultReader
@@ -284,14 +283,14 @@ class Killed(BaseException):
 
 def erasing(house: House, before: Callable[[str], None]) -> Erasing:
     """Return an erasing by the gate's own hands, which fail or die when they are told to."""
-    real: Hands = house.gate._erasing._hands
+    real = house.gate._erasing
 
     def edit(relative: str, change: Callable[[FileText | None], str | None]) -> object:
         before(relative)
-        return real.edit(relative, change)
+        return real._edit(relative, change)
 
     reader = VaultReader(house.paths, 0)
-    return Erasing(reader, ERASABLES, Hands(edit, real.hide, real.note), lambda: NOW)
+    return Erasing(reader, (ERASABLES, None), edit, real._hide, real._note, lambda: NOW)
 
 
 def furnish(house: House) -> None:
