@@ -135,7 +135,9 @@ def parse_identity(agent: str, text: str, default_level: int = AUTO) -> Identity
     named = default_level if named is None else named
     level = _NAMES.get(_word(named), _word(named))
     if str(level) not in map(str, LEVELS):
-        faults.append(f"autonomy {str(named)[:40]!r} is not one of 0, 1, 2, 3: taken as 0")
+        faults.append(
+            f"autonomy {str(named)[:40]!r} is not one of 0, 1, 2, 3: taken as 0, read only"
+        )
         level = READ_ONLY
     asked = found.properties.get("permissions")
     asked = asked if isinstance(asked, dict) else {}

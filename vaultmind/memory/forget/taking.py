@@ -289,7 +289,8 @@ def without_audit_texts(target: Target, wanted: Wanted) -> Without:
             kept.append(raw)
             continue
         place = line.id or "a torn line"
-        taken.setdefault(place, Taken(place, "\n".join(filter(None, line.texts[:3]))))
+        words = "\n".join(filter(None, (line.before, line.after, line.reason)))
+        taken.setdefault(place, Taken(place, words))
         if line.id:
             blank = replace(line, before="", after="", reason="", moves=(), erased=True)
             kept.append(render_line(blank).rstrip("\n"))
