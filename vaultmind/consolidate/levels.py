@@ -295,9 +295,13 @@ class Levels:
             for _ in range(TRIES):
                 old = next((one for one in self._files(agent, level) if one.id == id), None)
                 notes: list[str] = []
-                nodes = [one for one in self._nodes(agent, level) if old and one.id in old.sources]
+                nodes = [
+                    one
+                    for one in self._nodes(agent, level)
+                    if (one.id in old.sources if old else one.mark == id)
+                ]
                 loaded = self._loaded(agent, level, nodes, notes)
-                if not old or not loaded:
+                if not loaded:
                     raise NotFound(
                         f"There is no summary {id} of {agent}, or nothing is left of its sources.",
                         hint="`vaultmind consolidate --status` says what waits.",
@@ -305,7 +309,7 @@ class Levels:
                 draft = self._draft(agent, id, path, loaded, notes)
                 if dry_run:
                     return draft.done("would be written")
-                if self._saved(draft, caller, "a summary is made anew", anew=True):
+                if self._saved(draft, caller, "a summary is made anew", anew=bool(old)):
                     report(Progress(1, 1, id))
                     return draft.done("written")
         raise _conflict(path)

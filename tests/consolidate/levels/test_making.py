@@ -39,6 +39,7 @@ def test_an_l2_is_made_again_too(vault: Vault) -> None:
     vault.talks(1, 4)
     settings = {"l1_sessions": 2, "l2_summaries": 2}
     before = vault.make(**settings)[-1]
+    vault.file(before.path).unlink()
     done = vault.levels(**settings).again("main", "L2_001", PERSON)
     assert (done.text, done.sources) == (before.text, ("L1_001", "L1_002"))
 
