@@ -3,7 +3,7 @@
 No timer runs: whether a session is over is seen when the next message comes, or when somebody
 asks for what the last one left. Messages are appended to the file as they come, so a crash loses
 at most those in flight. An agent has one open session for each conversation that its host or its
-pipe names, and one for all that is said in none.
+pipe names, and one for all that is said in none. Imported conversations go the same way.
 """
 
 from __future__ import annotations
@@ -32,12 +32,10 @@ from vaultmind.session.active import ActiveContextFile, Recent, ending, last_tim
 from vaultmind.session.files import (
     DEFAULT_SESSION_BYTES,
     ISO_TIME,
-    Creation,
     Head,
     Hides,
     Records,
     Shelf,
-    await_saved,
     cut,
     iso,
     keepable_id,
@@ -48,8 +46,10 @@ from vaultmind.session.files import (
     session_ids,
     session_of,
 )
-from vaultmind.types import Caller, Message, MessageRef
-from vaultmind.vault.files import FileStat, VaultReader
+from vaultmind.types import PERSON, Caller, Message, MessageRef
+from vaultmind.vault.edits import remove_property, set_property
+from vaultmind.vault.files import FileStat, FileText, VaultReader
+from vaultmind.vault.nesting import ERASED_SOURCE, safe
 from vaultmind.vault.paths import agent_name
 from vaultmind.vault.session_meta import is_hosts, parse_meta, runs
 from vaultmind.vault.transcript import (
@@ -62,13 +62,16 @@ from vaultmind.vault.transcript import (
     render_segment,
 )
 
-FREE_SHARE, FREE_BYTES = 0.02, 2000
-"""Share of a session's size that is kept free for what is added later; bytes for front matter and
-titles where a message is cut to fit."""
+FREE_SHARE, FREE_BYTES = 0.02, 3000
+"""Share of a session's size that is kept free for what is added later; bytes for front matter."""
 NEW_SESSION_TRIES = 20
 RECENT, RECENT_DAYS = 4, timedelta(days=7)
 """Other conversations that the start of one is told of, and how old they may be."""
 log = logging.getLogger(__name__)
+
+
+def _unheard(agent: str, session: str, messages: Sequence[Message]) -> None:
+    """Hear nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +84,12 @@ class Listeners:
     """Which device writes: the sessions are its own."""
     ended: Callable[[str, str], None] = lambda agent, session: None
     """Hears of each session that has ended."""
-    logged: Callable[[str, str, Sequence[Message]], None] = lambda agent, session, messages: None
+    logged: Callable[[str, str, Sequence[Message]], None] = _unheard
     """Hears of what was logged: the agent, the session, the messages."""
+    imported: Callable[[str, str, Sequence[Message]], None] = _unheard
+    """Hears of what was imported."""
+    erased: Callable[[MessageRef], bool] = lambda ref: False
+    """Tells which messages were erased: a marker is imported in their place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +130,8 @@ class RunningConversation:
     """An agent's conversation: its open session, and the messages that stand in all of them.
 
     A host may hand over its transcript once more, from the start; its ids are its own and known
-    whatever the words. Where a pipe names the conversation an id is only as good as its words: the
-    next chat may count from 1 again.
+    whatever the words, and so are those of one import. Where a pipe names the conversation an id is
+    only as good as its words: the next chat may count from 1 again.
     """
 
     agent: str
@@ -133,38 +140,38 @@ class RunningConversation:
     session: OpenSession | None = None
     known: dict[str, tuple[MessageRef, str]] = field(default_factory=dict)
     """Where the message of an id stands, with its words where only they tell it from another."""
+    source: str = ""
+    """What it is called in the file that it is imported from."""
+    topic: str = ""
 
     def learn(self, session: str, message: Message) -> MessageRef:
         """Keep where a message stands."""
         ref = MessageRef(self.agent, session, message.block, message.id)
         if message.id:
-            by_id = message.erased or (is_hosts(self.name) and not message.asked)
+            by_id = message.erased or ((is_hosts(self.name) or self.source) and not message.asked)
             known = self.known[message.id] = (ref, "" if by_id else message.text)
             given, _, number = message.id.rpartition(":")
             if known[1] and given and number.isdigit():  # it was given as that
                 self.known.setdefault(given, known)
         return ref
 
-    def place(self, message: Message, others: dict[str, Message]) -> Message | MessageRef:
-        """Return where a message stands already, else the message to write.
-
-        One that has the id of another is given one of its own: `1:2`. `others` are written with
-        it.
-        """
+    def place(self, message: Message) -> tuple[Message, bool]:
+        """Return a message, and whether it is known; another of the same id gets its own: `1:2`."""
         number, given = 1, message.id
         while message.id:
             ref, words = self.known.get(message.id, (None, ""))
             if ref and message.asked and ref.session != (self.session and self.session.id):
                 ref = None
-            beside = others.get(message.id)
-            if ref is None and beside is None:
-                return message
-            words = words if ref else beside.text if beside else ""
-            if not words or words.split() == message.text.split():
-                return ref or message
+            if ref is None:
+                return message, False
+            if not words or words.split() == safe(message.text).split():
+                return message, True
             number += 1
             message = replace(message, id=f"{given}:{number}")
-        return message
+        return message, False
+
+
+Timed = tuple[Message, datetime]
 
 
 class SessionLog:
@@ -183,7 +190,8 @@ class SessionLog:
         self._listeners = listeners = listeners or Listeners()
         self._active = ActiveContextFile(reader, listeners.hides)
         self._shelf = Shelf(reader)
-        self._limit = int((reader.max_bytes or DEFAULT_SESSION_BYTES) * (1 - FREE_SHARE))
+        self.limit = int((reader.max_bytes or DEFAULT_SESSION_BYTES) * (1 - FREE_SHARE))
+        """Bytes of a session's file."""
         self._conversations: dict[tuple[str, str], RunningConversation] = {}
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
         self._over: defaultdict[str, dict[str, datetime]] = defaultdict(dict)
@@ -230,13 +238,46 @@ class SessionLog:
         try:
             with self._locks[agent]:
                 moment = said[0][1] if said else now or self._clock()
-                talk = self._find(agent, " ".join(conversation.split()), caller, moment)
-                logged = self._log(talk, said, moment, new_segment=new_segment)
+                talk = self._find(agent, conversation, caller, moment)
+                self._mend(talk, messages)
+                if said:
+                    refs, new = self._log(talk, said, new_segment=new_segment)
+                    session, last = talk.session, refs[-1].session
+                else:
+                    refs, new, session = (), 0, self._current(talk, moment)
+                    if new_segment and session and not session.fresh:
+                        self._append(talk, session, self._heading(session, moment))
+                    last = session.id if session else ""
         finally:
             self._end_over(agent)
-        for session in dict.fromkeys(ref.session for ref in logged.refs):
-            self._listeners.logged(agent, session, [message for message, _ in said])
-        return logged
+        for one in dict.fromkeys(ref.session for ref in refs):
+            self._listeners.logged(agent, one, [message for message, _ in said])
+        segment = session.segment if session and session.id == last else 1
+        return Logged(agent, last, segment, refs, new)
+
+    def take_in(
+        self, agent: str, source: str, topic: str, messages: Sequence[Message]
+    ) -> tuple[int, tuple[str, ...]]:
+        """Write down a conversation that took place elsewhere; return how many messages are new,
+        and in which sessions they are.
+
+        It goes on in the ended session of the same source. What was erased of it stays erased.
+        """
+        agent = agent_name(agent)
+        with self._locks[agent]:
+            talk = RunningConversation(agent, "", PERSON, source=source, topic=topic)
+            self._find_imported(talk, messages)
+            self._mend(talk, messages)
+            highest = numbers_used(self._paths, agent)
+            said = [
+                (self._spared(talk, one, highest[one.time[:10]]), parse_time(one.time))
+                for one in messages
+            ]
+            refs, new = self._log(talk, said, new_segment=False)
+        sessions = tuple(dict.fromkeys(ref.session for ref in refs)) if new else ()
+        for session in sessions:
+            self._listeners.imported(agent, session, messages)
+        return new, sessions
 
     # --- how it ends ---------------------------------------------------------------------
 
@@ -260,7 +301,7 @@ class SessionLog:
                 self.read(agent, session)
                 current = self._open(agent, session, moment)
             else:
-                current = self._find(agent, " ".join(conversation.split()), caller, moment).session
+                current = self._find(agent, conversation, caller, moment).session
         if current is None:
             return ""
         when = current.last if moment - current.last >= self._idle else moment
@@ -326,7 +367,7 @@ class SessionLog:
         """Return the id of a conversation's open session; empty for none, or one gone silent."""
         agent, moment = agent_name(agent), now or self._clock()
         with self._locks[agent]:
-            current = self._find(agent, conversation.strip(), None, moment).session
+            current = self._find(agent, conversation, None, moment).session
         return current.id if current and moment - current.last < self._idle else ""
 
     def read(self, agent: str, session: str) -> Transcript:
@@ -343,7 +384,7 @@ class SessionLog:
             )
         return agent
 
-    def _prepared(self, message: Message, now: datetime | None) -> tuple[Message, datetime]:
+    def _prepared(self, message: Message, now: datetime | None) -> Timed:
         """Return a message without secrets, as a file can hold it, and its moment."""
         try:
             moment = now or (parse_time(message.time) if message.time else self._clock())
@@ -362,13 +403,11 @@ class SessionLog:
         self, agent: str, name: str, caller: Caller | None, moment: datetime
     ) -> RunningConversation:
         """Return a conversation as its files stand; of several open sessions the newest."""
-        key = agent, name
-        talk = self._conversations.get(key)
+        name = " ".join(name.split())
+        talk = self._conversations.get((agent, name))
         if talk and talk.session and talk.session.stat == self._stat(talk.session.path):
             talk.caller = caller or talk.caller
             return talk
-        if talk and talk.session:
-            await_saved(self._reader, talk.session.path)
         talk = RunningConversation(agent, name, caller or Caller("agent", agent))
         heads = [head for head in self._shelf.heads(agent) if head.is_of(name)]
         for head in reversed(heads):
@@ -377,26 +416,54 @@ class SessionLog:
                 talk.session = self._open(agent, head.id, moment, talk)
         ended = [head.id for head in heads if not head.is_open]
         for session in ended if is_hosts(name) else ended[-1:]:
-            try:
-                placed = read_session(self._reader, self._paths, agent, session)[1].messages
-            except (NotFound, UnreadableNote):
-                continue
-            for one in placed:
-                if one.message.id not in talk.known:
-                    talk.learn(session, one.message)
-        self._conversations[key] = talk
+            for one in self._messages(agent, session):
+                if one.id not in talk.known:
+                    talk.learn(session, one)
+        self._conversations[agent, name] = talk
         return talk
+
+    def _find_imported(self, talk: RunningConversation, messages: Sequence[Message]) -> None:
+        """Find the sessions that a conversation was imported as before.
+
+        The source's name tells, unless the same ids stand there with other times and words: another
+        conversation that is called the same. Where the name was erased, an id must be common.
+        """
+        for head in self._shelf.heads(talk.agent):
+            if head.meta.source not in (talk.source, ERASED_SOURCE):
+                continue
+            there = {one.id: one for one in self._messages(talk.agent, head.id)}
+            common = [(there[one.id], one) for one in messages if one.id in there]
+            same = any(old.text == safe(new.text) or old.time == new.time for old, new in common)
+            if same or not (common or head.meta.source == ERASED_SOURCE):
+                moment = parse_time(messages[0].time)
+                talk.session = self._open(talk.agent, head.id, moment, talk)
+
+    def _messages(self, agent: str, session: str) -> list[Message]:
+        try:
+            return [placed.message for placed in self.read(agent, session).messages]
+        except (NotFound, UnreadableNote):
+            return []
+
+    def _spared(self, talk: RunningConversation, message: Message, highest: int) -> Message:
+        """Return a message as it may be written: what was erased stays erased.
+
+        The session that held it may have been deleted by hand: any of its day may be that.
+        """
+        days = (f"{message.time[:10]}_{number:03d}" for number in range(1, highest + 1))
+        refs = (MessageRef(talk.agent, day, "", message.id) for day in days)
+        erased = message.id and any(map(self._listeners.erased, refs))
+        return replace(message, text="", erased=True) if erased else message
 
     def _open(
         self, agent: str, session: str, moment: datetime, talk: RunningConversation | None = None
     ) -> OpenSession | None:
-        """Return a session if it is open; its messages become known to `talk`."""
+        """Return a session if it can grow; its messages become known to `talk`."""
         try:
             file, transcript = read_session(self._reader, self._paths, agent, session)
         except (NotFound, UnreadableNote) as error:
             log.warning("a session was passed over: %s", error)
             return None
-        if not runs(transcript.meta):
+        if not runs(transcript.meta) and not (talk and talk.source):
             return None
         messages = transcript.messages
         for placed in messages if talk else ():
@@ -421,107 +488,140 @@ class SessionLog:
             return None
 
     def _log(
-        self,
-        talk: RunningConversation,
-        said: Sequence[tuple[Message, datetime]],
-        moment: datetime,
-        *,
-        new_segment: bool,
-    ) -> Logged:
-        """Write down what is not known yet, and begin a segment first where one is asked for."""
-        self._mend(talk, [message for message, _ in said])
-        fresh: list[tuple[Message, datetime]] = []
-        places: list[MessageRef | int] = []
-        """Where each message stands, or which of the fresh ones it is."""
-        others: dict[str, Message] = {}
-        for message, time in said:
-            place = talk.place(message, others)
-            if isinstance(place, Message) and place.id and place.id in others:
-                places.append(next(n for n, (it, _) in enumerate(fresh) if it.id == place.id))
-            elif isinstance(place, Message):
-                others[place.id] = place
-                places.append(len(fresh))
-                fresh.append((place, time))
-            else:
-                places.append(place)
-        known = len(fresh) < len(said) and any(isinstance(one, MessageRef) for one in places)
-        session = talk.session
-        if new_segment and not said:
-            session = self._current(talk, moment)
-            if session and not session.fresh:
-                self._append(session, self._heading(session, moment))
-        written = self._write(talk, fresh, begins=new_segment and not known)
-        refs = tuple(written[one] if isinstance(one, int) else one for one in places)
-        session = talk.session if said else session
-        last = refs[-1].session if refs else session.id if session else ""
-        segment = session.segment if session and session.id == last else 1
-        return Logged(talk.agent, last, segment, refs, len(written))
+        self, talk: RunningConversation, said: Sequence[Timed], *, new_segment: bool
+    ) -> tuple[tuple[MessageRef, ...], int]:
+        """Write down what is not known yet; return where each message stands, and how many are new.
+
+        A segment begins first where one is asked for and all of them are new.
+        """
+        fresh: list[Timed] = []
+        places: list[int | str] = []
+        """The number of each message among the fresh ones, else the id by which it is known."""
+        awaited: set[str] = set()
+        for given, moment in said:
+            message, is_known = talk.place(given)
+            if is_known:
+                places.append(message.id)
+                continue
+            places.append(len(fresh))
+            fresh.append((message, moment))
+            if message.id:
+                awaited.add(message.id)
+                talk.known[message.id] = MessageRef(talk.agent, "", "", message.id), message.text
+        repeated = any(isinstance(one, str) and one not in awaited for one in places)
+        try:
+            written = self._write(talk, fresh, begins=new_segment and not repeated)
+        except BaseException:
+            self._conversations.pop((talk.agent, talk.name), None)  # what it awaits never came
+            raise
+        refs = (written[one] if isinstance(one, int) else talk.known[one][0] for one in places)
+        return tuple(refs), len(written)
 
     def _write(
-        self, talk: RunningConversation, fresh: Sequence[tuple[Message, datetime]], *, begins: bool
+        self, talk: RunningConversation, fresh: Sequence[Timed], *, begins: bool
     ) -> list[MessageRef]:
         """Write messages down, in a session of their own wherever there was a silence."""
         written: list[MessageRef] = []
         while rest := fresh[len(written) :]:
-            session = self._current(talk, rest[0][1])
-            if session is None:
-                written.append(self._begin(talk, *rest[0]))
-                begins = False
-                continue
-            text = self._heading(session, rest[0][1]) if begins and not session.fresh else ""
+            session, first = self._current(talk, rest[0][1]), rest[0][1]
+            size = session.stat.size if session and session.stat else FREE_BYTES
+            number, newline = (session.next, session.newline) if session else (1, "\n")
+            heads = begins and session and not session.fresh
+            text = self._heading(session, first) if heads and session else ""
             begins, taken = False, list[Message]()
-            room = self._limit - (session.stat.size if session.stat else 0)
-            before = last = rest[0][1]
+            room, before, last = self.limit - size, first, session.last if session else first
             for message, moment in rest:
-                placed = replace(message, block=f"m{session.next + len(taken)}")
-                one = render_message(placed, session.newline)
+                placed = replace(message, block=f"m{number + len(taken)}")
+                placed = placed if session or taken else cut(placed, room)
+                one = _day(moment, session or taken, before if taken else last, newline)
+                one += render_message(placed, newline)
                 room -= len(one.encode("utf-8", "replace"))
-                if room < 0 or (taken and moment - before >= self._idle):
+                silence = taken and not talk.source and moment - before >= self._idle
+                if silence or (room < 0 and (session or taken)):
                     break
                 text, before, last = text + one, moment, max(last, moment)
                 taken.append(placed)
-            if not taken:  # there is no room in it
+            if session and not taken:  # there is no room in it
                 self._put_aside(talk, session)
                 continue
-            self._append(session, text)
-            session.next += len(taken)
-            session.fresh, session.last = False, last
-            written += [talk.learn(session.id, placed) for placed in taken]
+            if session:
+                self._append(talk, session, text, last)
+                session.next += len(taken)
+                session.fresh, session.last = False, last
+            else:
+                self._begin(talk, text, first, last)
+            where = talk.session.id if talk.session else ""
+            written += [talk.learn(where, placed) for placed in taken]
         return written
 
     def _heading(self, session: OpenSession, moment: datetime) -> str:
         session.segment, session.fresh = session.segment + 1, True
         return render_segment(session.segment, iso(moment), session.newline)
 
-    def _append(self, session: OpenSession, text: str) -> None:
+    def _append(
+        self,
+        talk: RunningConversation,
+        session: OpenSession,
+        text: str,
+        last: datetime | None = None,
+    ) -> None:
         """Append; what is known of the file is trusted only if it grew by just that."""
+
+        def grown(file: FileText | None) -> str:
+            if file is None:
+                raise NotFound("An imported session was deleted a moment ago.", hint="Try again.")
+            whole = file.text + text
+            try:  # what is new was not looked at yet
+                whole = remove_property(whole, "consolidated")
+                return set_property(whole, "ended", iso(last)) if last else whole
+            except BadArgument:  # a person's front matter, broken
+                return whole
+
+        if talk.source:
+            self._gate.save(session.path, grown, PERSON, "an import grew")
+            session.stat = self._stat(session.path)
+            return
         before = session.stat
         self._gate.append(session.path, text)
         after = self._stat(session.path)
-        grown = before and after and after.size == before.size + len(text.encode())
-        session.stat = after if grown else None
+        is_ours = before and after and after.size == before.size + len(text.encode())
+        session.stat = after if is_ours else None
 
-    def _begin(self, talk: RunningConversation, message: Message, moment: datetime) -> MessageRef:
-        """Write a new session with a message, which is cut where it alone is too large."""
-        message = cut(replace(message, block="m1"), self._limit - FREE_BYTES)
-        agent, caller, day = talk.agent, talk.caller, moment.date().isoformat()
-        for number in range(1, NEW_SESSION_TRIES):
-            session = f"{day}_{numbers_used(self._paths, agent)[day] + number:03d}"
+    def _begin(self, talk: RunningConversation, text: str, first: datetime, last: datetime) -> None:
+        """Write a new session with its first messages; its number was never used before."""
+        agent, caller, day = talk.agent, talk.caller, first.date().isoformat()
+        used = numbers_used(self._paths, agent)[day]
+        ours = caller.kind == "agent" and not talk.source
+        for number in range(used + 1, used + NEW_SESSION_TRIES):
+            session = f"{day}_{number:03d}"
             meta = SessionMeta(
                 session,
                 agent,
-                iso(moment),
+                iso(first),
+                ended=iso(last) if talk.source else "",
+                state="ended" if talk.source else "open",
+                topics=(talk.topic,) if talk.topic else (),
+                source=talk.source,
                 conversation=talk.name,
                 device=self._listeners.device,
-                client=mask(caller.client).text if caller.kind == "agent" else "",
+                client=mask(caller.client).text if ours else "",
                 project=mask(caller.project).text,
             )
-            creation = Creation(render_header(meta) + render_message(message))
-            path = self._paths.session(agent, session)
-            self._gate.save(path, creation.change, caller, "a session begins")
-            if creation.done:
-                talk.session = self._open(agent, session, moment)
-                return talk.learn(session, message)
+            path, is_free = self._paths.session(agent, session), False
+
+            def change(
+                file: FileText | None, whole: str = render_header(meta) + text
+            ) -> str | None:
+                nonlocal is_free
+                is_free = file is None
+                return whole if is_free else None
+
+            self._gate.save(
+                path, change, caller, "an import" if talk.source else "a session begins"
+            )
+            if is_free:
+                talk.session = self._open(agent, session, first, talk if talk.source else None)
+                return
         raise WriteConflict(f"No free session id for {agent!r} on {day}.")
 
     def _mend(self, talk: RunningConversation, messages: Sequence[Message]) -> None:
@@ -537,14 +637,15 @@ class SessionLog:
         session = talk.session
         if session and session.stat != self._stat(session.path):
             session = talk.session = self._open(talk.agent, session.id, moment, talk)
-        if session and moment - session.last >= self._idle:
+        if session and not talk.source and moment - session.last >= self._idle:
             self._put_aside(talk, session)
         return talk.session
 
     def _put_aside(self, talk: RunningConversation, session: OpenSession) -> None:
         """Have a session ended once the lock is free: until then nothing is added to it."""
-        self._over[talk.agent][session.path] = session.last
         talk.session = None
+        if not talk.source:
+            self._over[talk.agent][session.path] = session.last
 
     # --- without the lock: what takes long -----------------------------------------------
 
@@ -589,3 +690,9 @@ class SessionLog:
         if ended:
             self._listeners.ended(agent, session_of(path))
         return ended
+
+
+def _day(moment: datetime, later: object, before: datetime, newline: str) -> str:
+    """Return a heading with the date where a message is of another day than what is before it."""
+    day = moment.date()
+    return f"### {day}{newline * 2}" if later and day != before.date() else ""

@@ -384,12 +384,14 @@ def import_file(
     agent: op.Whose = "",
 ) -> Imported:
     """Take the conversations of an export file into an agent's sessions."""
+    from vaultmind.session import imports
+
     if not Path(path).is_absolute():
         raise BadArgument("path", path, "an absolute path: the daemon has its own folder")
     if not Path(path).is_file():
         raise NotFound(f"There is no file {path!r}.")
     target = app.target(call.caller, agent)
-    imported = app.importer.import_file(Path(path), target, call.report, one_session=one_session)
+    imported = imports.import_file(app.sessions, Path(path), target, call.report, one=one_session)
     if imported.messages:  # the talk that is likely asked about is summarised meanwhile
         app.talks.heard(target, app.sessions.latest(target))
     return imported
