@@ -39,8 +39,7 @@ from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
 from vaultmind.session.capture import Capture
 from vaultmind.session.context import ContextBuilder, ContextSources
-from vaultmind.session.conversation import ConversationSettings
-from vaultmind.session.conversations import Conversations
+from vaultmind.session.conversation import Conversations, ConversationSettings
 from vaultmind.session.keeping_out import Unkept
 from vaultmind.session.log import Listeners, SessionLog
 from vaultmind.session.longterm import LongTerm, LongTermSettings
