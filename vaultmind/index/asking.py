@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
 
-from vaultmind.index.when import Span, closeness, mentioned, spans
+from vaultmind.index.when import closeness, mentioned, spans
+from vaultmind.index.when_words import Span
 from vaultmind.index.words.stopwords import LISTS
 from vaultmind.index.words.terms import fold, words
 
