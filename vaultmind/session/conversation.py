@@ -7,7 +7,6 @@ topics get their headings, and what has left the window is folded into the summa
 from __future__ import annotations
 
 import logging
-import re
 import threading
 import time
 from bisect import bisect_left
@@ -58,8 +57,6 @@ TOPICS = 8
 """Topics that a context names at most."""
 SAMPLE_MESSAGES, SAMPLE_CHARACTERS = 8, 1200
 """By which the conversation's language is told: of its newest messages."""
-_HEADING = re.compile(r"^## (?![ \t]*Segment[ \t]+\d)([^\r\n]*\S)", re.MULTILINE)
-
 log = logging.getLogger(__name__)
 Hidden = Callable[[str], frozenset[tuple[str, str]]]
 """Returns (record, part) of all that is hidden of an agent: the same object while it is the same.
@@ -336,7 +333,7 @@ class Conversation:
     def _headings(self) -> tuple[str, ...]:
         """Return the last topics' headings, of words that are said in what may be recalled."""
         first = self._first
-        found = _HEADING.findall(self._text, self._starts[first - 1] if first else 0)
+        found = topics.HEADING.findall(self._text, self._starts[first - 1] if first else 0)
         if not found:
             return ()
         said = "\n".join(one.text for one in self._visible).casefold()
@@ -454,32 +451,15 @@ class Conversation:
                     self._begun.append((heard.topic.source, heard.label()))
 
     def write_headings(self) -> None:
-        """Give each topic that began a heading; in a running conversation of our own alone.
-
-        What stands before the last heading in the file was given its own, by an earlier process.
-        """
+        """Give each topic that began a heading; in a running conversation of our own alone."""
         gate, agent = self._place.gate, self.agent
-
-        def change(file: FileText | None) -> str | None:
-            if file is None:
-                return None
-            text = file.text
-            last = max((match.start() for match in _HEADING.finditer(text)), default=0)
-            starts = {one.message.block: one.start for one in parse_session(text).messages}
-            placed = [(starts[at], label) for at, label in begun if starts.get(at, 0) > last]
-            for start, label in sorted(placed, reverse=True):
-                before, title = text[:start], topics.heading(label, file.newline)
-                if title and not before.rstrip().rpartition("\n")[2].startswith("#"):
-                    gap = "" if before.endswith(file.newline * 2) else file.newline
-                    text = f"{before}{gap}{title}{text[start:]}"
-            return text if text != file.text else None
-
         with self.work:
             begun, self._begun = self._begun, []
             ours = not self.meta.source and self.meta.state == "open"
             if not begun or not ours or not gate.keeps_records(agent):
                 return
             try:
+                change = topics.with_headings(begun)
                 gate.save(self.path, change, Caller("agent", agent), "a topic begins")
             except VaultMindError as error:
                 log.warning("topics of %s have no heading yet: %s", self.path, error)

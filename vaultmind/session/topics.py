@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -20,6 +21,8 @@ from vaultmind.index.words.stopwords import BY_LANGUAGE
 from vaultmind.index.words.terms import words
 from vaultmind.session.sentences import CAPITAL_NOUNS, read, said, small_words, stemmed
 from vaultmind.types import Message
+from vaultmind.vault.files import Change, FileText
+from vaultmind.vault.transcript import parse_session
 
 FAR, STILL_FAR = 1.25, 0.5
 """Standard deviations above the mean distance from which a message is far; one after a far one."""
@@ -38,6 +41,8 @@ MIN_STEMS, KEPT_STEMS = 3, 120
 LABEL_WORDS, NAME_COUNTS = 3, 1.5
 """Words of a label, and what a name counts among them, other words counting 1."""
 PAUSE_SECONDS = 1800.0
+HEADING = re.compile(r"^## (?![ \t]*Segment[ \t]+\d)([^\r\n]*\S)", re.MULTILINE)
+"""A topic's heading in a session's file."""
 _LIKE_SEGMENT = re.compile(r"Segment +\d+")
 Counts = dict[str, float]
 """How often each stem was said."""
@@ -162,6 +167,29 @@ def heading(label: str, newline: str = "\n") -> str:
     title = " ".join(label.replace("%", " ").replace("#", " ").split())
     title += " ·" if _LIKE_SEGMENT.fullmatch(title) else ""
     return f"## {title}{newline}{newline}" if title else ""
+
+
+def with_headings(begun: Sequence[tuple[str, str]]) -> Change:
+    """Return the change that puts a heading before the message that each topic began with.
+
+    What stands before the last heading in the file was given its own, by an earlier process.
+    """
+
+    def change(file: FileText | None) -> str | None:
+        if file is None:
+            return None
+        text = file.text
+        last = max((match.start() for match in HEADING.finditer(text)), default=0)
+        starts = {one.message.block: one.start for one in parse_session(text).messages}
+        placed = [(starts[at], label) for at, label in begun if starts.get(at, 0) > last]
+        for start, label in sorted(placed, reverse=True):
+            before, title = text[:start], heading(label, file.newline)
+            if title and not before.rstrip().rpartition("\n")[2].startswith("#"):
+                gap = "" if before.endswith(file.newline * 2) else file.newline
+                text = f"{before}{gap}{title}{text[start:]}"
+        return text if text != file.text else None
+
+    return change
 
 
 def _label_words(text: str, language: str) -> tuple[Counts, dict[str, str]]:
