@@ -56,23 +56,22 @@ def folded(path: str) -> str:
     return unicodedata.normalize("NFC", path).casefold().removesuffix(".md")
 
 
-def store_ties(
-    connection: sqlite3.Connection, path: str, chunks: Sequence[Chunk], *, is_there: bool
-) -> None:
-    """Bring a file's rows to what its chunks say: (kind, name, target, anchor, chunk).
+def store_ties(connection: sqlite3.Connection, path: str, chunks: Sequence[Chunk] | None) -> None:
+    """Bring a file's rows to what its chunks say (kind, name, target, anchor, chunk), or drop them.
 
     `name` is what it is called; a `tag`, or the last part of the path of a `link`, lead elsewhere.
     `target` is all of a link's path where it names folders. Inside the caller's transaction.
     """
     connection.execute("DELETE FROM ties WHERE path = ?", (path,))
-    if not is_there:
-        return
-    rows = [("name", name_of(path), "", "", "")]
-    rows += islice(dict.fromkeys(_ties(path, chunks)), MOST_TIES)
-    connection.executemany(
-        "INSERT INTO ties (path, kind, name, target, anchor, chunk) VALUES (?, ?, ?, ?, ?, ?)",
-        [(path, *row) for row in rows],
-    )
+    if chunks is not None:
+        rows = [
+            ("name", name_of(path), "", "", ""),
+            *islice(dict.fromkeys(_ties(path, chunks)), MOST_TIES),
+        ]
+        connection.executemany(
+            "INSERT INTO ties (path, kind, name, target, anchor, chunk) VALUES (?, ?, ?, ?, ?, ?)",
+            [(path, *row) for row in rows],
+        )
 
 
 def _ties(path: str, chunks: Sequence[Chunk]) -> Iterator[tuple[str, str, str, str, str]]:
