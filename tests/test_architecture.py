@@ -106,7 +106,7 @@ ONE_ROOM = {
     "mcp": {"serve/mcp.py"},
     "prometheus_client": {"serve/metrics.py"},
     "tree_sitter": {"planner/code.py"},
-    "vaultmind.vault.writer": {"memory/gate.py"},
+    "vaultmind.vault.writer": {"memory/writing.py"},
 }
 MAX_LINES = 600
 MAX_FILES = 34

@@ -26,10 +26,11 @@ from vaultmind.memory.folder import folder_files, make_folder
 from vaultmind.memory.forget.kinds import Messages, Summaries
 from vaultmind.memory.forget.taking import ERASABLES
 from vaultmind.memory.forget.tombstones import Tombstones
-from vaultmind.memory.gate import Gate, GateSettings
+from vaultmind.memory.gate import Gate
 from vaultmind.memory.moves import Sizes
 from vaultmind.memory.polling import Polling, look_once, when_changed
 from vaultmind.memory.rights import Authority, grants_file
+from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.episodes import open_watching
 from vaultmind.planner.saving import PLANS

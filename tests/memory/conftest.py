@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from vaultmind.memory.forget.kinds import Messages, Summaries
-from vaultmind.memory.gate import Gate, GateSettings
+from vaultmind.memory.gate import Gate
 from vaultmind.memory.rights import Authority
+from vaultmind.memory.writing import GateSettings
 from vaultmind.types import PERSON, Caller, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

@@ -18,8 +18,8 @@ from vaultmind.memory.audit import (
     settled_words,
 )
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.gate import MOST_DROPS
 from vaultmind.memory.suggestions import AT_ONCE
+from vaultmind.memory.writing import MOST_DROPS
 from vaultmind.types import PERSON, MemoryWrite, Message, MessageRef, Outcome
 from vaultmind.vault.files import Change, FileText
 from vaultmind.vault.transcript import render_message

@@ -13,8 +13,9 @@ from vaultmind.language.reader import Reader
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.kinds import Messages
 from vaultmind.memory.forget.tombstones import Tombstones
-from vaultmind.memory.gate import Gate, GateSettings
+from vaultmind.memory.gate import Gate
 from vaultmind.memory.rights import Authority
+from vaultmind.memory.writing import GateSettings
 from vaultmind.session.answers import recalled
 from vaultmind.session.files import read_text, session_ids
 from vaultmind.session.log import SessionLog

@@ -57,6 +57,8 @@ class Ask:
     """Of new headings."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out."""
+    dry: bool = False
+    """Whether it is only to be told what would come of it."""
 
     @property
     def path(self) -> str:

@@ -71,7 +71,7 @@ tells(
 
 @tells("consolidate.types.Dropped", words="fact reason")
 def _dropped_json(one: Dropped, to: Reader) -> dict[str, Any]:
-    from vaultmind.memory.gate import UNTOLD
+    from vaultmind.memory.writing import UNTOLD
 
     text = "" if one.reason in UNTOLD else one.text
     return {"fact": text, "reason": one.reason, "evidence": one.evidence}

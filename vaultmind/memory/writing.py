@@ -1,0 +1,599 @@
+"""How facts change: secrets out → rights → plan → suggestion or files → limits → audit → index.
+
+A plan is made on the texts as they stand and made anew whenever a person's edit came first. Its
+line stands in the audit as `begun` before the first file changes; then the brain changes, then the
+archive. What a crash cut short between the two is completed from that line: a fact is never lost.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from vaultmind.errors import (
+    BrokenMemory,
+    NotFound,
+    UnreadableNote,
+    VaultMindError,
+)
+from vaultmind.memory.audit import (
+    BEGUN,
+    DROP,
+    FOUND,
+    AuditLine,
+    AuditLog,
+    newest_first,
+    ref_text,
+    refs_of,
+    session_of,
+)
+from vaultmind.memory.brain import MEND, WRITING_WAITS, damage, new_brain, own_text
+from vaultmind.memory.changes import Ask, Step, make_room, plan, quoted, safe_write
+from vaultmind.memory.forget.kinds import RecordKind, Ref
+from vaultmind.memory.forget.taking import ERASABLES, Erasable
+from vaultmind.memory.forget.tombstones import Hiding, hidden_words
+from vaultmind.memory.late import FORGOTTEN, Late
+from vaultmind.memory.match import mentions, says_words
+from vaultmind.memory.moves import JOINT, Sizes, apply, find_fact, masked
+from vaultmind.memory.rights import AUTO, VERDICTS, Authority, Decision, cautious, inferred
+from vaultmind.memory.suggestions import Queue, warn
+from vaultmind.memory.words import content
+from vaultmind.plural import counted
+from vaultmind.ports import Clock, FileIndexer
+from vaultmind.redact import MARK, blank_private, has_household_code, mask
+from vaultmind.tally import Tally
+from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
+from vaultmind.vault.files import Change, FileText, VaultReader
+from vaultmind.vault.oneline import one_line
+from vaultmind.vault.paths import VaultPaths, agent_name
+from vaultmind.vault.writer import VaultWriter
+
+TRIES = 25
+"""How often a write starts anew because someone else's edit came first."""
+LABEL_WORDS = 3
+"""A secret with so few words of content beside it is a secret with its label: no fact."""
+GUESSED = "it was read out of a conversation, and nothing is forgotten by guess"
+MOST_DROPS, MOST_CHARS = 20, 200
+"""Facts of one session that were not kept and are told, a line each, and characters of one."""
+UNTOLD = frozenset({"secret", "private", "asked not to keep", FORGOTTEN})
+"""Reasons for which the words of a fact stand nowhere, not even in the audit."""
+_WAITS = {
+    "new": "not written yet: {reason}. It waits for the person's approval in {path}.",
+    "waiting": "not written yet: {reason}. It waits already, in {path}.",
+    "full": "not written: so many suggestions of conversations wait already ({path}).",
+    "rejected": "not written: the person has rejected this before ({path}).",
+}
+
+Dropped = tuple[str, str, tuple[str, ...]]
+"""A fact that was not kept, why, and the blocks or ids of the messages that it came from."""
+Witness = Callable[[], MessageRef | None]
+"""Logs the words asked with, when a write is about to be made; returns where they stand."""
+
+log = logging.getLogger(__name__)
+
+
+class Held(Exception):
+    """A step that must not be written as it is: it waits for the person, or is refused."""
+
+    def __init__(self, decision: Decision, step: Step, dropped: str = "") -> None:
+        super().__init__(decision.reason)
+        self.decision, self.step = decision, step
+        self.dropped = dropped
+        """Under which reason extraction's audit tells it; empty where it is no drop."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateSettings:
+    """What the gate needs to know about this device and its configuration."""
+
+    device: str
+    """Names this device's audit and tombstone files: letters, digits and dashes."""
+    rng: random.Random = field(default_factory=random.Random)
+    """Where block ids come from."""
+    caution: bool = False
+    """Whether an agent's sensitive facts wait for the person."""
+    sizes: Sizes = field(default_factory=Sizes)
+    """How big a brain may be."""
+    erasables: tuple[Erasable, ...] = ERASABLES
+    """The kinds of record that an erasure reaches."""
+    state_dir: Path | None = None
+    """The folder of index and log: an erasure cleans and searches it, too."""
+    tally: Tally | None = None
+    """Where it is counted what came of each write of a fact."""
+
+
+class Facts:
+    """Changes brains and archives. One per vault; any thread."""
+
+    def __init__(
+        self,
+        paths: VaultPaths,
+        settings: GateSettings,
+        kinds: Sequence[RecordKind],
+        indexer: FileIndexer,
+        authority: Authority,
+        clock: Clock,
+    ) -> None:
+        self._paths, self._settings, self._indexer = paths, settings, indexer
+        self._authority, self._clock = authority, clock
+        self._writer = VaultWriter(paths)
+        self._reader = VaultReader(paths, max_bytes=0)
+        self._audit = AuditLog(paths, settings.device, self._writer.append, clock)
+        self._hiding = Hiding(paths, settings.device, kinds, self._writer.append, clock)
+        self._late = Late(paths, self._text)
+        self.queue = Queue(self._reader, self._edit, self._write, self._audit, clock, settings.rng)
+        """What waits for the person."""
+        self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
+        self._sound: set[str] = set()
+        """Agents whose last change is known to be whole."""
+
+    # --- facts ---------------------------------------------------------------------------
+
+    def write(self, write: MemoryWrite, witness: Witness | None = None) -> Outcome:
+        """Change one agent's facts, or say why not. Never both lost, never one twice.
+
+        `witness` is called before something is written, and only then: a request that comes to
+        nothing leaves no words behind. Raises BadArgument for empty or over-long texts;
+        WriteConflict, BrokenMemory and WriteFailed when nothing was written.
+        """
+        return self._write(in_name(write), witness)
+
+    def _write(self, write: MemoryWrite, witness: Witness | None = None) -> Outcome:
+        """Change facts in the name of the caller, who has approved it where that is the person."""
+        agent = agent_name(write.agent)
+        with self._locks[agent]:
+            self._complete(agent)
+            outcome = self._asked(self._ask(write), witness)
+        if self._settings.tally is not None:
+            self._settings.tally.add(write.op, outcome.outcome)
+        self._index(agent, outcome)
+        return outcome
+
+    def _asked(self, ask: Ask, witness: Witness | None) -> Outcome:
+        line = self._audit.line(ask.write.caller, ask.write.agent, ask.write.op, "")
+        decision, hidden = self._decide(ask.write, "brain"), tuple[Ref, ...]()
+        if refused := self._refused(ask, decision):
+            return refused if ask.dry else self._tell(line, ask.write, Step(refused))
+        try:
+            step, ask = self._made(ask, witness, line)
+            if ask.dry:
+                return _shown(ask, step).outcome
+            if step.unsaid and not inferred(ask.write):
+                step, hidden = self._hide_unsaid(ask, step, decision)
+                if witness and step.written:
+                    ask = replace(ask, write=replace(ask.write, evidence=witness()))
+            elif ask.write.op == "forget" and step.written:
+                hidden = self._hidden_with(ask.write, step.gone)
+                step = _told(step, self._hiding.hide(hidden), "said it")
+        except Held as held:
+            return self._held(ask, held, witness)
+        outcome = self._tell(line, ask.write, _shown(ask, step), hidden)
+        return self._with_room(ask, outcome)
+
+    def _made(self, ask: Ask, witness: Witness | None, line: AuditLine) -> tuple[Step, Ask]:
+        """Make a write; return the step, and what was asked with the message that says it.
+
+        Raises Held for one that is not to be made.
+        """
+
+        def step_of(brain: str, archive: str) -> Step:
+            nonlocal ask, witness
+            step = plan(brain, archive, ask)
+            if step.written:
+                self._judge(ask.write, step)
+                if witness:
+                    ask = replace(ask, write=replace(ask.write, evidence=witness()))
+                    witness, step = None, plan(brain, archive, ask)
+            return step
+
+        return self._change(ask, step_of, lambda step: self._line(line, ask.write, step)), ask
+
+    def _change(
+        self, ask: Ask, step_of: Callable[[str, str], Step], line_of: Callable[[Step], AuditLine]
+    ) -> Step:
+        """Make a step of brain and archive; its line stands before the first of them changes."""
+        step = Step(ask.outcome("unchanged", ""))
+
+        def archived(file: FileText | None) -> str:
+            text = file.text if file else f"# {ask.write.agent.capitalize()} - Archive\n"
+            return apply(text, step.moves, archive=True, language=ask.language)
+
+        def change(file: FileText | None) -> str | None:
+            nonlocal step
+            if file and (reason := damage(file.text)):
+                raise UnreadableNote(ask.path, reason)
+            text = file.text if file else new_brain(ask.write.agent, ask.language)
+            step = step_of(text, self._text(ask.archive))
+            if ask.dry or not step.written:
+                return None
+            if any(move.archive for move in step.moves):
+                archived(self._found(ask.archive))  # raises where it can take nothing
+            if ask.write.how in FOUND or step.gone or len(step.moves) != 1:
+                self._audit.write(replace(line_of(step), outcome=BEGUN))
+                self._sound.discard(ask.write.agent)
+            new = apply(text, step.moves, archive=False, language=ask.language)
+            return None if all(move.archive for move in step.moves) else new
+
+        try:
+            self._writer.edit(ask.path, change, TRIES)
+        except UnreadableNote as error:
+            raise self._broken(error, ask.language) from error
+        if step.written and not ask.dry and any(move.archive for move in step.moves):
+            self._edit(ask.archive, archived)
+        return step
+
+    def _with_room(self, ask: Ask, outcome: Outcome) -> Outcome:
+        """Make room in a brain that a write made too big: a change of its own, which it tells."""
+        agent = ask.write.agent
+        if outcome.outcome != "written" or self._authority.level(agent) < AUTO:
+            return outcome
+        line = self._audit.line(ask.write.caller, agent, "archive", "written")
+
+        def line_of(step: Step) -> AuditLine:
+            done = step.outcome
+            before = mask(done.before).text
+            return replace(line, before=before, path=done.path, moves=masked(step.moves))
+
+        step = self._change(
+            ask, lambda brain, archive: make_room(brain, archive, ask, outcome.block), line_of
+        )
+        if step.written:
+            self._audit.write(line_of(step))
+            self._sound.add(agent)
+        return replace(also(outcome, step.outcome.message), archived=step.outcome.archived)
+
+    def _ask(self, write: MemoryWrite) -> Ask:
+        safe, kinds = safe_write(write)
+        words = (write.old, safe.old) if safe.op == "replace" else (write.text, safe.text)
+        language = self._authority.identity(safe.agent).language or "en"
+        today, sizes, rng = self._clock().date(), self._settings.sizes, self._settings.rng
+        return Ask(safe, words, self._paths, today, sizes, rng, language, kinds)
+
+    def _text(self, path: str) -> str:
+        """Return a file's text; empty where there is none that can be read."""
+        try:
+            found = self._found(path)
+        except UnreadableNote:
+            return ""
+        return found.text if found else ""
+
+    def _found(self, path: str) -> FileText | None:
+        try:
+            return self._reader.read(path)
+        except NotFound:
+            return None
+
+    def _broken(self, error: UnreadableNote, language: str) -> BrokenMemory:
+        """Tell the person of a file that is to be mended; return what is raised."""
+        told = f"{error.path} is damaged: {error.reason}. {WRITING_WAITS}"
+        note = f"> [!warning] a damaged memory file\n> {told} {MEND}"
+
+        def warned(file: FileText | None) -> str | None:
+            text = file.text if file else ""
+            return None if told in text else warn(text, note, language)
+
+        try:
+            self._edit(self._paths.suggestions, warned)
+        except UnreadableNote:
+            self._writer.append(self._paths.suggestions, f"\n{note}\n")
+        return BrokenMemory(f"Not written: {told}", hint=MEND)
+
+    # --- who may --------------------------------------------------------------------------
+
+    def _decide(self, write: MemoryWrite, scope: str) -> Decision:
+        return self._authority.decide(write.caller, write.agent, write.op, scope)
+
+    def _refused(self, ask: Ask, decision: Decision) -> Outcome | None:
+        """Return what a write that must not happen comes to; None for one that may."""
+        if decision.verdict == "deny":
+            message = f"Not allowed: {decision.reason}. Nothing was changed."
+            return replace(ask.outcome("denied", message), reason=decision.reason)
+        marks = [mark.group()[1:-1] for mark in MARK.finditer(ask.write.text)]
+        rest = content(MARK.sub(" ", ask.write.text))
+        label = 0 if set(marks) <= {"private passage", "own pattern"} else LABEL_WORDS
+        if ask.write.op == "forget" or not marks or len(rest) > label:
+            return None
+        kinds = ", ".join(ask.redacted or dict.fromkeys(marks))
+        message = f"Only a secret ({kinds}) was given. Nothing was stored: secrets are never"
+        message += " kept, and without it nothing is left. Say what it is for, or where it is."
+        return replace(ask.outcome("denied", message), reason="nothing was left but a secret")
+
+    def _judge(self, write: MemoryWrite, step: Step) -> None:
+        """Raise Held for a step that the caller may not make alone.
+
+        It is judged once it is known what it touches, on the text it would be written over: a
+        grant for one section never changes another, whatever a person edits meanwhile.
+        """
+        scopes = {step.outcome.section or "brain", *(one.section or "brain" for one in step.gone)}
+        decisions = [self._decide(write, scope) for scope in scopes]
+        decision = min(decisions, key=lambda one: VERDICTS.index(one.verdict))
+        decision = cautious(write, decision, enabled=self._settings.caution)
+        doubt = write.hold or step.doubt
+        if inferred(write) and decision.verdict != "deny":
+            late = self._late.hindrance(write, step.gone)
+            if late and (late[1] or decision.verdict == "allow"):
+                raise Held(late[0], step, late[1])
+            doubt = GUESSED if write.op == "forget" else doubt
+        if decision.verdict == "allow" and doubt:
+            decision = Decision("suggest", doubt)
+        if decision.verdict != "allow":
+            raise Held(decision, step)
+
+    def _held(self, ask: Ask, held: Held, witness: Witness | None) -> Outcome:
+        """Put before the person what may not be written, or refuse it; return what that came to."""
+        write, step, reason, dropped = ask.write, held.step, held.decision.reason, held.dropped
+        if held.decision.verdict == "deny":
+            said = "Not written" if dropped else "Not allowed"
+            told: dict[str, Any] = {"outcome": "denied", "before": "", "reason": reason}
+            told["message"] = f"{said}: {reason}. Nothing was changed."
+        else:
+            write = _readable(write, step)
+            put = self.queue.seen(write)
+            if put[0] == "new" and not ask.dry:
+                write = replace(write, evidence=witness() if witness else write.evidence)
+                why = reason if write.how in FOUND else ""  # an agent gives a reason of its own
+                whys = dict.fromkeys(part for part in (write.reason, write.hold, why) if part)
+                put = self.queue.put(replace(write, reason=" · ".join(whys)), ask.language)
+            path = self._paths.suggestions
+            waits = _WAITS[put[0]].format(reason=reason, path=path)
+            told = {"message": f"{quoted(write.text)}: {waits}", "reason": reason, "path": path}
+            told |= {"outcome": "suggested" if put[0] in ("new", "waiting") else "denied"}
+            told |= {"block": put[1]}
+            dropped = "too many" if put[0] == "full" else ""
+        shown = _shown(ask, replace(step, outcome=replace(step.outcome, **told)))
+        if ask.dry:
+            return shown.outcome
+        if dropped:
+            ref = write.evidence or MessageRef(write.agent, "", "")
+            self._drop(
+                write.agent, ref.session, [(write.text, dropped, (ref.block,))], write.caller
+            )
+            return shown.outcome
+        line = self._audit.line(write.caller, write.agent, write.op, "")
+        return self._tell(line, write, replace(shown, moves=()))
+
+    # --- the audit ------------------------------------------------------------------------
+
+    def _line(self, line: AuditLine, write: MemoryWrite, step: Step) -> AuditLine:
+        """Return a line with what a write came to; its texts are masked."""
+        outcome = step.outcome
+        before = outcome.before
+        if not (before or step.written) and write.op != "remember":
+            before = write.old or write.text
+        took_place = write.op == "remember" and step.written and before
+        return replace(
+            line,
+            op="replace" if took_place else write.op,
+            outcome=outcome.outcome,
+            section=outcome.section or "",
+            before=mask(before).text,
+            after="" if write.op == "forget" else mask(outcome.fact or write.text).text,
+            evidence=self._audit.evidence(write.evidence),
+            reason=" · ".join(part for part in (outcome.reason, write.reason) if part),
+            path=outcome.path,
+            block=outcome.block,
+            how=write.how if write.how in FOUND else "",
+            moves=masked(step.moves) if step.written else (),
+        )
+
+    def _tell(
+        self, line: AuditLine, write: MemoryWrite, step: Step, hidden: Sequence[Ref] = ()
+    ) -> Outcome:
+        """Write the line of what a write came to; a change that is on disk stays true without."""
+        line = replace(self._line(line, write, step), hidden=tuple(map(ref_text, hidden)))
+        home = write.agent
+        if not step.written and home not in self._paths.agent_names():
+            home = write.caller.agent or home  # what is not written makes no folder
+        try:
+            self._audit.write(line, home)
+        except VaultMindError as error:
+            if not step.written:
+                raise
+            log.error("the audit line of a write is missing: %s", error)
+            why = f"the audit could not be written: {error}"
+            outcome = replace(step.outcome, reason=step.outcome.reason or why)
+            return also(outcome, f"{why[0].upper()}{why[1:]}")
+        self._sound.add(write.agent)
+        return step.outcome
+
+    def _drop(self, agent: str, session: str, dropped: Sequence[Dropped], caller: Caller) -> int:
+        lines = newest_first(self._paths, (agent,), (DROP,), session)
+        known = Counter((one.after, one.reason) for one in lines if session_of(one) == session)
+        room, told = MOST_DROPS - known.total(), 0
+        for text, reason, evidence in dropped:
+            safe = "" if reason in UNTOLD else one_line(mask(blank_private(text)).text)
+            safe = safe if len(safe) <= MOST_CHARS else f"{safe[: MOST_CHARS - 1].rstrip()}…"
+            known[safe, reason] -= 1
+            if known[safe, reason] >= 0 or told >= room:
+                continue
+            block = next((one for one in reversed(evidence) if one[1:].isdigit()), "")
+            source = self._audit.evidence(MessageRef(agent, session, block) if session else None)
+            self._audit.note(
+                caller, agent, DROP, "dropped", after=safe, reason=reason, evidence=source
+            )
+            told += 1
+        return told
+
+    def _complete(self, agent: str) -> None:
+        """Complete the changes of an agent's facts that a crash cut short, if there are any.
+
+        Where that fails they wait, and are tried again; no other write has to.
+        """
+        if agent in self._sound:
+            return
+        try:
+            for line in self._audit.unfinished(agent):
+                self._finish(line)
+            self._sound.add(agent)
+        except (VaultMindError, OSError) as error:
+            log.warning("what was cut short in the memory of %s waits: %s", agent, error)
+
+    def _finish(self, line: AuditLine) -> None:
+        """Do what a line says that is not done yet; nothing where the brain never changed."""
+        found = self._found(self._paths.brain(line.agent))
+        brain = found.text if found else ""
+        own = [move for move in line.moves if not move.archive]
+        if own and all(bool(find_fact(brain, move.fact)) is not move.came for move in own):
+            reason = "cut short before anything was changed"
+            self._audit.write(replace(line, outcome="unchanged", reason=reason))
+            return
+        moves = [move for move in line.moves if move.archive and (move.whole or not move.came)]
+        if moves:
+            start = f"# {line.agent.capitalize()} - Archive\n"
+            self._edit(
+                self._paths.archive(line.agent),
+                lambda file: apply(file.text if file else start, moves, archive=True),
+            )
+        hidden = refs_of(line.hidden)
+        if line.op == "forget" and not line.undoes:
+            person = line.caller == "person"
+            name = "" if person else line.caller
+            caller = Caller("person" if person else "agent", name, line.client)
+            write = MemoryWrite("forget", line.agent, caller, line.before)
+            gone = [move.fact for move in line.moves if not move.came]
+            gone += [Fact(one, None) for one in line.before.split(JOINT)]
+            hidden = self._hidden_with(write, gone)
+        self._hiding.show(refs_of(line.shown))
+        self._hiding.hide(hidden)
+        reason = " · ".join(filter(None, (line.reason, "completed after it was cut short")))
+        names = tuple(map(ref_text, hidden))
+        self._audit.write(replace(line, outcome="written", reason=reason, hidden=names))
+
+    # --- hiding ---------------------------------------------------------------------------
+
+    def _hidden_with(self, write: MemoryWrite, gone: Iterable[Fact]) -> tuple[Ref, ...]:
+        """Return what said forgotten facts; an agent reaches its own records alone."""
+        found = self._hiding.said(write.agent, gone, self._naming(write.caller))
+        person = write.caller.kind == "person"
+        return tuple(one for one in found if person or one.agent == write.agent)
+
+    def _hide_unsaid(
+        self, ask: Ask, step: Step, decision: Decision
+    ) -> tuple[Step, tuple[Ref, ...]]:
+        """Hide the messages that say what no fact says, or tell what to do about it.
+
+        Raises Held for what waits.
+        """
+        write, words, agent = ask.write, ask.write.text, ask.write.agent
+        both = dict.fromkeys(ask.words)  # notes of agents may hold what a message has masked
+        if decision.verdict != "allow" or write.hold:
+            if any(
+                says_words(said, one) for one in both for said in self._hiding.shown(agent, one)
+            ):
+                raise Held(Decision("suggest", write.hold or decision.reason), step)
+            return step, ()
+        naming = self._naming(write.caller)
+        refs = tuple(
+            dict.fromkeys(ref for one in both for ref in self._hiding.saying(agent, one, naming))
+        )
+        hid = self._hiding.hide(refs)
+        seen = blank_private(self._text(ask.path))
+        own = any(mentions(paragraph, words) for paragraph in own_text(seen))
+        here = f"tands in {ask.path} as your own text; edit it there."
+        if hid:
+            outcome = replace(step.outcome, outcome="written", path="", nearest=())
+            step = replace(step, outcome=replace(outcome, message="No fact said it;"))
+            step = _told(step, hid, "did")
+            return replace(step, outcome=also(step.outcome, f"It also s{here}" * own)), refs
+        message = step.outcome.message
+        if own:
+            message = f"No fact says {quoted(words)}. It s{here}"
+        elif mentioned := sum(mentions(said, words) for said in self._hiding.shown(agent, words)):
+            verb = "mentions" if mentioned == 1 else "mention"
+            message = f"{message} {counted(mentioned, 'message')} {verb} it. To hide"
+            message += " what was said, give two words or more of it."
+        elif not step.outcome.nearest:
+            message = f"Nothing in {agent}'s memory says {quoted(words)}."
+        return replace(step, outcome=replace(step.outcome, message=message)), ()
+
+    # --- files ---------------------------------------------------------------------------
+
+    def _saved(self, caller: Caller, path: str, reason: str) -> None:
+        """Record that a record was stored, without its text."""
+        if agent := self._paths.agent_of(path):
+            self.told(caller, agent, "save", path, reason)
+
+    def _naming(self, caller: Caller) -> Callable[[str, Change], None]:
+        """Return what changes a record so that its parts can be named, and hidden by that."""
+
+        def edit(relative: str, change: Change) -> None:
+            if self._edit(relative, change) is not None:
+                self._saved(caller, relative, "parts are named, to be hidden")
+                self._indexer.refresh([relative])
+
+        return edit
+
+    def _edit(self, relative: str, change: Change) -> FileText | None:
+        return self._writer.edit(relative, change, TRIES)
+
+    def _index(self, agent: str, outcome: Outcome) -> None:
+        """Bring the index up to date; the fact is on disk, so that a failure is only said."""
+        if outcome.outcome != "written":
+            return
+        files = [self._paths.brain(agent), self._paths.archive(agent)]
+        try:
+            self._indexer.refresh(files)
+        except VaultMindError as error:
+            self._indexer.mark(files)
+            log.warning("%s was written and not indexed: %s", outcome.path, error)
+
+    def told(self, caller: Caller, agent: str, op: str, path: str, reason: str) -> None:
+        """Tell an agent's audit of a change that was made to a file which is nobody's."""
+        self._audit.note(caller, agent, op, "written", path=path, reason=mask(reason).text)
+
+
+def in_name(write: MemoryWrite) -> MemoryWrite:
+    """Return a write with the caller whose rights it has: extraction has none but the agent's."""
+    if write.how not in FOUND or write.caller.kind == "agent":
+        return write
+    return replace(write, caller=Caller("agent", agent_name(write.agent), write.caller.client))
+
+
+def also(outcome: Outcome, sentence: str) -> Outcome:
+    """Return an outcome whose message says one thing more."""
+    return replace(outcome, message=f"{outcome.message} {sentence}".strip())
+
+
+def _told(step: Step, refs: Sequence[Ref], said: str) -> Step:
+    """Return a step that tells of what was hidden."""
+    messages = sum(isinstance(one, MessageRef) for one in refs)
+    outcome = replace(also(step.outcome, hidden_words(refs, said)), hidden_messages=messages)
+    return replace(step, outcome=outcome)
+
+
+def _readable(write: MemoryWrite, step: Step) -> MemoryWrite:
+    """Return the write as a person can read it: a fact by its words, not by its block id."""
+    words = mask(step.gone[0].text).text if step.gone else ""
+    if write.op == "forget":
+        return replace(write, text=words or write.text)
+    if write.op == "replace":
+        return replace(write, old=words or write.old)
+    if step.outcome.before:  # it would take a fact's place: the person sees which
+        before = mask(step.outcome.before).text
+        return replace(write, op="replace", old=before, section=step.outcome.section)
+    return replace(write, section=step.outcome.section)
+
+
+def _shown(ask: Ask, step: Step) -> Step:
+    """Return a step as it may be shown: secrets masked, and what was taken out named."""
+    outcome = step.outcome
+    if ask.redacted:
+        outcome = also(outcome, f"Taken out before storing: {', '.join(ask.redacted)}.")
+    if ask.write.op != "forget" and step.written and has_household_code(outcome.fact):
+        outcome = also(outcome, "The code stands in plain text in your vault.")
+    return replace(step, outcome=safe_outcome(outcome))
+
+
+def safe_outcome(outcome: Outcome) -> Outcome:
+    """Return an outcome with the secrets in its texts masked."""
+    texts: dict[str, Any] = {
+        key: mask(getattr(outcome, key)).text for key in ("fact", "before", "message")
+    }
+    nearest = tuple(mask(text).text for text in outcome.nearest)
+    return replace(outcome, nearest=nearest, **texts)
