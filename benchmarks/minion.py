@@ -29,6 +29,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from vaultmind.config import MinionConfig
 from vaultmind.errors import MinionFailed
 from vaultmind.minion.gguf import read_head
+from vaultmind.minion.models import LocalGenerator
+from vaultmind.types import Prompt, Turn
 
 WHO = ("The baker", "My neighbour", "A sailor", "The old teacher", "Our postman", "The gardener")
 DID = ("repaired", "painted", "found", "described", "carried", "sold", "forgot", "borrowed")
