@@ -39,9 +39,7 @@ from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
 from vaultmind.session.capture import Capture
 from vaultmind.session.context import ContextBuilder, ContextSources
-from vaultmind.session.conversation import ConversationSettings
-from vaultmind.session.conversations import Conversations
-from vaultmind.session.imports import Importer
+from vaultmind.session.conversation import Conversations, ConversationSettings
 from vaultmind.session.keeping_out import Unkept
 from vaultmind.session.log import Listeners, SessionLog
 from vaultmind.session.longterm import LongTerm, LongTermSettings
@@ -184,10 +182,9 @@ class App:
             self.talks.heard(agent, session)
             logged(agent, session, messages)
 
-        told = Listeners(hides, self._device_name, self._ended, grew)
+        erased = self.tombstones.erased
+        told = Listeners(hides, self._device_name, self._ended, grew, logged, erased)
         self.sessions = SessionLog(self.gate, self.reader, clock, idle, told)
-        erased, device = self.tombstones.erased, self._device_name
-        self.importer = Importer(self.gate, self.reader, erased, logged, device=device)
         heard = self.search_feedback.cited_in
         self.capture = Capture(self.sessions, self.reader, self.gate.keeps_records, clock, heard)
 
