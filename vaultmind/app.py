@@ -254,7 +254,7 @@ class App:
         """Return an embedder by its configured name: one in a file lives as long as the app."""
         if not name.lower().endswith(".gguf"):
             return open_embedder(name, self.config.index.embedder_key_env)
-        from vaultmind.minion.embedder import GgufEmbedder
+        from vaultmind.gguf_embedder import GgufEmbedder
 
         embedder = GgufEmbedder(Path(name), self.config.minion, self.config.state_dir)
         self._models.callback(embedder.close)
