@@ -131,7 +131,7 @@ def test_no_tool_no_argument_and_no_words_of_an_agent_approve(shared: Machine) -
             asked = {"op": "remember", "text": "Bakes rye bread"}
             await client.call_tool("memory_update", asked)
             (waiting,) = parse(suggestions(machine).read_text("utf-8"))
-            id_ = waiting.suggestion.id
+            id_ = waiting.id
             for tool in (await client.list_tools()).tools:
                 for arguments in (
                     {"accept": True, "ids": [id_]},

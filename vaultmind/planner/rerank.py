@@ -136,7 +136,7 @@ class Reranker:
         assert self._minion is not None
         answer: Answer = "The model failed."
         try:
-            done = self._minion.run("rerank", lambda model: ask_json(model, prompt).value["scores"])
+            done = self._minion.run("rerank", lambda model: ask_json(model, prompt)["scores"])
             answer = " ".join(done.failures) or "No model could be asked."
             if done.value is not None:
                 answer = tuple(int(one) for one in done.value), done.by

@@ -25,7 +25,7 @@ from vaultmind.types import Caller, Outcome
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.memory.audit import AuditLine
-    from vaultmind.memory.suggestions import Listed
+    from vaultmind.memory.suggestions import Suggestion
 
 SINCE = "a day or time such as 2026-02-20T10:00, `yesterday`, `last week`, `2w`, `3d` or `12h`"
 FIELDS = (
@@ -231,16 +231,16 @@ def suggestions_list(app: App, call: Call, agent: Anybodys = "") -> Row:
     """List the suggestions that wait for the person."""
     path, whose = app.paths.suggestions, _names(app, agent)
     listed = app.gate.queue.listed()
-    found = tuple(one for one in listed if not agent or one.suggestion.agent in whose)
+    found = tuple(one for one in listed if not agent or one.agent in whose)
     how = f"Tick or edit them in {path}, or: vaultmind suggestions accept ID"
     notes = (how if found else f"Nothing waits for you in {path}.",)
     return Row("suggestions notes", path=path, suggestions=found, notes=notes)
 
 
-@tells("memory.suggestions.Listed", words="id words section reason time session state")
-def _suggestion_json(one: Listed, to: Reader) -> dict[str, Any]:
+@tells("memory.suggestions.Suggestion", words="id words section reason time session state")
+def _suggestion_json(wish: Suggestion, to: Reader) -> dict[str, Any]:
     """Return who wants to change whose memory, how and why, and whether it waits."""
-    wish, said = one.suggestion, one.suggestion.evidence
+    said = wish.evidence
     into = f" in {wish.agent}'s memory" if wish.agent != wish.caller.agent else ""
     what = f"“{wish.old}” → “{wish.text}”" if wish.op == "replace" else f"“{wish.text}”"
     does = "correct" if wish.op == "replace" else wish.op
@@ -251,7 +251,7 @@ def _suggestion_json(one: Listed, to: Reader) -> dict[str, Any]:
         "section": wish.section or "",
         "time": wish.time,
         "session": f"{said.agent}/{said.session}" if said else "",
-        "state": one.state,
+        "state": wish.state,
     }
 
 
@@ -376,14 +376,14 @@ def _about(app: App, name: str, suggestions: int) -> Row:
     from vaultmind.memory.rights import mark_of, scopes_of
     from vaultmind.session.files import read_text, session_ids
 
-    claim, rights = app.authority.claim(name), app.authority.rights(name)
+    claim, rights = app.authority.identity(name), app.authority.rights(name)
     return Row(
         "name level asked language facts sessions suggestions writers hidden_from waiting faults "
         "identity",
         name=name,
         level=rights.level,
         asked=claim.rights.level,
-        language=app.authority.identity(name).language or "en",
+        language=claim.language or "en",
         facts=len(parse_brain(read_text(app.reader, app.paths.brain(name))[0]).facts),
         sessions=len(session_ids(app.paths, name)),
         suggestions=suggestions,
@@ -391,7 +391,7 @@ def _about(app: App, name: str, suggestions: int) -> Row:
         hidden_from=tuple(sorted(rights.hidden_from)),
         waiting=app.authority.waiting(name),
         faults=claim.faults,
-        mark=mark_of(claim),
+        mark=mark_of(claim.rights),
         identity=app.paths.identity(name),
     )
 
@@ -399,4 +399,4 @@ def _about(app: App, name: str, suggestions: int) -> Row:
 def _suggestions(app: App) -> Counter[str]:
     """Return how many suggestions wait for each agent."""
     waiting = (one for one in app.gate.queue.listed() if one.state == "waiting")
-    return Counter(one.suggestion.agent for one in waiting)
+    return Counter(one.agent for one in waiting)

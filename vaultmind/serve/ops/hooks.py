@@ -121,7 +121,7 @@ def hook(
     text = _start(app, call, talk, start) if start else ""
     recalled, given = _recalled(app, call, talk, prompt)
     context = "\n\n".join(filter(None, (text, recalled)))
-    offer = talk.offer(replace(given, start=start))
+    offer = talk.offer(given._replace(start=start))
     answer |= {"session": talk.session, "context": Verbatim(context), "given": offer}
     return answer
 
