@@ -94,8 +94,9 @@ class Planner:
     def figures(self) -> PlanFigures:
         """Return how planning went since the start."""
         told = figures_of([Work("", self._clock(), offers=tuple(self._last))])
-        names = PlanFigures.__slots__[1:]
-        return PlanFigures(self._plans, *(getattr(told, name) or 0 for name in names))
+        none, names = PlanFigures(), PlanFigures.__slots__[1:]
+        known = {name: getattr(told, name) or getattr(none, name) for name in names}
+        return PlanFigures(self._plans, **known)
 
     def plan(self, request: PlanRequest, caller: Caller) -> Plan:
         """Return what to read for a task.

@@ -161,19 +161,13 @@ class Structure:
     def settle(self, timeout_seconds: float) -> CacheStatus:
         """Bring what changed in the index up to date, as far as there is time.
 
-        `hit`: nothing had changed; `partial`: some files had, or there was not time for all;
-        `rebuilt`: all were read.
+        `hit`: nothing had changed; `rebuilt`: what had is read; `partial`: not all of it.
         """
-        deadline, before, read = time.monotonic() + timeout_seconds, len(self._kept), 0
-        had_changed = not self._is_current() and bool(self._advance(-1) or self._waiting)
-        while not self._is_current() and (more := self._advance(deadline)) is not None:
-            read += more
-            if time.monotonic() >= deadline:
-                break
+        deadline, was_current = time.monotonic() + timeout_seconds, self._is_current()
+        while not self._is_current() and self._advance(deadline) and time.monotonic() < deadline:
+            pass
         is_known = self.history.settle(deadline - time.monotonic()) and self._is_current()
-        if not is_known or (had_changed and read < max(before, 1)):
-            return "partial"
-        return "rebuilt" if had_changed else "hit"
+        return "partial" if not is_known else "hit" if was_current else "rebuilt"
 
     def step(self) -> bool:
         """Read a few files, for whoever follows in the background; tell whether more wait."""
@@ -182,16 +176,16 @@ class Structure:
         done = self._advance(time.monotonic() + STEP_SECONDS)
         if not self._waiting:
             self.graph  # noqa: B018  # made here rather than when somebody asks
-        return done is not None and not self._is_current()
+        return done and not self._is_current()
 
     def _is_current(self) -> bool:
         is_known = not self._names_due or not self.wants_names
         return self._seen == self._index.journal.version and not self._waiting and is_known
 
-    def _advance(self, deadline: float) -> int | None:
-        """Read some of the files that wait, then put names into their tables; return how many.
+    def _advance(self, deadline: float) -> bool:
+        """Read some of the files that wait, then put names into their tables.
 
-        None while the index or the source is not there: what was known serves on.
+        False while the index or the source is not there: what was known serves on.
         """
         changed: dict[str, Kept | None] = {}
         with self.lock:
@@ -206,12 +200,12 @@ class Structure:
                         changed[path] = self._read(path, row.lang) if row else None
                     del self._waiting[path]
             except (IndexUnavailable, VaultNotFound):
-                return None
+                return False
             finally:
                 self._take(changed)
             while self.wants_names and self._names_due and time.monotonic() < deadline:
                 self.names.put(*self._names_due.popitem())
-        return len(changed)
+        return True
 
     def _look(self) -> None:
         """Find out which files have changed since the last look. Under the lock."""
