@@ -21,8 +21,7 @@ from collections.abc import Callable, Sequence
 from summary_talks import KINDS, Planted, Talk, make_talk
 
 from vaultmind.session.sentences import stemmed
-from vaultmind.session.summary import Rolling, fold, shown, tokens_of
-from vaultmind.session.summary_file import parse_rolling, rewritten
+from vaultmind.session.summary import Rolling, fold, parse_rolling, rewritten, shown, tokens_of
 
 LENGTHS = {100: 16, 1000: 40}
 LANGUAGES = ("en", "pl", "ru")

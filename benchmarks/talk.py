@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from vaultmind.session.conversations import Conversations
+from vaultmind.session.conversation import Conversations
 from vaultmind.session.summary import Window
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import Change, VaultReader

@@ -29,7 +29,7 @@ from typing import Any
 
 from vaultmind.index.words.terms import words
 from vaultmind.session.sentences import said, sentences
-from vaultmind.session.topics import Running, hear
+from vaultmind.session.topics import Topics
 from vaultmind.types import Message
 
 RANDOM_ROUNDS = 50
@@ -102,12 +102,10 @@ def joined(sessions: Sequence[Session]) -> Talk:
 
 def heard(talk: Talk, *, as_begun: bool = False) -> list[int]:
     """Return where the topics change, as a running conversation would find it."""
-    running, found = Running(), []
+    running, found = Topics(), []
     for number, message in enumerate(talk.messages):
-        step = hear(running, message, "en")
-        running = step.running
-        if step.began is not None:
-            found.append(step.began.at - 1 if as_begun else number)
+        if running.hear(message):
+            found.append(running.topic.at - 1 if as_begun else number)
     return found
 
 

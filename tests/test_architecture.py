@@ -29,6 +29,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"episodes"}),
     frozenset({"planner"}),
     frozenset({"learn"}),
+    frozenset({"gguf_embedder"}),
     frozenset({"app"}),
     frozenset({"serve"}),
     frozenset({"cli"}),
@@ -64,16 +65,12 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
     ),
     "session": (
         frozenset({"sentences", "spool", "commands", "parts", "unkept"}),
-        frozenset({"summary", "recall", "subagents", "uses"}),
-        frozenset({"files", "topics", "summary_file", "excerpt"}),
-        frozenset({"closing", "transcripts", "keeping_out"}),
-        frozenset({"active", "longterm"}),
-        frozenset({"log", "start"}),
-        frozenset({"imports", "capture", "requests", "answers", "correct", "show"}),
+        frozenset({"summary", "recall", "subagents", "uses", "topics"}),
+        frozenset({"files", "excerpt", "talk"}),
+        frozenset({"active", "longterm", "transcripts", "keeping_out", "conversation"}),
+        frozenset({"log", "start", "window"}),
+        frozenset({"imports", "capture", "requests", "answers", "correct", "show", "context"}),
         frozenset({"voice"}),
-        frozenset({"conversation"}),
-        frozenset({"conversations", "window"}),
-        frozenset({"context"}),
     ),
     "planner": (
         frozenset({"types"}),
@@ -109,7 +106,7 @@ ONE_ROOM = {
     "mcp": {"serve/mcp.py"},
     "prometheus_client": {"serve/metrics.py"},
     "tree_sitter": {"planner/code.py"},
-    "vaultmind.vault.writer": {"memory/brains.py", "memory/gate.py", "memory/writing.py"},
+    "vaultmind.vault.writer": {"memory/writing.py"},
 }
 MAX_LINES = 600
 MAX_FILES = 34

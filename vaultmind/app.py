@@ -29,7 +29,7 @@ from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.moves import Sizes
 from vaultmind.memory.polling import Polling, look_once, when_changed
-from vaultmind.memory.rights import Authority, Grants, grants_file
+from vaultmind.memory.rights import Authority, grants_file
 from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.episodes import open_watching
@@ -39,9 +39,7 @@ from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
 from vaultmind.session.capture import Capture
 from vaultmind.session.context import ContextBuilder, ContextSources
-from vaultmind.session.conversation import ConversationSettings
-from vaultmind.session.conversations import Conversations
-from vaultmind.session.imports import Importer
+from vaultmind.session.conversation import Conversations, ConversationSettings
 from vaultmind.session.keeping_out import Unkept
 from vaultmind.session.log import Listeners, SessionLog
 from vaultmind.session.longterm import LongTerm, LongTermSettings
@@ -95,8 +93,7 @@ class App:
         self.reader = VaultReader(self.paths, config.index.max_file_bytes)
         self.tombstones = Tombstones(self.paths)
         level = config.memory.autonomy
-        grants = Grants(grants_file(config.state_dir), config.vault, level)
-        self.authority = Authority(self.reader, grants, level)
+        self.authority = Authority(self.reader, grants_file(config.state_dir), level)
         self.noticing = Polling("identities", self.authority.notice)
         withheld = Withheld(self.tombstones, self.authority)
         named = config.index.embedder
@@ -184,10 +181,9 @@ class App:
             self.talks.heard(agent, session)
             logged(agent, session, messages)
 
-        told = Listeners(hides, self._device_name, self._ended, grew)
+        erased = self.tombstones.erased
+        told = Listeners(hides, self._device_name, self._ended, grew, logged, erased)
         self.sessions = SessionLog(self.gate, self.reader, clock, idle, told)
-        erased, device = self.tombstones.erased, self._device_name
-        self.importer = Importer(self.gate, self.reader, erased, logged, device=device)
         heard = self.search_feedback.cited_in
         self.capture = Capture(self.sessions, self.reader, self.gate.keeps_records, clock, heard)
 
@@ -258,7 +254,7 @@ class App:
         """Return an embedder by its configured name: one in a file lives as long as the app."""
         if not name.lower().endswith(".gguf"):
             return open_embedder(name, self.config.index.embedder_key_env)
-        from vaultmind.minion.embedder import GgufEmbedder
+        from vaultmind.gguf_embedder import GgufEmbedder
 
         embedder = GgufEmbedder(Path(name), self.config.minion, self.config.state_dir)
         self._models.callback(embedder.close)

@@ -396,5 +396,3 @@ class Generated:
     prompt_tokens: int = 0
     tokens: int = 0
     took_ms: float = 0.0
-    prompt_ms: float = 0.0
-    """Of these, until the first token was written."""

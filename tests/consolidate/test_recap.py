@@ -10,8 +10,7 @@ from vaultmind.consolidate.context import with_about
 from vaultmind.consolidate.reported import MOST_MESSAGES, MOST_SENTENCES, grounded, nearest
 from vaultmind.session.active import has_recap
 from vaultmind.session.files import plain_text
-from vaultmind.session.summary import Line
-from vaultmind.session.summary_file import source_bullet
+from vaultmind.session.summary import Line, source_bullet
 from vaultmind.tokens import count
 from vaultmind.types import Message
 

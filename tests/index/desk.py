@@ -77,7 +77,7 @@ class Desk:
     def nearest(self, embedding: Vectors, query: str) -> set[str]:
         """Return the paths that memory and Chroma each have as the nearest to a question."""
         vector = embedding.query_vector(query)
-        if vector is None or embedding._unstored is None or self.waiting():
+        if vector is None or embedding._stored is None or self.waiting():
             return set()
         near = self.columns.nearest(vector, self.columns.mask(Where()), 1)
         in_chroma = [self.columns.hashes.index(key) for key, _ in embedding.nearest(vector, 1)]

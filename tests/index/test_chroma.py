@@ -49,7 +49,7 @@ def test_a_server_keeps_the_vectors_of_several_vaults_apart(tmp_path: Path) -> N
             first.open("hash-1")
             assert first.names() == set(names(5)) and second.names() == {"other"}
             assert first.nearest(vectors(5)[3], 1)[0][0] == "c3"
-            first.reset("hash-1")
+            first.open("hash-1", fresh=True)
             assert first.names() == set() and second.names() == {"other"}
             assert not (tmp_path / "one").exists()
         finally:
@@ -82,13 +82,14 @@ def test_a_damaged_folder_is_replaced_by_a_fresh_one(tmp_path: Path) -> None:
     first.open("hash-1")
     first.add(names(12), vectors(12))
     first.close()
-    (tmp_path / "1" / "chroma.sqlite3").write_bytes(b"\xde\xad\xbe\xef" * 200)
+    (old,) = tmp_path.iterdir()
+    (old / "chroma.sqlite3").write_bytes(b"\xde\xad\xbe\xef" * 200)
     second = ChromaStore(tmp_path)
     second.open("hash-1")
     assert second.names() == set()
     second.add(["new"], vectors(1))
     assert second.names() == {"new"}
-    assert not (tmp_path / "1").exists()
+    assert not old.exists()
     second.close()
 
 

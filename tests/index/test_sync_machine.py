@@ -54,11 +54,6 @@ def open_index(vault: Path, state: Path) -> Index:
     return index
 
 
-def words_of(blob: bytes, terms: dict[int, str]) -> list[str]:
-    """Return the terms that a chunk's tokens stand for."""
-    return [terms[int(number)] for number in np.frombuffer(blob, np.int32)[2:]]
-
-
 def contents(index: Index) -> dict[str, Any]:
     """Return all that is derived from the vault: files, chunks, full text, vectors."""
     with index._database.read() as connection:
@@ -68,7 +63,6 @@ def contents(index: Index) -> dict[str, Any]:
         ).fetchall()
         tokens = connection.execute("SELECT id, tokens FROM chunks ORDER BY id").fetchall()
         rowids = connection.execute("SELECT rowid, id, text_hash FROM chunks").fetchall()
-        terms = dict(connection.execute("SELECT id, term FROM terms"))
         files = connection.execute("SELECT path, sha, fault FROM files ORDER BY path").fetchall()
     columns, slots = index._columns, index._columns.slots_of(row[0] for row in rowids)
     stored = {bytes.fromhex(one) for one in index._embedding._store.names()}
@@ -78,7 +72,7 @@ def contents(index: Index) -> dict[str, Any]:
     }
     return {
         "chunks": chunks,
-        "tokens": [(name, words_of(blob, terms)) for name, blob in tokens],
+        "tokens": tokens,
         "files": files,
         "vectors": vectors,
     }

@@ -14,15 +14,14 @@ from hypothesis import strategies as st
 from benchmarks import when
 from vaultmind.errors import BadArgument
 from vaultmind.index.when import (
-    LANGUAGES,
     MAX_CHARACTERS,
-    MAX_SPANS,
-    Span,
     first_day,
     last_day,
     mentioned,
     spans,
 )
+from vaultmind.index.when_rules import MAX_SPANS
+from vaultmind.index.when_words import LANGUAGES, Span
 
 BASE = datetime(2026, 11, 18, 10, 0)
 """A Wednesday."""

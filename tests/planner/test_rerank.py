@@ -59,11 +59,11 @@ class Hanging(QueueGenerator):
     ("answers", "word"),
     [
         (("Sure! The third file is best.", "I said the third."), "no answer that can be used"),
-        ((answer(1, 2), answer(1, 2, 3)), "at least 8 items"),
-        ((answer(*[99] * 8), answer(*[-1] * 8)), "at least 0"),
+        ((answer(1, 2), answer(1, 2, 3)), "right minItems"),
+        ((answer(*[99] * 8), answer(*[-1] * 8)), "right minimum"),
         ((answer(*[4] * 8),), "told the candidates not apart"),
         ((MinionFailed("crash", "It crashed."),), "It crashed."),
-        (('{"scores": ["nine"]}', '{"files": []}'), "is missing"),
+        (('{"scores": ["nine"]}', '{"files": []}'), "right required"),
     ],
 )
 def test_nonsense_leaves_the_first_ranking_and_is_said(

@@ -10,8 +10,12 @@ from tests.fakes import HashEmbedder
 from tests.session.samples import Files
 from vaultmind.errors import WriteFailed
 from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
-from vaultmind.session.conversation import Conversation, ConversationSettings, View
-from vaultmind.session.conversations import Conversations
+from vaultmind.session.conversation import (
+    Conversation,
+    Conversations,
+    ConversationSettings,
+    View,
+)
 from vaultmind.session.summary import Window
 from vaultmind.types import Caller, Message, MessageRef
 from vaultmind.vault.files import Change, VaultReader

@@ -7,19 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from tests.session.room import SESSION, Room, texts
 from tests.session.talks import DECISIONS, folded, message, talk
 from tests.session.test_topics import SUBJECTS
 from tests.waiting import until
 from vaultmind.errors import UnreadableNote
-from vaultmind.session.conversation import Conversation
-from vaultmind.session.summary import Rolling, astray
-from vaultmind.session.summary_file import parse_rolling
+from vaultmind.session.summary import Rolling, parse_rolling, still_said
 from vaultmind.types import Message
-from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.transcript import parse_session, render_message, render_segment
 
 
@@ -56,67 +51,6 @@ def test_a_file_that_cannot_be_read_says_so(room: Room) -> None:
     room.file.write_bytes(room.file.read_bytes() + b"\xff\xff\xff not text")
     with pytest.raises(UnreadableNote):
         room.talks.view("main", SESSION)
-
-
-def state(one: Conversation) -> tuple[list[Message], list[int], int, list[int]]:
-    one._stamp = None
-    one.view()
-    return one.messages, list(one._segments), one.segment, list(one._starts)
-
-
-PIECES = st.sampled_from(
-    [
-        '## Segment 2 %%{"segment":2}%%\n\n',
-        "## dough, flour\n\n",
-        "A person's own line.\n",
-        "> [!note] Not a message\n> of theirs\n\n",
-        "> [!user] Typed by hand\n> Hello.\n\n",
-        "> a quotation\n",
-        "^m3\n\n",
-        "\n",
-        "%% a comment",
-        "<private>",
-        "ć🎉",
-    ]
-)
-
-
-@settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(
-    changes=st.lists(
-        st.tuples(st.sampled_from(["add", "put", "cut", "tail"]), st.integers(0, 10_000), PIECES),
-        max_size=8,
-    ),
-    seed=st.integers(0, 5),
-)
-def test_reading_on_gives_what_reading_anew_gives(
-    paths: VaultPaths, changes: list[tuple[str, int, str]], seed: int
-) -> None:
-    rng = random.Random(seed)
-    said = talk(40, seed=seed)
-    room, number = Room(paths), 6
-    room.write(said[:6])
-    text = room.file.read_text("utf-8")
-    reading = room.talk()
-    state(reading)
-    for kind, where, piece in changes:
-        at = len(text) - where % min(len(text), 700) if where % 3 else where % len(text)
-        if kind == "add":
-            text += "".join(render_message(one) for one in said[number : number + where % 4])
-            number = min(39, number + where % 4)
-        elif kind == "put":
-            at = text.find("\n", at) + 1
-            text = text[:at] + piece + text[at:]
-        elif kind == "cut":
-            text = text[:at] + text[at + rng.randrange(60) :]
-        else:
-            text += piece
-        room.file.write_text(text, "utf-8", newline="")
-        assert state(reading) == state(Conversation("main", SESSION, room.talks._place))
 
 
 def in_file(room: Room, segment: int = 1) -> Rolling:
@@ -202,8 +136,8 @@ def test_every_line_of_a_summary_is_found_in_what_was_said(language: str) -> Non
     said[100] = replace(said[100], text="We decided " + "that it costs 5 euros, and " * 60)
     rolling = folded(said, language)
     assert rolling.lines
-    assert not astray(rolling, said)
-    assert len(astray(rolling, ())) == len({one.block for one in rolling.lines})
+    assert still_said(rolling, said) == rolling
+    assert not still_said(rolling, ()).lines
 
 
 BREAD, BOATS = SUBJECTS["en"]

@@ -19,7 +19,7 @@ from tests.session.talks import talk
 from tests.session.test_conversation import in_file
 from tests.waiting import until
 from vaultmind.app import App, open_app
-from vaultmind.session import conversation, conversations
+from vaultmind.session import conversation
 from vaultmind.session.conversation import View
 from vaultmind.session.parts import BuildRequest
 from vaultmind.session.summary import Window, shown
@@ -95,7 +95,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 
     monkeypatch.setattr(conversation, "fold", held)
     monkeypatch.setattr(conversation, "FOLDED_AT_ONCE", 60)
-    monkeypatch.setattr(conversations, "FOLDED_BY_ASKER", 60)
+    monkeypatch.setattr(conversation, "FOLDED_BY_ASKER", 60)
     return go
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,8 @@ from tests.session.samples import (
 )
 from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
 from vaultmind.session.files import session_ids
-from vaultmind.session.imports import Importer
+from vaultmind.session.imports import import_file
+from vaultmind.session.log import Listeners, SessionLog
 from vaultmind.types import MessageRef
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -29,8 +31,12 @@ DAY, TIME = "2026-02-20", "2026-02-20T12:00:00+00:00"
 
 
 @pytest.fixture
-def importer(paths: VaultPaths, reader: VaultReader, files: Files) -> Importer:
-    return Importer(files, reader)
+def log(reader: VaultReader, files: Files) -> SessionLog:
+    return opened(files, reader)
+
+
+def opened(files: Files, reader: VaultReader, listeners: Listeners | None = None) -> SessionLog:
+    return SessionLog(files, reader, lambda: datetime.now(UTC), 30, listeners)
 
 
 def _transcripts(paths: VaultPaths, agent: str = "main") -> list[Transcript]:
@@ -43,7 +49,7 @@ def _bytes(paths: VaultPaths) -> dict[str, bytes]:
 
 
 def test_exports_become_ended_sessions_with_their_title_as_topic(
-    tmp_path: Path, importer: Importer, paths: VaultPaths
+    tmp_path: Path, log: SessionLog, paths: VaultPaths
 ) -> None:
     claude = claude_conversation(
         claude_message(1, "human", "Jak upiec chleb?"), claude_message(2, "assistant", "Powoli.")
@@ -51,8 +57,8 @@ def test_exports_become_ended_sessions_with_their_title_as_topic(
     gpt = gpt_conversation(
         gpt_node("q", "client-created-root", "user", gpt_text("Where to?")), current="q"
     )
-    importer.import_file(write_json(tmp_path / "claude.json", [claude]), "main")
-    importer.import_file(write_json(tmp_path / "gpt.json", [gpt]), "main")
+    import_file(log, write_json(tmp_path / "claude.json", [claude]), "main")
+    import_file(log, write_json(tmp_path / "gpt.json", [gpt]), "main")
     first, second = sorted(_transcripts(paths), key=lambda t: t.meta.topics)
     assert (first.meta.topics, first.meta.source) == (("Planning a trip",), "gpt-1")
     assert (second.meta.topics, second.meta.state) == (("Rye bread",), "ended")
@@ -65,12 +71,12 @@ def test_a_session_too_large_to_read_again_is_cut_in_parts(
     records = locomo(sessions=1, turns=40)
     records[5]["content"] = "word " * 5000
     path = write_lines(tmp_path / "a.jsonl", *records)
-    imported = Importer(files, small).import_file(path, "main")
+    imported = import_file(opened(files, small), path, "main")
     assert "too long" in imported.faults[0]
     before = _bytes(paths)
     assert all(len(raw) < 20_000 for raw in before.values())
     assert len(before) > 1
-    assert Importer(files, small).import_file(path, "main").messages == 0
+    assert import_file(opened(files, small), path, "main").messages == 0
     assert _bytes(paths) == before
 
 
@@ -85,7 +91,7 @@ def test_an_import_takes_no_number_that_was_used_and_keeps_erased_what_was_erase
     stones = paths.root / paths.tombstones("main", "x")
     stones.parent.mkdir(parents=True)
     stones.write_text(render_tombstones([erased], TIME, erased=True), "utf-8")
-    importer = Importer(files, reader, erased=Tombstones(paths).erased)
-    importer.import_file(told, "main")
+    listeners = Listeners(erased=Tombstones(paths).erased)
+    import_file(opened(files, reader, listeners), told, "main")
     text = (paths.root / paths.session("main", f"{DAY}_002")).read_text("utf-8")
     assert [one.message.text for one in parse_session(text).messages] == ["", "The boat."]

@@ -9,21 +9,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.session.talks import DECISIONS, folded, message, talk
-from vaultmind.session.closing import active_context
+from vaultmind.session.active import active_context
 from vaultmind.session.files import plain_text
 from vaultmind.session.sentences import unmarked
 from vaultmind.session.summary import (
     KINDS,
     Line,
     Rolling,
-    TopicMark,
     fold,
     ordered,
+    parse_rolling,
+    rewritten,
     shown,
     tokens_of,
     visible,
 )
-from vaultmind.session.summary_file import parse_rolling, rewritten
 from vaultmind.tokens import count
 from vaultmind.vault.bullets import bullets
 from vaultmind.vault.oneline import one_line
@@ -62,8 +62,6 @@ def rollings(draw: st.DrawFn) -> Rolling:
         Line(text, kind, f"m{at}-1", f"m{at}", at, round(at / 7, 3), draw(st.text(max_size=5)))
         for at, (text, kind) in enumerate(said, 1)
     )
-    labels = draw(st.lists(WORDS, max_size=3))
-    topics = tuple(TopicMark(label, f"m{at}", at) for at, label in enumerate(labels, 1))
     return Rolling(
         "2026-03-01_001",
         "main",
@@ -72,7 +70,6 @@ def rollings(draw: st.DrawFn) -> Rolling:
         "t:9",
         9,
         ordered(lines),
-        topics,
     )
 
 
@@ -81,7 +78,7 @@ def rollings(draw: st.DrawFn) -> Rolling:
 def test_what_was_written_is_read_back(rolling: Rolling) -> None:
     read = parse_rolling(rewritten("", rolling))
     lines = tuple(replace(one, speaker=one.speaker.strip()) for one in rolling.lines)
-    assert (read.lines, read.topics, read.notes) == (lines, rolling.topics, ())
+    assert (read.lines, read.notes) == (lines, ())
     assert (read.session, read.agent, read.language) == ("2026-03-01_001", "main", "pl")
     assert (read.updated, read.upto, read.messages) == (rolling.updated, "t:9", 9)
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from vaultmind.session.summary import TopicMark
-from vaultmind.session.topics import Running, Step, heading, hear
+from vaultmind.session.topics import Topics, heading
 from vaultmind.types import Message
 from vaultmind.vault.transcript import (
     parse_session,
@@ -42,36 +41,29 @@ def about(words: Sequence[str], length: int, first: int = 1, seed: int = 3) -> l
     return [said(first + n, " ".join(rng.sample(words, 5)) + ".") for n in range(length)]
 
 
-def steps(messages: Sequence[Message], language: str = "en") -> list[Step]:
-    running, found = Running(), []
-    for message in messages:
-        step = hear(running, message, language)
-        running = step.running
-        found.append(step)
-    return found
-
-
-def changes(found: Sequence[Step]) -> list[int]:
-    return [number for number, step in enumerate(found, 1) if step.began is not None]
+def changes(messages: Sequence[Message], language: str = "en") -> list[tuple[int, str]]:
+    """Return after which message a topic began, and with which."""
+    heard = Topics()
+    return [
+        (number, heard.topic.source)
+        for number, message in enumerate(messages, 1)
+        if heard.hear(message, language)
+    ]
 
 
 @pytest.mark.parametrize("language", SUBJECTS)
 def test_another_subject_is_a_new_topic(language: str) -> None:
     bread, boats = SUBJECTS[language]
-    found = steps([*about(bread, 14), *about(boats, 10, 15)], language)
-    assert changes(found) == [16]
-    began = found[15].began
-    assert began is not None
-    assert (began.source, began.at) == ("m15", 15)
+    assert changes([*about(bread, 14), *about(boats, 10, 15)], language) == [(16, "m15")]
 
 
 def test_one_odd_message_changes_nothing() -> None:
     bread, boats = SUBJECTS["en"]
     talk = [*about(bread, 14), *about(boats, 1, 15), *about(bread, 14, 16, seed=4)]
-    assert changes(steps(talk)) == []
+    assert changes(talk) == []
 
 
 def test_a_heading_that_looks_like_a_segment_is_none() -> None:
-    assert heading(TopicMark("Segment 7 begins")) == "## Segment 7 begins\n\n"
-    read = parse_session(heading(TopicMark("Segment 7")) + render_message(about(["a"] * 9, 1)[0]))
+    assert heading("Segment 7 begins") == "## Segment 7 begins\n\n"
+    read = parse_session(heading("Segment 7") + render_message(about(["a"] * 9, 1)[0]))
     assert read.messages[0].segment == 1

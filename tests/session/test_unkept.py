@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vaultmind.session.closing import active_context
+from vaultmind.session.active import active_context
 from vaultmind.session.summary import Rolling, fold, unkept
 from vaultmind.types import Message
 

@@ -6,7 +6,6 @@ messages are written down. What was said before is shown to the model as the mem
 
 from __future__ import annotations
 
-import os
 import secrets
 import sys
 import time
@@ -44,14 +43,13 @@ def chat(settings: Settings, model: str | None, budget: int | None) -> int:
     The conversation is written down like any other. It needs a model: see `vaultmind minion use`.
     Lines from a pipe are taken as messages; with --json each turn is a line, with its context.
     """
-    from vaultmind.minion.choice import EXTRACTIVE, open_generator
-    from vaultmind.minion.report import named
+    from vaultmind.minion.choice import EXTRACTIVE, named, opened
 
     config = settings.config
     name = named(model) if model else config.minion.model
     if name == EXTRACTIVE:
         raise NotFound("A talk needs a model, and none is set.", hint=HINT)
-    generator = open_generator(name, config.minion, config.state_dir, os.environ, background=False)
+    generator = opened(name, config.minion, config.state_dir, background=False)
     talk = f"chat-{secrets.token_hex(4)}"
     try:
         wait_for_index(settings, patient=False)
@@ -77,7 +75,7 @@ def take_turn(
     Returns what was `did` where the message asked the memory for something, else the `answer`
     or the `fault` of the model, and what it cost.
     """
-    from vaultmind.minion.spending import Spending
+    from vaultmind.minion.state import Spending
 
     target, config = settings.target, settings.config
     (heard,) = settings.call("say", {"utterances": [text]} | target)["heard"]

@@ -45,8 +45,7 @@ from vaultmind.session.active import (
 )
 from vaultmind.session.files import Hides, read_session, read_text, recallable
 from vaultmind.session.sentences import sentences
-from vaultmind.session.summary import Line, unkept
-from vaultmind.session.summary_file import source_bullet
+from vaultmind.session.summary import Line, source_bullet, unkept
 from vaultmind.types import Caller, Fact, Message, Section
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.oneline import one_line

@@ -12,6 +12,7 @@ from functools import cache
 
 from vaultmind.index.when import closeness, mentioned, spans
 from vaultmind.index.when_words import Span
+from vaultmind.index.words.stopwords import LISTS
 from vaultmind.index.words.terms import fold, words
 
 HAS_QUESTION, ENDS_ASKING, FIRST_PERSON, NAMES_TIME, HAS_DIGITS = 1, 2, 4, 8, 16
@@ -26,56 +27,10 @@ MAX_LETTERS = 400
 _READ, _BEGINNING = 600, 200
 """Characters of a query or a text that are looked at."""
 
-_WHEN = """when kiedy когда wann quand cuando|what time|what date|what day|what year|what month
-    |which year|which month|which day|how long ago|how long|how often|jak dlugo|jak czesto
-    |ktorego dnia|w ktorym roku|o ktorej|как долго|как часто|в каком году|какого числа|wie lange
-    |wie oft|um wie viel uhr|combien de temps|depuis quand|cuanto tiempo"""
-"""Words, and after each `|` a phrase, folded, by which a query asks for a time; ..."""
-_OTHER = """who whom whose kto kogo komu kto кто кого кому чей wer wen wem wessen qui quien quienes
-    where gdzie dokad skad где куда откуда wo wohin woher ou donde adonde
-    why dlaczego czemu почему зачем warum weshalb wieso pourquoi porque
-    ile ilu сколько wieviel combien cuanto cuanta cuantos cuantas|how many|how much|how old|how big
-    |how tall|how far|what price|jak duzo|wie viele|wie viel|wie alt"""
-"""... and by which it asks for something else. The first that stands in a query says which."""
-_TIMES = """january february march april june july august september october november december
-    stycznia lutego marca kwietnia maja czerwca lipca sierpnia wrzesnia pazdziernika listopada
-    grudnia styczen luty marzec kwiecien czerwiec lipiec sierpien wrzesien pazdziernik listopad
-    grudzien января февраля марта апреля мая июня июля августа сентября октября ноября декабря
-    januar februar marz juni juli oktober dezember janvier fevrier mars avril juin juillet aout
-    septembre octobre novembre decembre enero febrero marzo abril mayo junio julio agosto
-    septiembre octubre noviembre diciembre
-    monday tuesday wednesday thursday friday saturday sunday poniedzialek wtorek srode
-    czwartek piatek sobote niedziele понедельник вторник среду четверг пятницу субботу воскресенье
-    montag dienstag mittwoch donnerstag freitag samstag sonntag lundi mardi mercredi jeudi vendredi
-    samedi dimanche lunes martes miercoles jueves viernes sabado domingo
-    yesterday today tonight tomorrow ago weekend week weeks month months year years recently
-    wczoraj dzisiaj dzis jutro temu tydzien tygodniu miesiac miesiacu rok roku lat niedawno вчера
-    сегодня завтра назад неделю неделе месяц месяце год году лет недавно gestern heute morgen vor
-    woche monat jahr hier aujourd demain semaine mois annee ayer hoy manana semana mes ano hace"""
-_TIME_WORDS = frozenset(_TIMES.split())
+_TIME_WORDS = frozenset(LISTS["asking"]["times"].split())
 """Words, folded, of a text that says when something happens."""
-_SELF = """i my mine me we our us ja moj moja moje mój mnie mi jestem mam nasz nasza nasze я мой
-    моя мое моё моей моего мне меня мы наш наша наше наши ich mein meine mir mich wir unser unsere
-    je j mon ma mes nous notre nos yo mi mis nosotros nosotras nuestro nuestra"""
-_SELF_WORDS = frozenset(f"{_SELF} i'm i've i'd i'll i’m i’ve i’d i’ll j'ai j’ai".split())
-_IDLE = """talk talked talking speak spoke spoken say said tell told happen happened happening do
-    did done doing go going went been discuss discussed discussing mention mentioned anything
-    something everything conversation conversations chat chats session sessions day new news going
-    write wrote written writing note notes noted
-    rozmawiać rozmawiałem rozmawiałam rozmawialiśmy rozmawiałyśmy mówić mówiłem mówiłam mówiliśmy
-    robić robiłem robiłam robiliśmy robiłyśmy zrobiłem zrobiłam zrobiliśmy działo dzieje wydarzyło
-    stało było była były coś rozmowa rozmowy nowego pisać pisałem pisałam napisałem napisałam
-    zapisałem zapisałam zanotowałem zanotowałam notatka notatki notatek zapiski
-    говорить говорил говорила говорили делать делал делала делали сделал сделала сделали обсуждали
-    обсуждать было была были произошло происходило случилось разговор разговоры нового
-    писать писал писала написал написала записал записала заметка заметки заметок записи
-    gemacht gesprochen geredet passiert geschehen getan besprochen war los neues
-    geschrieben schrieb notiert notizen
-    hice hicimos hablamos hablé pasó pasado dijimos hecho nuevo
-    escribí escribimos escrito anoté notas
-    fait parlé passé dit discuté quoi nouveau
-    écrit noté notes"""
-IDLE_WORDS = frozenset(map(fold, _IDLE.split()))
+_SELF_WORDS = frozenset(LISTS["asking"]["self"].split())
+IDLE_WORDS = frozenset(map(fold, LISTS["asking"]["idle"].split()))
 """Words, folded, that ask what there was and say nothing of what about."""
 _SAID = re.compile(r"[^\s.,;:!?()\[\]{}<>\"'’‘“”„«»…*_#|/\\\-–—=+`~¿¡]+")
 _DIGITS = re.compile(r"\d")
@@ -98,7 +53,7 @@ def asks_when(query: str) -> bool:
     """Tell whether a query asks for a time, as far as its own words say."""
     said = words(query[:_READ])
     joined = f" {' '.join(said)} "
-    cues = [" ".join(cues.split()).split("|") for cues in (_WHEN, _OTHER)]
+    cues = [LISTS["asking"][name].split("|") for name in ("when", "other")]
     for at, (_, *phrases) in enumerate(cues):
         if any(f" {phrase.strip()} " in joined for phrase in phrases):
             return at == 0

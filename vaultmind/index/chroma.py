@@ -13,6 +13,7 @@ import os
 import shutil
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -45,9 +46,9 @@ class StoreBroken(VaultMindError):
 class ChromaStore:
     """One collection, of one embedder, in a folder of its own below `root`, or at a URL.
 
-    `root/<n>/` is Chroma's folder, the highest n counts; a reset begins the next one, since Chroma
-    keeps a folder that failed in mind. On a server a vault's collection begins with a name of its
-    own.
+    `root/<when it was begun>/` is Chroma's folder, the newest counts: a fresh store gets another,
+    since Chroma keeps a folder that failed in mind. On a server a vault's collection begins with a
+    name of its own.
     """
 
     def __init__(self, root: Path, *, url: str = "") -> None:
@@ -55,38 +56,33 @@ class ChromaStore:
         self._lock = threading.RLock()
         self._client: Any = None
         self._held: Any = None
-        self._begun = 0
         digest = hashlib.sha256(str(root).encode()).hexdigest()[:12]
         self._prefix = f"vaultmind-{digest}-" if url else ""
 
-    def open(self, embedder: str) -> None:
-        """Open what holds an embedder's vectors; begin afresh where it is damaged or missing."""
+    def open(self, embedder: str, *, fresh: bool = False) -> None:
+        """Open what holds an embedder's vectors; an empty store where it is damaged or missing.
+
+        `fresh` throws everything away.
+        """
         with self._lock:
-            number = max(self._numbers(), default=0)
-            if self._url or (number and not (self._root / str(number) / _IN_USE).exists()):
+            self.close()
+            old = max(self._folders(), default=self._root)
+            if not fresh and (self._url or (old != self._root and not (old / _IN_USE).exists())):
                 try:
-                    self._connect(number, embedder)
-                    return
+                    return self._connect(old, embedder)
                 except Exception as error:  # Chroma's native part raises what it likes
                     if self._url:
                         raise StoreBroken(f"Chroma at {self._url} fails: {error}") from error
-                    log.warning("vectors in %s are damaged (%s)", self._root, error)
-            self.reset(embedder)
-
-    def reset(self, embedder: str) -> None:
-        """Throw everything away and open a fresh, empty store."""
-        with self._lock:
+                    log.warning("vectors in %s are damaged (%s)", old, error)
+                    self.close()
             if self._url:
                 self.destroy()
-                self._connect(0, embedder)
-                return
-            self.close()
-            self._begun = max(self._begun, *self._numbers(), 0) + 1
-            folder = self._root / str(self._begun)
+                return self._connect(self._root, embedder)
+            folder = self._root / str(time.time_ns())
             try:
                 folder.mkdir(parents=True)
-                self._connect(self._begun, embedder)
-            except Exception as error:  # Chroma's native part raises what it likes
+                self._connect(folder, embedder)
+            except Exception as error:
                 self.close()
                 shutil.rmtree(folder, ignore_errors=True)
                 raise StoreBroken(f"Chroma cannot be opened in {folder}: {error}") from error
@@ -122,36 +118,34 @@ class ChromaStore:
         found = self._collection().query(
             query_embeddings=vector.reshape(1, -1), n_results=limit, include=["distances"]
         )
-        names, distances = found["ids"][0], found["distances"][0]
-        return [(name, 1.0 - float(far)) for name, far in zip(names, distances, strict=True)]
+        pairs = zip(found["ids"][0], found["distances"][0], strict=True)
+        return [(name, 1.0 - float(far)) for name, far in pairs]
 
     def names(self) -> set[str]:
         """Return the names of all that is stored."""
         found = set[str]()
-        while True:
-            page = self._collection().get(include=[], limit=_LIST_PAGE, offset=len(found))["ids"]
-            if not page:
-                return found
+        get = self._collection().get
+        while page := get(include=[], limit=_LIST_PAGE, offset=len(found))["ids"]:
             found.update(page)
+        return found
 
     def _collection(self) -> Any:  # noqa: ANN401
         if self._held is None:
             raise StoreBroken("The vector store is not open.")
         return self._held
 
-    def _connect(self, number: int, embedder: str) -> None:
+    def _connect(self, folder: Path, embedder: str) -> None:
         if not self._url:
-            (self._root / str(number) / _IN_USE).touch()
-        self._client = self._new_client(str(self._root / str(number)))
-        self._drop_others(f"{self._prefix}{embedder}")
+            (folder / _IN_USE).touch()
+        self._client = self._new_client(str(folder))
+        name = f"{self._prefix}{embedder}"
+        self._drop_others(name)
         self._held = self._client.get_or_create_collection(
-            f"{self._prefix}{embedder}",
-            embedding_function=None,
-            configuration={"hnsw": {"space": "cosine"}},
+            name, embedding_function=None, configuration={"hnsw": {"space": "cosine"}}
         )
-        for one in self._numbers():
-            if one != number:
-                shutil.rmtree(self._root / str(one), ignore_errors=True)
+        for one in self._folders():
+            if one != folder:
+                shutil.rmtree(one, ignore_errors=True)
 
     def _new_client(self, folder: str) -> Any:  # noqa: ANN401
         with importing():
@@ -175,10 +169,9 @@ class ChromaStore:
             if one.name.startswith(self._prefix) and one.name != kept:
                 self._client.delete_collection(one.name)
 
-    def _numbers(self) -> list[int]:
-        if not self._root.is_dir():
-            return []
-        return [int(one.name) for one in self._root.iterdir() if one.name.isdecimal()]
+    def _folders(self) -> list[Path]:
+        is_there = self._root.is_dir()
+        return [one for one in self._root.iterdir() if one.name.isdecimal()] if is_there else []
 
 
 def blank_freed_memory(is_on: bool) -> None:

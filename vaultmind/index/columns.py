@@ -15,18 +15,19 @@ import json
 import math
 import sqlite3
 import threading
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from itertools import groupby
+from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vaultmind.index.db import NEVER, Database
+from vaultmind.index.db import NEVER, SOME, Database
 from vaultmind.index.ties import name_of
 from vaultmind.index.where import Where, message_number
 from vaultmind.types import KINDS
@@ -40,35 +41,32 @@ TITLE_WEIGHT = 3
 K1, B = 1.2, 0.75
 LEAST_RARITY = 1e-6
 """Of a word that more than half of the chunks hold."""
-COARSE = 128
-"""Numbers of each vector that are compared first, ..."""
-MOST_EXACT = 800
-"""... and how many chunks are then compared by all of them."""
+COARSE, MOST_EXACT = 128, 800
+"""Numbers of each vector that are compared first, and how many chunks are then compared by all."""
 MOST_VECTORS = 200_000
 """Of more chunks than this the vectors are not held in memory: Chroma is asked."""
-MAX_LANGUAGES = 6
-MIN_LANGUAGE_SHARE = 0.005
+MAX_LANGUAGES, MIN_LANGUAGE_SHARE = 6, 0.005
 _SMALL, _MOST_SMALL = 8_000, 12
 """Chunks below which a segment is small, and how many such there may be."""
-_SPARE_DEAD = 2_000
-_LEVELS = 127
-_BATCH = 500
+_SPARE_DEAD, _LEVELS, _BATCH = 2_000, 127, 500
 _ROW = np.dtype(
-    [
-        ("rowid", "i8"), ("start", "i8"), ("words", "i4"), ("stems", "i4"), ("title", "i4"),
-        ("file", "i4"), ("kind", "i4"), ("agent", "i4"), ("speaker", "i4"), ("lang", "i4"),
-        ("day", "i4"), ("message", "i4"), ("letters", "i4"), ("flags", "i4"), ("embeds", "i4"),
-        ("before", "i4"), ("after", "i4"),
+    [("rowid", "i8"), ("start", "i8")]
+    + [
+        (name, "i4")
+        for name in (
+            *("words", "stems", "title", "file", "kind", "agent", "speaker", "lang", "day"),
+            *("message", "letters", "flags", "embeds", "before", "after"),
+        )
     ]
-)  # fmt: skip
+)
 """`start`, `words`, `stems`, `title`: where its tokens begin, and how many of each run follow.
 `before` and `after`: the places of its neighbours in the file, -1 for none; a fact has none, since
 what stands around it in a list says nothing about it."""
 _READ = """SELECT c.rowid, c.path, c.kind, c.agent, c.speaker, c.lang, c.time, c.tags, c.block,
     c.text_hash, c.embeds, c.letters, c.flags, c.tokens, f.mtime_ns
     FROM chunks c JOIN files f ON f.path = c.path {} ORDER BY c.path, c.ordinal"""
-_VECTORS = """SELECT c.rowid, e.vector FROM json_each(?) s JOIN chunks c ON c.rowid = s.value
-    JOIN embeddings e ON e.text_hash = c.text_hash AND e.embedder = ?"""
+_VECTORS = f"""SELECT c.rowid, e.vector FROM chunks c JOIN embeddings e
+    ON e.text_hash = c.text_hash AND e.embedder = ? AND length(e.vector) = ? WHERE c.rowid {SOME}"""
 _FACT, _NOTE = KINDS.index("fact"), KINDS.index("note")
 FarSearch = Callable[[Floats, int], Sequence[tuple[bytes, float]]]
 """Returns so many texts nearest to a vector, as (hash of the text, cosine)."""
@@ -95,16 +93,17 @@ class _Segment:
     """Postings of some chunks: those of `terms[n]` from `starts[n]` to `starts[n + 1]`."""
 
     chunks: int
-    terms: NDArray[np.int64]
+    terms: Ints
     starts: Ints
-    held: Postings
+    held: tuple[NDArray[Any], ...]
+    """As the fields of Postings."""
 
-    def of(self, term: int) -> slice:
-        """Return where the postings of a term stand."""
+    def of(self, term: int) -> list[NDArray[Any]]:
+        """Return the postings of a term."""
         at = int(np.searchsorted(self.terms, term))
-        if at == len(self.terms) or self.terms[at] != term:
-            return slice(0, 0)
-        return slice(int(self.starts[at]), int(self.starts[at + 1]))
+        is_there = at < len(self.terms) and self.terms[at] == term
+        first, last = (self.starts[at], self.starts[at + 1]) if is_there else (0, 0)
+        return [column[first:last] for column in self.held]
 
 
 class Columns:
@@ -113,16 +112,15 @@ class Columns:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.lock = threading.RLock()
+        self.embedder, self._width = "", 0
         self._clear()
 
     def _clear(self) -> None:
         self._mark = NEVER
-        self.living = 0
-        """How many chunks there are."""
+        self.living = self.count = 0
+        """How many chunks there are, and places so far, dead ones among them."""
         self.languages: tuple[str, ...] = ()
         """Those of the index, commonest first."""
-        self.count = 0
-        """Places so far, dead ones among them."""
         self.rows: NDArray[Any] = np.zeros(1_024, dtype=_ROW)
         self.alive: Flags = np.zeros(1_024, dtype=np.bool_)
         self.norm: Floats = np.zeros(0, dtype=np.float32)
@@ -130,14 +128,16 @@ class Columns:
         self.times: list[str] = []
         self.hashes: list[bytes] = []
         """Of each chunk's text, the key of its vector."""
+        self._told: list[int] = []
+        """The hash of each chunk's tokens."""
         self._slot_of: dict[int, int] = {}
         self._tokens: NDArray[np.int32] = np.zeros(65_536, dtype=np.int32)
-        self._token_count = 0
+        self._token_count = self._dead = 0
         self._segments: list[_Segment] = []
-        self._dead = 0
         self.terms: list[str] = []
-        """By number; empty for a number without a term."""
-        self.term_ids: dict[str, int] = {}
+        """By number."""
+        self.term_ids: defaultdict[str, int] = defaultdict()
+        self.term_ids.default_factory = self.term_ids.__len__
         self._held: NDArray[np.int32] = np.zeros(1_024, dtype=np.int32)
         """How many chunks hold each term."""
         self.langs: dict[str, int] = {}
@@ -147,13 +147,10 @@ class Columns:
         self._slots: list[list[int]] = []
         """The places of each file's chunks, in order."""
         self._tags: list[str] = []
-        self._names: list[str] = []
-        """What links call each file."""
         self._links: list[list[str]] = []
         """What each file links to, by name, as often as it does."""
         self._linked: Counter[str] = Counter()
         """How many files link to a name."""
-        self.embedder, self._width = "", 0
         self._coarse: Floats = np.zeros((0, 0), dtype=np.float32)
         self._fine: NDArray[np.int8] = np.zeros((0, 0), dtype=np.int8)
         self._scales: Floats = np.zeros(0, dtype=np.float32)
@@ -172,44 +169,26 @@ class Columns:
                 return
             _, paths = journal.since(self._mark)
             if paths is None or self._dead > max(_SPARE_DEAD, self.count // 2):
-                embedder, width = self.embedder, self._width
                 self._clear()
-                paths, self.embedder, self._width = None, embedder, width
-            self._read_terms(connection)
-            for path in paths or ():
-                self._forget_links(self._file(path))
-            some = json.dumps(sorted(paths)) if paths is not None else None
-            self._read_chunks(connection, some, paths or ())
-            self._read_links(connection, some)
+                paths = None
+            self._read_chunks(connection, paths)
             self._publish()
             self._mark = mark
         if paths is None and self.embedder:
             self.read_vectors(self.lacking())
 
-    def _read_terms(self, connection: sqlite3.Connection) -> None:
-        rows = connection.execute(
-            "SELECT id, term FROM terms WHERE id >= ? ORDER BY id", (len(self.terms),)
-        ).fetchall()
-        for number, term in rows:
-            self.terms += [""] * (number - len(self.terms))
-            self.terms.append(term)
-            self.term_ids[term] = number
-        lacking = len(self.terms) - len(self._held)
-        if lacking > 0:
-            self._held = np.append(self._held, np.zeros(lacking + 4_096, dtype=np.int32))
-
-    def _read_chunks(
-        self, connection: sqlite3.Connection, some: str | None, paths: Iterable[str]
-    ) -> None:
-        old = {slot for path in paths for slot in self._slots[self._file(path)]}
-        for path in paths:
-            self._slots[self._file(path)] = []
-        condition = "" if some is None else "WHERE c.path IN (SELECT value FROM json_each(?))"
-        rows = connection.execute(_READ.format(condition), () if some is None else (some,))
+    def _read_chunks(self, connection: sqlite3.Connection, paths: Collection[str] | None) -> None:
+        """Read the chunks and links of some files, or of all."""
+        old: set[int] = set()
+        for file in map(self._file, paths or ()):
+            old.update(self._slots[file])
+            self._linked.subtract(set(self._links[file]))
+            self._slots[file], self._links[file] = [], []
+        some = () if paths is None else (json.dumps(sorted(paths)),)
+        rows = connection.execute(_READ.format(f"WHERE c.path {SOME}" if some else ""), some)
         fresh: list[int] = []
         for path, group in groupby(rows, key=itemgetter(1)):
-            kept = self._read_file(path, [*group], fresh)
-            old.difference_update(kept)
+            old.difference_update(self._read_file(path, [*group], fresh))
             if len(fresh) >= _SMALL:
                 self._index(fresh)
                 fresh = []
@@ -222,8 +201,13 @@ class Columns:
         small = [one for one in self._segments if one.chunks < _SMALL]
         if len(small) > _MOST_SMALL:
             self._segments = [one for one in self._segments if one.chunks >= _SMALL]
-            merged = np.unique(np.concatenate([one.held.slots for one in small]))
+            merged = np.unique(np.concatenate([one.held[0] for one in small]))
             self._index(merged[self.alive[merged]].tolist(), again=True)
+        condition = f" AND path {SOME}" if some else ""
+        statement = f"SELECT path, name FROM ties WHERE kind = 'link'{condition} ORDER BY path"
+        for path, group in groupby(connection.execute(statement, some), key=itemgetter(0)):
+            names = self._links[self._file(path)] = [name for _, name in group]
+            self._linked.update(set(names))
 
     def _read_file(self, path: str, group: Sequence[Any], fresh: list[int]) -> list[int]:
         """Take one file's rows; return their places, and add new ones to `fresh`."""
@@ -232,13 +216,15 @@ class Columns:
         slots = self._slots[file]
         self._tags[file] = group[0][7]
         for rowid, _, kind, agent, speaker, lang, time, _, block, *rest in group:
-            text_hash, embeds, letters, flags, blob, _ = rest
-            told = np.frombuffer(blob, dtype=np.int32)
-            slot = self._slot_of.get(rowid, -1)
-            if slot < 0 or self.hashes[slot] != text_hash or not self._has(slot, told):
+            text_hash, embeds, letters, flags, tokens, _ = rest
+            slot, told = self._slot_of.get(rowid, -1), hash(tokens)
+            if slot < 0 or self.hashes[slot] != text_hash or self._told[slot] != told:
                 if slot >= 0:
                     self._end(slot)
-                slot = self._new(rowid, told, text_hash)
+                slot = self._new(rowid, tokens)
+                self.hashes.append(text_hash)
+                self._told.append(told)
+                self.times.append("")
                 fresh.append(slot)
             self.times[slot] = time
             row = self.rows[slot]
@@ -256,30 +242,22 @@ class Columns:
         self.rows["after"][at] = -1 if is_list else np.append(at[1:], -1)
         return slots
 
-    def _has(self, slot: int, told: NDArray[np.int32]) -> bool:
-        """Tell whether a chunk has these very tokens."""
-        row = self.rows[slot]
-        size = len(told) - 2
-        if (row["words"], row["stems"], row["title"]) != (*told[:2], size - told[0] - told[1]):
-            return False
-        return bool(np.array_equal(self._tokens[row["start"] : row["start"] + size], told[2:]))
-
-    def _new(self, rowid: int, told: NDArray[np.int32], text_hash: bytes) -> int:
-        slot, size = self.count, len(told) - 2
+    def _new(self, rowid: int, tokens: str) -> int:
+        """Give a chunk a place and keep its tokens."""
+        runs = [
+            array("i", map(self.term_ids.__getitem__, run.split())) for run in tokens.split("\n")
+        ]
+        slot, start = self.count, self._token_count
         self.count += 1
-        self.times.append("")
-        self.hashes.append(text_hash)
+        self._token_count += sum(map(len, runs))
         self._slot_of[rowid] = slot
-        if self.count > len(self.rows):
-            self.rows = _grown(self.rows, self.count)
-            self.alive = _grown(self.alive, self.count)
-        if self._token_count + size > len(self._tokens):
-            self._tokens = _grown(self._tokens, self._token_count + size)
-        self._tokens[self._token_count : self._token_count + size] = told[2:]
+        self.rows = _grown(self.rows, self.count)
+        self.alive = _grown(self.alive, self.count)
+        self._tokens = _grown(self._tokens, self._token_count)
+        self._tokens[start : self._token_count] = np.concatenate(runs)
         row = self.rows[slot]
-        row["rowid"], row["start"] = rowid, self._token_count
-        row["words"], row["stems"], row["title"] = *told[:2], size - told[0] - told[1]
-        self._token_count += size
+        row["rowid"], row["start"] = rowid, start
+        row["words"], row["stems"], row["title"] = map(len, runs)
         self.alive[slot] = True
         return slot
 
@@ -287,12 +265,13 @@ class Columns:
         if self.alive[slot]:
             self.alive[slot] = False
             self._dead += 1
-            row = self.rows[slot]
-            size = row["words"] + row["stems"] + row["title"]
-            self._held[np.unique(self._tokens[row["start"] : row["start"] + size])] -= 1
+            tokens, *_ = self._runs(np.array([slot]))
+            self._held[np.unique(tokens)] -= 1
 
     def _index(self, slots: Sequence[int], *, again: bool = False) -> None:
         """Add a segment of chunks; `again`: their terms are counted already."""
+        self.terms.extend(islice(self.term_ids, len(self.terms), None))
+        self._held = _grown(self._held, len(self.terms))
         at = np.array(slots, dtype=np.int64)
         tokens, run, owner = self._runs(at)
         keys, which = np.unique(tokens.astype(np.int64) << 32 | at[owner], return_inverse=True)
@@ -302,7 +281,7 @@ class Columns:
         ]
         terms, starts = np.unique(keys >> 32, return_index=True)
         starts = np.append(starts, len(keys))
-        held = Postings((keys & 0xFFFFFFFF).astype(np.int32), *counts)
+        held = ((keys & 0xFFFFFFFF).astype(np.int32), *counts)
         self._segments.append(_Segment(len(at), terms, starts, held))
         if not again:
             self._held[terms] += np.diff(starts).astype(np.int32)
@@ -318,26 +297,11 @@ class Columns:
         run = np.repeat(np.tile(np.arange(3), len(slots)), sizes.ravel())
         return self._tokens[at], run, owner
 
-    def _forget_links(self, file: int) -> None:
-        self._linked.subtract(set(self._links[file]))
-        self._links[file] = []
-
-    def _read_links(self, connection: sqlite3.Connection, some: str | None) -> None:
-        condition = "" if some is None else " AND path IN (SELECT value FROM json_each(?))"
-        statement = f"SELECT path, name FROM ties WHERE kind = 'link'{condition}"
-        found: defaultdict[str, list[str]] = defaultdict(list)
-        for path, name in connection.execute(statement, () if some is None else (some,)):
-            found[path].append(name)
-        for path, names in found.items():
-            self._links[self._file(path)] = names
-            self._linked.update(set(names))
-
     def _file(self, path: str) -> int:
         number = number_of(self.files, path)
         if number == len(self._slots):
             self._slots.append([])
             self._tags.append("")
-            self._names.append(name_of(path))
             self._links.append([])
         return number
 
@@ -350,10 +314,8 @@ class Columns:
         self.norm = np.asarray(K1 * (1.0 - B + B * lengths / mean), dtype=np.float32)
         names, counts = list(self.langs), np.bincount(rows["lang"][living])
         common = sorted(range(len(counts)), key=lambda at: -counts[at])[:MAX_LANGUAGES]
-        least = self.living * MIN_LANGUAGE_SHARE
-        self.languages = tuple(
-            names[at] for at in common if names[at] and counts[at] and counts[at] >= least
-        )
+        least = max(1, self.living * MIN_LANGUAGE_SHARE)
+        self.languages = tuple(names[at] for at in common if names[at] and counts[at] >= least)
         self._make_room()
 
     # --- vectors -------------------------------------------------------------------------
@@ -387,9 +349,16 @@ class Columns:
         """Read the cached vectors of some chunks."""
         for at in range(0, len(rowids), _BATCH):
             with self.database.read() as connection, self.lock:
-                some = json.dumps(rowids[at : at + _BATCH])
-                read = connection.execute(_VECTORS, (some, self.embedder)).fetchall()
-                self._keep_vectors([one for one in read if len(one[1]) == 4 * self._width])
+                self._keep_vectors(*self._cached(connection, rowids[at : at + _BATCH]))
+
+    def _cached(
+        self, connection: sqlite3.Connection, rowids: Sequence[int]
+    ) -> tuple[list[int], Floats]:
+        """Return those of some chunks that have a vector, and a row a chunk."""
+        some = (self.embedder, 4 * self._width, json.dumps(rowids))
+        read = connection.execute(_VECTORS, some).fetchall()
+        vectors = np.frombuffer(b"".join(raw for _, raw in read), np.float32)
+        return [rowid for rowid, _ in read], vectors.reshape(len(read), self._width)
 
     def _make_room(self) -> None:
         """Have room for every chunk's vector, or for none where there are too many."""
@@ -402,28 +371,22 @@ class Columns:
             ("has_vector", (room,)),
         ):
             before = getattr(self, name)
+            new = np.zeros(shape, dtype=before.dtype)
+            if before.shape[1:] == shape[1:]:
+                held = min(len(before), shape[0])
+                new[:held] = before[:held]
             if before.shape != shape:
-                new = np.zeros(shape, dtype=before.dtype)
-                if before.shape[1:] == shape[1:]:
-                    held = min(len(before), shape[0])
-                    new[:held] = before[:held]
                 setattr(self, name, new)
 
-    def _keep_vectors(self, read: Sequence[tuple[int, bytes]]) -> None:
-        slots = np.array([self._slot_of.get(rowid, -1) for rowid, _ in read], dtype=np.int64)
-        if not len(slots):
-            return
-        vectors = np.frombuffer(b"".join(raw for _, raw in read), np.float32).reshape(
-            len(slots), -1
-        )
+    def _keep_vectors(self, rowids: Sequence[int], vectors: Floats) -> None:
+        slots = np.array([self._slot_of.get(rowid, -1) for rowid in rowids], dtype=np.int64)
         slots, vectors = slots[slots >= 0], vectors[slots >= 0]
         self.has_vector[slots] = True
-        if not len(self._fine):
-            return
-        scales = np.maximum(np.abs(vectors).max(axis=1), np.float32(1e-9)) / np.float32(_LEVELS)
-        self._fine[slots] = np.rint(vectors / scales[:, None]).astype(np.int8)
-        self._scales[slots] = scales
-        self._coarse[slots] = vectors[:, :COARSE]
+        if len(self._fine) and len(slots):
+            scales = np.maximum(np.abs(vectors).max(axis=1), np.float32(1e-9)) / np.float32(_LEVELS)
+            self._fine[slots] = np.rint(vectors / scales[:, None]).astype(np.int8)
+            self._scales[slots] = scales
+            self._coarse[slots] = vectors[:, :COARSE]
 
     def vectors(self, slots: Ints) -> Floats:
         """Return a row a chunk, of zeros where there is no vector."""
@@ -433,10 +396,8 @@ class Columns:
         found = np.zeros((len(slots), self._width), dtype=np.float32)
         rowids = self.rows["rowid"][slots].tolist()
         with self.database.read() as connection:
-            read = dict(connection.execute(_VECTORS, (json.dumps(rowids), self.embedder)))
-        for at, rowid in enumerate(rowids):
-            if len(raw := read.get(rowid, b"")) == 4 * self._width:
-                found[at] = np.frombuffer(raw, dtype=np.float32)
+            known, vectors = self._cached(connection, rowids)
+        found[[rowids.index(rowid) for rowid in known]] = vectors
         return found
 
     def nearest(
@@ -454,11 +415,9 @@ class Columns:
             order = np.argsort(-(self.vectors(slots) @ vector), kind="stable")
             return slots[order[:count]]
         near = dict(far(vector, MOST_EXACT)) if far else {}
-        held: list[tuple[float, int]] = []
-        for slot in np.flatnonzero(usable).tolist() if near else ():
-            if self.hashes[slot] in near:
-                held.append((-near[self.hashes[slot]], slot))
-        return np.array([slot for _, slot in sorted(held)[:count]], dtype=np.int64)
+        held = [slot for slot in np.flatnonzero(usable).tolist() if self.hashes[slot] in near]
+        held.sort(key=lambda slot: (-near[self.hashes[slot]], slot))
+        return np.array(held[:count], dtype=np.int64)
 
     # --- words ---------------------------------------------------------------------------
 
@@ -470,42 +429,33 @@ class Columns:
     def postings(self, term: str) -> Postings:
         """Return which chunks hold a term."""
         number = self.term_ids.get(term, -1)
-        parts = [(one.held, one.of(number)) for one in self._segments]
-        parts = [(held, at) for held, at in parts if at.stop > at.start]
-        columns: list[NDArray[Any]] = [
-            np.concatenate([getattr(held, name)[at] for held, at in parts])
-            if parts
-            else np.zeros(0, dtype=np.uint8)
-            for name in ("slots", "words", "stems", "titles")
-        ]
+        nothing = [np.zeros(0, dtype=np.int32), *[np.zeros(0, dtype=np.uint8)] * 3]
+        parts = [nothing, *(one.of(number) for one in self._segments)]
+        columns = [np.concatenate(some) for some in zip(*parts, strict=True)]
         living = self.alive[columns[0]]
         return Postings(*(column[living] for column in columns))
 
     def phrase(self, tokens: Sequence[str]) -> Postings:
         """Return which chunks hold terms as typed, side by side."""
         numbers = [self.term_ids.get(token, -1) for token in tokens]
-        every = [self.postings(token) for token in dict.fromkeys(tokens)]
-        if min(numbers) < 0:
-            every = every[:1]
-        slots = min((one.slots for one in every), key=len)
+        every = [self.postings(token).slots for token in dict.fromkeys(tokens)]
+        slots = min(every, key=len)
         for one in every:
-            slots = slots[np.isin(slots, one.slots)]
+            slots = slots[np.isin(slots, one)]
         found, run, owner = self._runs(slots.astype(np.int64))
-        match = np.ones(max(0, len(found) - len(numbers) + 1), dtype=np.bool_)
+        size = max(0, len(found) - len(numbers) + 1)
+        match = np.ones(size, dtype=np.bool_)
         for at, number in enumerate(numbers):
-            stop = at + len(match)
-            match &= found[at:stop] == number
-            match &= (owner[at:stop] == owner[: len(match)]) & (run[at:stop] == run[: len(match)])
+            beside = slice(at, at + size)
+            match &= (found[beside] == number) & (owner[beside] == owner[:size])
+            match &= run[beside] == run[:size]
         words, titles = (
-            np.bincount(
-                owner[: len(match)][match & (run[: len(match)] == one)], minlength=len(slots)
-            )
+            np.bincount(owner[:size][match & (run[:size] == one)], minlength=len(slots))
             for one in (0, 2)
         )
         held = (words + titles) > 0
-        nothing = np.zeros(int(held.sum()), dtype=np.uint8)
         counts = [np.minimum(one[held], 255).astype(np.uint8) for one in (words, titles)]
-        return Postings(slots[held], counts[0], nothing, counts[1])
+        return Postings(slots[held], counts[0], np.zeros_like(counts[0]), counts[1])
 
     def score(self, slots: NDArray[np.int32], often: Floats, total: Floats) -> None:
         """Add to the scores of all chunks what BM25 gives those that hold something so often."""
@@ -554,7 +504,8 @@ class Columns:
     def links(self, slots: Ints) -> tuple[Ints, Ints]:
         """Return how many files link to each chunk's file, and how many links that file has."""
         files = self.rows["file"][slots].tolist()
-        into = [self._linked[self._names[file]] for file in files]
+        names = list(self.files)
+        into = [self._linked[name_of(names[file])] for file in files]
         return np.array(into), np.array([len(self._links[file]) for file in files])
 
     def slots_of(self, rowids: Iterable[int]) -> Ints:
@@ -586,6 +537,9 @@ def number_of(numbers: dict[str, int], name: str) -> int:
 
 
 def _grown(held: NDArray[Any], least: int) -> NDArray[Any]:
+    """Return an array of at least so many places."""
+    if least <= len(held):
+        return held
     new = np.zeros(max(least, len(held) + len(held) // 2), dtype=held.dtype)
     new[: len(held)] = held
     return new

@@ -11,9 +11,8 @@ import logging
 import sqlite3
 import threading
 import time
-from array import array
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.types import Chunk, Hit
 from vaultmind.vault.files import FileStat, VaultReader
 
-VERSION = 11
+VERSION = 12
 """Raise it when the tables change: an index of another version is made anew."""
 NEVER = -1
 """The version of whoever has seen nothing of a journal yet."""
@@ -33,6 +32,7 @@ CHUNK_COLUMNS = (
 """What `chunk_from` takes, to be selected from `chunks` in this order."""
 BESIDE = 4
 """Chunks before and after one that are looked at with it."""
+SOME = "IN (SELECT value FROM json_each(?))"
 _SCHEMA = f"""
 CREATE TABLE files (
     path TEXT PRIMARY KEY, kind TEXT NOT NULL, agent TEXT NOT NULL,
@@ -46,11 +46,10 @@ CREATE TABLE chunks (
     tags TEXT NOT NULL, time TEXT NOT NULL, session TEXT NOT NULL, message TEXT NOT NULL,
     speaker TEXT NOT NULL, role TEXT NOT NULL, ordinal INTEGER NOT NULL, block TEXT NOT NULL,
     text_hash BLOB NOT NULL, embeds INTEGER NOT NULL, flags INTEGER NOT NULL,
-    letters INTEGER NOT NULL, tokens BLOB NOT NULL
+    letters INTEGER NOT NULL, tokens TEXT NOT NULL
 );
 CREATE INDEX chunks_by_path ON chunks (path, ordinal);
 CREATE INDEX chunks_by_hash ON chunks (text_hash);
-CREATE TABLE terms (id INTEGER PRIMARY KEY, term TEXT NOT NULL);
 CREATE TABLE embeddings (
     text_hash BLOB NOT NULL, embedder TEXT NOT NULL, vector BLOB NOT NULL,
     PRIMARY KEY (text_hash, embedder)
@@ -65,19 +64,17 @@ CREATE INDEX ties_by_name ON ties (name, kind);
 PRAGMA user_version = {VERSION};
 """
 """A row a file and a row a chunk; `chunks.tags` is ` a/b c ` (a space around each), `tokens` see
-`sync.packed`, `flags` see `asking.flags_of`, `embeds` is 1 for a chunk that gets a vector.
+`sync.tokens_of`, `flags` see `asking.flags_of`, `embeds` is 1 for a chunk that gets a vector.
 `embeddings` caches vectors (float32) by the hash of their text; `ties` see `ties.store_ties`."""
 _BUSY_SECONDS = 30.0
 _POOLED_READERS = 8
 _LOG_TRIES, _LOG_PAUSE_SECONDS = 40, 0.05
 _MOST_NOTED = 4_096
 """Writes that a journal remembers; whoever is further behind looks at everything."""
-_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-_UNREADABLE = (
-    sqlite3.SQLITE_IOERR_READ,
-    sqlite3.SQLITE_IOERR_SHORT_READ,
-    sqlite3.SQLITE_IOERR_CORRUPTFS,
-)
+_DAMAGED = {
+    *(sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR_READ),
+    *(sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_IOERR_CORRUPTFS),
+}
 """A file that was cut short is no longer to be read, and that is no DatabaseError of Python's."""
 
 log = logging.getLogger(__name__)
@@ -90,8 +87,8 @@ class Journal:
         self.changed = threading.Condition()
         """Notified at every change."""
         self._paths: deque[str] = deque(maxlen=_MOST_NOTED)
-        self._end = self._start = 0
-        """Writes so far, forgotten ones too; whoever has seen less than the start sees all."""
+        self._end = 0
+        """Writes so far, forgotten ones too."""
 
     @property
     def version(self) -> int:
@@ -104,15 +101,13 @@ class Journal:
         with self.changed:
             self._paths.extend(paths)
             self._end += len(paths)
-            if paths:
-                self.changed.notify_all()
+            self.changed.notify_all()
 
     def everything(self) -> None:
         """Note that any row may be another now."""
         with self.changed:
             self._paths.clear()
             self._end += 1
-            self._start = self._end
             self.changed.notify_all()
 
     def since(self, version: int) -> tuple[int, frozenset[str] | None]:
@@ -123,7 +118,7 @@ class Journal:
         """
         with self.changed:
             new = self._end - version
-            if version < self._start or new > len(self._paths):
+            if new > len(self._paths):
                 return self._end, None
             return self._end, frozenset(list(self._paths)[len(self._paths) - new :])
 
@@ -144,12 +139,10 @@ class Database:
         """Grows with every committed write: a key for cached counts."""
         self.journal = Journal()
         self._touching: list[str] = []
-        self._terms: dict[str, int] = {}
         self._lock = threading.RLock()
         self._writing_thread = 0
         self._pool: list[sqlite3.Connection] = []
         self._pool_lock = threading.Lock()
-        self._epoch = 0
         self._closed = False
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -180,7 +173,6 @@ class Database:
                     self.version += 1
                     self.journal.add(self._touching)
             except BaseException:
-                self._terms.clear()
                 with suppress(sqlite3.Error):
                     self._writer.execute("ROLLBACK")
                 raise
@@ -192,24 +184,6 @@ class Database:
         """Say, inside a transaction, that a file's rows become others in it."""
         self._touching.append(path)
 
-    def term_ids(self, terms: Sequence[str]) -> array[int]:
-        """Return the numbers of terms, inside a transaction; new ones get one."""
-        known = self._terms
-        if not known:
-            known.update(self._writer.execute("SELECT term, id FROM terms ORDER BY id"))
-        new = [term for term in dict.fromkeys(terms) if term not in known]
-        if new:
-            first = known[next(reversed(known))] + 1 if known else 0
-            rows = [(first + at, term) for at, term in enumerate(new)]
-            self._writer.executemany("INSERT INTO terms VALUES (?, ?)", rows)
-            known.update((term, number) for number, term in rows)
-        return array("i", map(known.__getitem__, terms))
-
-    def drop_terms(self, numbers: Iterable[int]) -> None:
-        """Take terms that no chunk holds out, inside a transaction."""
-        self._writer.executemany("DELETE FROM terms WHERE id = ?", [(one,) for one in numbers])
-        self._terms.clear()
-
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """Give a connection that sees one state of the database throughout."""
@@ -218,18 +192,18 @@ class Database:
             return
         with self._pool_lock:
             self._check_open()
-            epoch = self._epoch
-            connection = self._pool.pop() if self._pool else self._connect(query_only=True)
+            pool = self._pool
+            connection = pool.pop() if pool else self._connect()
         try:
             connection.execute("BEGIN")
             yield connection
         finally:
             with suppress(sqlite3.Error):
                 connection.rollback()
-            with self._pool_lock:
-                is_kept = epoch == self._epoch and len(self._pool) < _POOLED_READERS
+            with self._pool_lock:  # another pool stands there once the file is another
+                is_kept = pool is self._pool and len(pool) < _POOLED_READERS
                 if is_kept:
-                    self._pool.append(connection)
+                    pool.append(connection)
             if not is_kept:
                 connection.close()
 
@@ -265,47 +239,35 @@ class Database:
             try:
                 self._writer.execute("PRAGMA temp_store = FILE")
                 self._writer.execute("VACUUM")
-                is_busy = self._truncate_log()
+                self._writer.execute("PRAGMA temp_store = MEMORY")
+                self.version += 1
+                self.journal.everything()  # memory is to hold nothing else than the file
+                for _ in range(_LOG_TRIES):
+                    busy, *_ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                    if not busy:
+                        return ""
+                    time.sleep(_LOG_PAUSE_SECONDS)
             except sqlite3.Error as error:
                 return f"the index database could not be written anew ({error})"
-            finally:
-                self._writer.execute("PRAGMA temp_store = MEMORY")
-            self._terms.clear()
-            self.version += 1
-            self.journal.everything()  # memory is to hold nothing else than the file
-        return "the log of the index database is still being read" if is_busy else ""
-
-    def _truncate_log(self) -> bool:
-        """Empty the write-ahead log; return whether readers were in the way all the time."""
-        for _ in range(_LOG_TRIES):
-            busy, *_ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            if not busy:
-                return False
-            time.sleep(_LOG_PAUSE_SECONDS)
-        return True
+        return "the log of the index database is still being read"
 
     def close(self) -> None:
         """Close all connections."""
-        with self._lock:
-            if self._closed:
-                return
-            self._closed = True
-            with self._pool_lock:
+        with self._lock, self._pool_lock:
+            if not self._closed:
+                self._closed = True
                 self._drop_connections()
 
     def _open(self) -> sqlite3.Connection:
-        self._terms.clear()
-        connection = self._connect()
+        connection = self._connect(writes=True)
         try:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             if version != VERSION and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
                 connection.close()
                 self._delete()
-                version, connection = 0, self._connect()
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute("PRAGMA secure_delete = ON")
-            connection.execute("PRAGMA cache_size = -16000")
+                connection = self._connect(writes=True)
+            for pragma in ("journal_mode = WAL", "secure_delete = ON", "cache_size = -16000"):
+                connection.execute(f"PRAGMA {pragma}")
             if version != VERSION:
                 connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
         except BaseException:
@@ -313,15 +275,16 @@ class Database:
             raise
         return connection
 
-    def _connect(self, *, query_only: bool = False) -> sqlite3.Connection:
+    def _connect(self, *, writes: bool = False) -> sqlite3.Connection:
         connection = sqlite3.connect(
             self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
         try:
-            connection.execute("PRAGMA temp_store = MEMORY")
-            if query_only:
-                connection.execute("PRAGMA query_only = ON")
-                connection.execute("PRAGMA schema_version")  # opens the log beside the file, too
+            pragmas = ["temp_store = MEMORY", "synchronous = NORMAL"]
+            if not writes:  # the second opens the log beside the file, too
+                pragmas += ["query_only = ON", "schema_version"]
+            for pragma in pragmas:
+                connection.execute(f"PRAGMA {pragma}")
         except BaseException:
             connection.close()
             raise
@@ -329,7 +292,6 @@ class Database:
 
     def _drop_connections(self) -> None:
         """Close what is open. Under the pool's lock."""
-        self._epoch += 1
         pooled, self._pool = self._pool, []
         for connection in (*pooled, self._writer):
             connection.close()
@@ -352,7 +314,7 @@ def is_damage(error: sqlite3.DatabaseError) -> bool:
     A full disk, a lock or a connection that was closed for a new file say no such thing.
     """
     code = getattr(error, "sqlite_errorcode", 0)
-    return code & 0xFF in _DAMAGED or code in _UNREADABLE or type(error) is sqlite3.DatabaseError
+    return not {code, code & 0xFF}.isdisjoint(_DAMAGED) or type(error) is sqlite3.DatabaseError
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,24 +327,25 @@ class FileRow:
     stat: FileStat
 
 
-def file_rows(database: Database, paths: Sequence[str] | None = None) -> list[FileRow]:
+def file_rows(database: Database, paths: Collection[str] | None = None) -> list[FileRow]:
     """Return the files that the index has: all of them, or those of some paths."""
-    statement = "SELECT path, sha, lang, severity, mtime_ns, ctime_ns, size FROM files"
-    if paths is not None:
-        statement += " WHERE path IN (SELECT value FROM json_each(?))"
-    values = () if paths is None else (json.dumps(list(paths)),)
     with database.read() as connection:
-        rows = connection.execute(statement, values).fetchall()
-    return [
-        FileRow(path, "" if severity == "skipped" else sha, lang, FileStat(*stamp))
-        for path, sha, lang, severity, *stamp in rows
-    ]
+        return _file_rows(connection, paths)
+
+
+def _file_rows(connection: sqlite3.Connection, paths: Collection[str] | None) -> list[FileRow]:
+    condition, values = ("", ()) if paths is None else (f"path {SOME}", (json.dumps([*paths]),))
+    rows = connection.execute(
+        "SELECT path, CASE severity WHEN 'skipped' THEN '' ELSE sha END, lang, mtime_ns, ctime_ns,"
+        f" size FROM files {condition and 'WHERE'} {condition}",
+        values,
+    )
+    return [FileRow(path, sha, lang, FileStat(*stamp)) for path, sha, lang, *stamp in rows]
 
 
 def chunk_from(row: Sequence[object]) -> Chunk:
     """Return the chunk of a row selected by CHUNK_COLUMNS."""
-    values = list(row)
-    values[10] = tuple(str(row[10]).split())
+    values = [*row[:10], tuple(str(row[10]).split()), *row[11:]]
     return Chunk(*values)  # type: ignore[arg-type]
 
 
@@ -390,11 +353,8 @@ def chunks_of(
     connection: sqlite3.Connection, keys: Collection[int] | Collection[str], by: str = "rowid"
 ) -> dict[int, Chunk]:
     """Return the chunks that have these rowids, or what else `by` names, by rowid."""
-    if not keys:
-        return {}
     rows = connection.execute(
-        f"SELECT rowid, {CHUNK_COLUMNS} FROM chunks WHERE {by} IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(keys)),),
+        f"SELECT rowid, {CHUNK_COLUMNS} FROM chunks WHERE {by} {SOME}", (json.dumps([*keys]),)
     )
     return {row[0]: chunk_from(row[1:]) for row in rows}
 
@@ -422,12 +382,7 @@ def changed_on_disk(
     connection: sqlite3.Connection, reader: VaultReader, paths: Collection[str]
 ) -> set[str]:
     """Return those files that are not on disk as they were indexed."""
-    rows = connection.execute(
-        "SELECT path, mtime_ns, ctime_ns, size FROM files"
-        " WHERE path IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(paths)),),
-    )
-    indexed = {path: FileStat(*stamp) for path, *stamp in rows}
+    indexed = {row.path: row.stat for row in _file_rows(connection, paths)}
     changed = set(paths)
     for path in paths:
         with suppress(VaultMindError):

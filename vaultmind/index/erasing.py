@@ -1,9 +1,9 @@
 """Finding what is to be forgotten, and taking what was erased out of the index, to the last byte.
 
 Deleting a row leaves its bytes in free pages, in the log beside the database and in Chroma's
-folder. So the rows go with `secure_delete` on, terms and cached vectors that no chunk needs any
-more are dropped, the database is written anew, its log is cut to nothing, and the vectors move to a
-fresh folder, filled from the cache. Every step can be done twice.
+folder. So the rows go with `secure_delete` on, cached vectors that no chunk needs any more are
+dropped, the database is written anew, its log is cut to nothing, and the vectors move to a fresh
+folder, filled from the cache. Every step can be done twice.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ import numpy as np
 
 from vaultmind.errors import VaultMindError
 from vaultmind.index.chroma import blank_freed_memory
-from vaultmind.index.columns import Columns
-from vaultmind.index.db import changed_on_disk, chunks_of
+from vaultmind.index.db import SOME, changed_on_disk, chunks_of
 from vaultmind.index.embed import EmbedderAway, scale_of
 from vaultmind.index.search import Finder
 from vaultmind.index.sync import Sync
@@ -27,9 +26,8 @@ from vaultmind.index.vectors import Vectors
 from vaultmind.index.where import Where
 from vaultmind.types import Chunk, MessageRef, Scrubbed
 
-MOST_TRACES = 32
-TRACE_BYTES = 256
-"""Of a vector: 64 numbers, which no other has."""
+MOST_TRACES, TRACE_BYTES = 32, 256
+"""Vectors that are looked for afterwards; and bytes of each: 64 numbers, which no other has."""
 _BEGUN = "erasure_begun"
 _ROWS = 4000
 _ORPHANED = "text_hash NOT IN (SELECT text_hash FROM chunks)"
@@ -42,13 +40,11 @@ class Erasing:
     """Implements ports.IndexErasing and ports.MessageFinder. One erasure at a time."""
 
     def __init__(self, finder: Finder, sync: Sync, embedding: Vectors) -> None:
-        self._finder = finder
-        self._columns: Columns = finder.columns
+        self._finder, self._columns = finder, finder.columns
         self._database = finder.columns.database
         self._sync = sync
         self._embedding = embedding
-        self._lock = threading.Lock()
-        self._marking = threading.Lock()
+        self._lock, self._marking = threading.Lock(), threading.Lock()
         self._under_way = False
         """Whether the erasure that is marked is this process's own, and its scrub is to come."""
 
@@ -75,19 +71,15 @@ class Erasing:
 
     def _scrub(self, paths: Iterable[str], *, ends: bool = False) -> Scrubbed:
         with self._lock:
-            if ends:
-                self._under_way = False
+            self._under_way = self._under_way and not ends
             try:
                 blank_freed_memory(True)
                 some = sorted(set(paths))
                 with self._database.read() as connection:
-                    rows = connection.execute(
-                        "SELECT DISTINCT hex(text_hash) FROM chunks"
-                        " WHERE path IN (SELECT value FROM json_each(?))",
-                        (json.dumps(some),),
-                    ).fetchall()
+                    statement = f"SELECT DISTINCT hex(text_hash) FROM chunks WHERE path {SOME}"
+                    held = [row[0] for row in connection.execute(statement, (json.dumps(some),))]
                 self._sync.refresh(some)
-                traces = self._forget([row[0] for row in rows])
+                traces = self._forget(held)
                 self._embedding.renew()
             except (sqlite3.Error, VaultMindError) as error:
                 return Scrubbed((), (f"the index could not be cleaned ({error})",))
@@ -96,6 +88,23 @@ class Erasing:
                 if not faults and not self._under_way:
                     self._database.set(_BEGUN, "")
         return Scrubbed(traces, faults)
+
+    def _forget(self, held: Sequence[str]) -> tuple[bytes, ...]:
+        """Drop cached vectors that no chunk needs; return traces of them, of those held by the
+        erased files first.
+
+        Of two texts that an embedder takes for the same one may go and one stay: that is no trace.
+        """
+        with self._database.write() as connection:
+            rows = connection.execute(
+                f"SELECT DISTINCT {_START} FROM embeddings WHERE {_ORPHANED} AND {_START} NOT IN"
+                f" (SELECT {_START} FROM embeddings WHERE NOT ({_ORPHANED}))"
+                f" ORDER BY hex(text_hash) {SOME} DESC LIMIT ?",
+                (json.dumps(held), MOST_TRACES),
+            )
+            traces = tuple(bytes(row[0]) for row in rows)
+            connection.execute(f"DELETE FROM embeddings WHERE {_ORPHANED}")
+        return traces
 
     def messages_about(self, agent: str, text: str, limit: int) -> list[tuple[MessageRef, str]]:
         """Return candidate messages of an agent with their whole texts, likeliest first.
@@ -106,19 +115,16 @@ class Erasing:
         if unread := self._unread(agent):
             self._sync.refresh(unread)
             self._embedding.wake()
-        found = self._finder.saying(text, Where((agent,), ("message",)), limit)
+        told: dict[tuple[str, str, str], MessageRef] = {}
+        for chunk in self._saying(text, Where((agent,), ("message",)), limit):
+            block = chunk.anchor.removeprefix("#^")
+            if block or chunk.message:
+                ref = MessageRef(agent, chunk.session, block, chunk.message)
+                told.setdefault((chunk.path, block, chunk.message), ref)
+        pieces = (
+            "SELECT text FROM chunks WHERE path = ? AND block = ? AND message = ? ORDER BY ordinal"
+        )
         with self._database.read() as connection:
-            chunks = chunks_of(connection, found)
-            told: dict[tuple[str, str, str], MessageRef] = {}
-            for chunk in (chunks[rowid] for rowid in found if rowid in chunks):
-                block = chunk.anchor.removeprefix("#^")
-                if block or chunk.message:
-                    ref = MessageRef(agent, chunk.session, block, chunk.message)
-                    told.setdefault((chunk.path, block, chunk.message), ref)
-            pieces = (
-                "SELECT text FROM chunks WHERE path = ? AND block = ? AND message = ?"
-                " ORDER BY ordinal"
-            )
             return [
                 (ref, "\n".join(row[0] for row in connection.execute(pieces, key)))
                 for key, ref in told.items()
@@ -138,63 +144,37 @@ class Erasing:
 
     def saying(self, text: str, limit: int) -> list[Chunk]:
         """Return the chunks that hold words of a text, likeliest first."""
-        return self._chunks(self._finder.saying(text, Where(), limit))
+        return self._saying(text, Where(), limit)
 
     def nearest_to(self, texts: Sequence[str], limit: int) -> list[tuple[Chunk, float]] | None:
         """Return the chunks that mean nearly the same as a text, nearest first.
 
         Every vector is compared: from the cosine on that the embedder's scale calls the same.
         """
-        embedder = self._embedding.embedder
+        embedder, columns = self._embedding.embedder, self._columns
         if embedder is None:
             return None
-        if not texts:
-            return []
-        least = scale_of(embedder.id).same
         try:
             wanted = embedder.embed(list(texts))
         except EmbedderAway:
             return None
         scores: dict[int, float] = {}
-        with self._database.read() as connection:
-            cursor = connection.execute(
-                "SELECT c.rowid, e.vector FROM chunks c JOIN embeddings e"
-                " ON e.text_hash = c.text_hash AND e.embedder = ?",
-                (embedder.id,),
-            )
-            while rows := cursor.fetchmany(_ROWS):
-                vectors = np.frombuffer(b"".join(raw for _, raw in rows), dtype="<f4")
-                near = (vectors.reshape(len(rows), -1) @ wanted.T).max(axis=1)
-                for place in np.flatnonzero(near >= least):
-                    scores[rows[place][0]] = float(near[place])
+        columns.follow()
+        with columns.lock:
+            slots = np.flatnonzero(columns.mask(Where()) & columns.has_vector[: columns.count])
+            for at in range(0, len(slots) if texts else 0, _ROWS):
+                some = slots[at : at + _ROWS]
+                near = (columns.vectors(some) @ wanted.T).max(axis=1)
+                close = near >= scale_of(embedder.id).same
+                rowids = columns.rows["rowid"][some[close]].tolist()
+                scores.update(zip(rowids, near[close].tolist(), strict=True))
         best = sorted(scores, key=lambda rowid: (-scores[rowid], rowid))[:limit]
         with self._database.read() as connection:
             chunks = chunks_of(connection, best)
         return [(chunks[rowid], scores[rowid]) for rowid in best if rowid in chunks]
 
-    def _chunks(self, rowids: Sequence[int]) -> list[Chunk]:
+    def _saying(self, text: str, where: Where, limit: int) -> list[Chunk]:
+        rowids = self._finder.saying(text, where, limit)
         with self._database.read() as connection:
             chunks = chunks_of(connection, rowids)
         return [chunks[rowid] for rowid in rowids if rowid in chunks]
-
-    def _forget(self, held: Sequence[str]) -> tuple[bytes, ...]:
-        """Drop terms and cached vectors that no chunk needs; return traces of the vectors, of those
-        held by the erased files first.
-
-        Of two texts that an embedder takes for the same one may go and one stay: that is no trace.
-        """
-        columns = self._columns
-        with self._database.write() as connection:
-            columns.follow()
-            with columns.lock:
-                unused = [term for term in columns.term_ids if not columns.held_by(term)]
-                self._database.drop_terms([columns.term_ids[term] for term in unused])
-            rows = connection.execute(
-                f"SELECT DISTINCT {_START} FROM embeddings WHERE {_ORPHANED} AND {_START} NOT IN"
-                f" (SELECT {_START} FROM embeddings WHERE NOT ({_ORPHANED}))"
-                " ORDER BY hex(text_hash) IN (SELECT value FROM json_each(?)) DESC LIMIT ?",
-                (json.dumps(held), MOST_TRACES),
-            )
-            traces = tuple(bytes(row[0]) for row in rows)
-            connection.execute(f"DELETE FROM embeddings WHERE {_ORPHANED}")
-        return traces

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import sqlite3
 import threading
 import time
-from array import array
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from vaultmind import tokens
@@ -34,13 +33,9 @@ _BATCH_FILES, _BATCH_SECONDS = 64, 0.2
 _SETTLED_NS = 50_000_000
 """A file changed so shortly before it was read may change again within the same stamp."""
 _HASH_BYTES = 16
-_NOWHERE = FileStat(0, 0, 0)
-_COLUMNS = [
-    *(name.strip() for name in CHUNK_COLUMNS.split(",")),
-    *("ordinal", "block", "text_hash", "embeds", "flags", "letters", "tokens"),
-]
-_COMPARED = len(_COLUMNS) - 4
+_COMPARED = [name.strip() for name in f"{CHUNK_COLUMNS}, ordinal, block, text_hash".split(",")]
 """Columns by which a chunk that is there is told from another: the rest follows from them."""
+_COLUMNS = [*_COMPARED, "embeds", "flags", "letters", "tokens"]
 _PUT = (
     f"INSERT INTO chunks ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"
     f" ON CONFLICT (id) DO UPDATE SET {', '.join(f'{one} = excluded.{one}' for one in _COLUMNS)}"
@@ -98,19 +93,14 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A path as it was read, ready to be stored.
-
-    With neither chunks nor a fault, and not `known`, there is nothing to index (any more).
-    """
+    """A path as it was read, ready to be stored; without chunks and fault it leaves the index."""
 
     path: str
     place: Place | None = None
-    """None: it is not indexed whatever lies there."""
     stat: FileStat | None = None
     file: FileText | None = None
     chunked: Chunked | None = None
-    known: bool = False
-    """Whether its bytes are those of the index."""
+    """None with a file: its bytes are those of the index."""
     fault: str = ""
     """Why a file that is there cannot be taken: it leaves the index and stays a fault."""
 
@@ -158,9 +148,8 @@ class Sync:
                 continue
             with self._database.read() as connection:
                 statement = "SELECT path FROM files WHERE path >= ? AND path < ?"
-                found.update(
-                    row[0] for row in connection.execute(statement, (path, path[:-1] + "0"))
-                )
+                rows = connection.execute(statement, (path, path[:-1] + "0"))
+                found.update(row[0] for row in rows)
             found.update(walked(path[:-1], self._folder, self.rules))
         self._process(sorted(found), silent)
 
@@ -185,8 +174,7 @@ class Sync:
         with self._database.read() as connection:
             rows = connection.execute("SELECT path, severity, mtime_ns, ctime_ns, size FROM files")
             known = {
-                path: None if severity == "skipped" else FileStat(*stamp)
-                for path, severity, *stamp in rows
+                path: severity != "skipped" and FileStat(*stamp) for path, severity, *stamp in rows
             }
         changed = [path for path, stat in entries.items() if known.get(path) != stat]
         changed.sort(key=lambda path: (not in_memory(path), path))
@@ -234,24 +222,20 @@ class Sync:
         try:
             file = self.reader.read(path)
         except (NotFound, PathRefused):
-            return Prepared(path, place)
+            return Prepared(path)
         except UnreadableNote as error:
-            try:
+            stat: FileStat | None = FileStat(0, 0, 0)
+            with suppress(PathRefused, UnreadableNote):
                 stat = self.reader.stat(path)
-            except (PathRefused, UnreadableNote):
-                return Prepared(path, place, fault=error.reason)
             return Prepared(path, place, stat, fault=error.reason if stat else "")
         if 0 <= time.time_ns() - max(file.stat.mtime_ns, file.stat.ctime_ns) < _SETTLED_NS:
             self._changes.mark([path])
-        return self._cut(path, place, file)
-
-    def _cut(self, path: str, place: Place, file: FileText) -> Prepared:
         with self._database.read() as connection:
             row = connection.execute(
                 "SELECT sha FROM files WHERE path = ? AND severity != 'skipped'", (path,)
             ).fetchone()
         if row == (file.sha,):
-            return Prepared(path, place, file.stat, file, known=True)
+            return Prepared(path, place, file.stat, file)
         try:
             chunked = self._folder.cut(path, file, place)
             "\n".join(f"{chunk.title}{chunk.text}" for chunk in chunked.chunks).encode()
@@ -263,81 +247,64 @@ class Sync:
 
 def _is_storable(path: str) -> bool:
     """Tell whether a path can be kept in the database: a name that is not UTF-8 cannot."""
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return "\0" not in path
+    with suppress(UnicodeEncodeError):
+        return b"\0" not in path.encode()
+    return False
 
 
 # --- one file's rows ----------------------------------------------------------------------
 
 
-def store(database: Database, prepared: Prepared, min_tokens: int = MIN_MESSAGE_TOKENS) -> None:
+def store(database: Database, one: Prepared, min_tokens: int = MIN_MESSAGE_TOKENS) -> None:
     """Bring one file's rows to what was prepared: in the caller's transaction, or in its own."""
-    path, stat = prepared.path, prepared.stat or _NOWHERE
-    stamp = (stat.mtime_ns, stat.ctime_ns, stat.size)
+    path, place, chunked = one.path, one.place, one.chunked
+    stamp = (one.stat.mtime_ns, one.stat.ctime_ns, one.stat.size) if one.stat else ()
     with database.write() as connection:
         database.touch(path)
-        if prepared.known:
-            connection.execute(
-                "UPDATE files SET mtime_ns = ?, ctime_ns = ?, size = ? WHERE path = ?",
-                (*stamp, path),
-            )
+        if one.file and not chunked:
+            statement = "UPDATE files SET mtime_ns = ?, ctime_ns = ?, size = ? WHERE path = ?"
+            connection.execute(statement, (*stamp, path))
             return
-        chunked = prepared.chunked
-        chunks = chunked.chunks if chunked else ()
-        _store_chunks(database, connection, path, chunks, min_tokens)
-        store_ties(connection, path, chunks, is_there=chunked is not None)
-        if prepared.place is None or not (chunked or prepared.fault):
-            connection.execute("DELETE FROM files WHERE path = ?", (path,))
-            return
-        told = ("", "", prepared.fault, "skipped")
-        if chunked and prepared.file:
+        _store_chunks(database, path, chunked.chunks if chunked else (), min_tokens)
+        store_ties(connection, path, chunked.chunks if chunked else None)
+        connection.execute("DELETE FROM files WHERE path = ?", (path,))
+        told = ("", "", one.fault, "skipped")
+        if chunked and one.file:
             fault = "; ".join(one.reason for one in chunked.faults)
-            told = (prepared.file.sha, chunked.lang, fault, "partial" if fault else "")
-        connection.execute(
-            f"INSERT OR REPLACE INTO files VALUES ({', '.join('?' * 10)})",
-            (path, prepared.place.kind, prepared.place.agent, *stamp, *told),
-        )
+            told = (one.file.sha, chunked.lang, fault, "partial" if fault else "")
+        if place is not None and (chunked or one.fault):
+            values = (path, place.kind, place.agent, *stamp, *told)
+            connection.execute(f"INSERT INTO files VALUES ({', '.join('?' * 10)})", values)
 
 
-def _store_chunks(
-    database: Database,
-    connection: sqlite3.Connection,
-    path: str,
-    chunks: Sequence[Chunk],
-    min_tokens: int,
-) -> None:
-    rows = connection.execute(f"SELECT {', '.join(_COLUMNS)} FROM chunks WHERE path = ?", (path,))
-    held = {row[0]: row[:_COMPARED] for row in rows.fetchall()}
-    gone = held.keys() - {chunk.id for chunk in chunks}
-    connection.executemany("DELETE FROM chunks WHERE id = ?", [(name,) for name in gone])
-    for ordinal, chunk in enumerate(chunks):
-        tags = f" {' '.join(chunk.tags)} " if chunk.tags else ""
-        block = chunk.anchor[2:] if chunk.anchor.startswith("#^") else ""
-        values = (
-            *(chunk.id, chunk.path, chunk.kind, chunk.agent, chunk.anchor, chunk.title, chunk.text),
-            *(chunk.start, chunk.end, chunk.lang, tags, chunk.time, chunk.session, chunk.message),
-            *(chunk.speaker, chunk.role, ordinal, block, text_hash(chunk)),
-        )
-        if held.get(chunk.id) != values:
-            is_said = chunk.kind != "message" or (
-                chunk.role in ("user", "assistant") and tokens.count(chunk.text) >= min_tokens
-            )
-            rest = (is_said, flags_of(chunk.text), len(chunk.text), packed(database, chunk))
-            connection.execute(_PUT, (*values, *rest))
+def _store_chunks(database: Database, path: str, chunks: Sequence[Chunk], min_tokens: int) -> None:
+    with database.write() as connection:
+        compared = ", ".join(_COMPARED)
+        rows = connection.execute(f"SELECT {compared} FROM chunks WHERE path = ?", (path,))
+        held = {row[0]: row for row in rows.fetchall()}
+        gone = held.keys() - {chunk.id for chunk in chunks}
+        connection.executemany("DELETE FROM chunks WHERE id = ?", [(name,) for name in gone])
+        for ordinal, chunk in enumerate(chunks):
+            tags = f" {' '.join(chunk.tags)} " if chunk.tags else ""
+            block = chunk.anchor[2:] if chunk.anchor.startswith("#^") else ""
+            fields = [getattr(chunk, name.strip('"')) for name in _COMPARED[:-3]]
+            fields[_COMPARED.index("tags")] = tags
+            values = (*fields, ordinal, block, text_hash(chunk))
+            if held.get(chunk.id) != values:
+                is_said = chunk.kind != "message" or (
+                    chunk.role in ("user", "assistant") and tokens.count(chunk.text) >= min_tokens
+                )
+                rest = (is_said, flags_of(chunk.text), len(chunk.text), tokens_of(chunk))
+                connection.execute(_PUT, (*values, *rest))
 
 
-def packed(database: Database, chunk: Chunk) -> bytes:
-    """Return the tokens of a chunk as they are stored: two lengths, then the three runs."""
-    typed, stems = index_terms(chunk.text, chunk.lang)
+def tokens_of(chunk: Chunk) -> str:
+    """Return the tokens of a chunk as they are stored: a line each of words, stems and title."""
+    words, stems = index_terms(chunk.text, chunk.lang)
     folders = chunk.path.rpartition("/")[0].replace("/", " ") if chunk.kind == "note" else ""
     named, also = index_terms(" ".join((chunk.title, *chunk.tags, folders)), chunk.lang)
-    title = [*named.split(), *sorted(set(also.split()).difference(named.split()))]
-    words, stemmed = typed.split(), stems.split()
-    ids = database.term_ids([*words, *stemmed, *title])
-    return (array("i", (len(words), len(stemmed))) + ids).tobytes()
+    title = [named, *sorted(set(also.split()).difference(named.split()))]
+    return f"{words}\n{stems}\n{' '.join(title)}"
 
 
 def text_hash(chunk: Chunk) -> bytes:

@@ -13,7 +13,6 @@ import re
 import shutil
 import sqlite3
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING
 from vaultmind.errors import VaultMindError
 from vaultmind.index.chroma import BATCH, ChromaStore, blank_freed_memory
 from vaultmind.index.columns import Columns
+from vaultmind.index.db import SOME
 from vaultmind.index.embed import EmbedderAway, embedded_text, learn_scale
 from vaultmind.ports import Embedder
 
@@ -39,7 +39,7 @@ _FULL = re.compile(r"disk is full|no space left|not enough space|quota exceeded"
 _FULL_BELOW = 100_000
 """Bytes free: with less a store fails in other words too, since it cannot begin a file."""
 _READ = 500
-_SOME = "(SELECT value FROM json_each(?))"
+_NEEDED = "text_hash IN (SELECT text_hash FROM chunks)"
 
 log = logging.getLogger(__name__)
 
@@ -68,8 +68,8 @@ class Vectors:
         self._away = ""
         """Why the embedder does not answer; empty while it does."""
         self._storing = threading.Lock()
-        self._unstored: set[bytes] | None = None
-        """What Chroma lacks; None: it is to be opened and compared with the cache."""
+        self._stored: set[bytes] | None = None
+        """What Chroma holds; None: it is to be opened and compared with the cache."""
         self._is_store_broken = self._stopping = False
         self._failures = 0
         self._wanted, self._done = 0, -1
@@ -132,11 +132,10 @@ class Vectors:
     def nearest(self, vector: Matrix, limit: int) -> list[tuple[bytes, float]]:
         """Return (hash of a text, cosine) of what Chroma finds nearest, nearest first."""
         try:
-            return [
-                (bytes.fromhex(name), near) for name, near in self._store.nearest(vector, limit)
-            ]
+            found = self._store.nearest(vector, limit)
+            return [(bytes.fromhex(name), near) for name, near in found]
         except Exception as error:  # Chroma's native part raises what it likes; words still find
-            if self._unstored is not None:
+            if self._stored is not None:
                 self._note_failure(error)
                 self.wake()
             return []
@@ -148,7 +147,7 @@ class Vectors:
         """
         import numpy as np
 
-        pieces: dict[str, list[Matrix]] = defaultdict(list)
+        sums: dict[str, Matrix] = {}
         with self._database.read() as connection:
             rows = connection.execute(
                 "SELECT c.block, c.message, e.vector FROM chunks c JOIN embeddings e"
@@ -157,8 +156,8 @@ class Vectors:
             )
             for block, own, raw in rows if wanted else ():
                 if (name := block or own) in wanted:
-                    pieces[name].append(np.frombuffer(raw, dtype="<f4"))
-        sums = {name: np.sum(some, axis=0, dtype=np.float32) for name, some in pieces.items()}
+                    vector = np.frombuffer(raw, dtype="<f4")
+                    sums[name] = sums[name] + vector if name in sums else vector
         return {
             name: np.asarray(one / max(float(np.linalg.norm(one)), 1e-9), np.float32)
             for name, one in sums.items()
@@ -188,7 +187,7 @@ class Vectors:
         with self._storing:
             blank_freed_memory(True)
             self._store.destroy()
-            self._unstored = None
+            self._stored = None
         self.wake()
 
     def close(self) -> None:
@@ -240,16 +239,23 @@ class Vectors:
         elif isinstance(error, sqlite3.Error):
             self.note = f"{why(error, folder, 'The index database failed')} New vectors wait."
         else:
-            self._is_store_broken, self._unstored = True, None
+            self._is_store_broken, self._stored = True, None
             told = why(error, folder, "The vector store failed")
             self.note = f"{told} It is filled again from the cache soon."
         log.warning("vectors: %s", self.note, exc_info=error)
 
     def _work(self, wanted: int) -> None:
         """Embed what lacks a vector, until there is news; then bring Chroma up to it."""
-        embedder = self._loaded()
-        if embedder is None or self._stopping:
+        embedder = self._opened = self._opened or self._open_embedder()
+        if embedder is None:
+            self.ended = True
+            self.note = "No embedder is set (index.embedder = none): search by words only."
             return
+        if not self._serving or self._away:
+            self._made(embedder, ["warm"])
+            if self._stopping:
+                return
+            learn_scale(self._database, embedder)
         self._columns.follow()
         self._columns.take_vectors(embedder.id, embedder.dim)
         self._serving, self._away = embedder, ""
@@ -260,108 +266,83 @@ class Vectors:
             waiting = waiting[BATCH:]
             self._on_step()
         with self._storing:
-            self._store_vectors(embedder)
+            self._fill_store(embedder)
 
-    def _loaded(self) -> Embedder | None:
-        if self._serving and not self._away:
-            return self._serving
-        embedder = self._opened = self._opened or self._open_embedder()
-        if embedder is None:
-            self.ended = True
-            self.note = "No embedder is set (index.embedder = none): search by words only."
-            return None
+    def _made(self, embedder: Embedder, texts: Sequence[str]) -> Matrix:
         try:
-            embedder.embed(["warm"])
-            if not self._stopping:
-                learn_scale(self._database, embedder)
-        except (EmbedderAway, sqlite3.Error):
+            return embedder.embed(texts)
+        except EmbedderAway:
             raise
         except Exception as error:  # a model raises what it likes
             raise EmbedderFailed(f"the embedder {embedder.id} failed: {error}") from error
-        return embedder
 
     def _embed(self, embedder: Embedder, rowids: Sequence[int]) -> None:
         """Give some chunks their vectors: in the cache, and from there in memory."""
         with self._database.read() as connection:
             rows = connection.execute(
-                f"SELECT text_hash, title, text FROM chunks c WHERE rowid IN {_SOME} AND NOT EXISTS"
+                f"SELECT text_hash, title, text FROM chunks c WHERE rowid {SOME} AND NOT EXISTS"
                 " (SELECT 1 FROM embeddings e WHERE e.text_hash = c.text_hash AND e.embedder = ?"
                 " AND length(e.vector) = ?)",
                 (json.dumps(rowids), embedder.id, 4 * embedder.dim),
             )
             texts = {key: embedded_text(title, text) for key, title, text in rows}
-        try:
-            made = embedder.embed([*texts.values()]) if texts else ()
-        except EmbedderAway:
-            raise
-        except Exception as error:  # a model raises what it likes
-            raise EmbedderFailed(f"the embedder {embedder.id} failed: {error}") from error
-        fresh = [
-            (key, embedder.id, row.astype("<f4").tobytes(), key)
-            for key, row in zip(texts, made, strict=True)
-        ]
-        with self._database.write() as connection:
-            connection.executemany(  # nothing of a chunk that was erased meanwhile
-                "INSERT OR REPLACE INTO embeddings SELECT ?, ?, ?"
-                " WHERE EXISTS (SELECT 1 FROM chunks WHERE text_hash = ?)",
-                fresh,
-            )
+        if texts:
+            made = self._made(embedder, [*texts.values()])
+            fresh = [
+                (key, embedder.id, row.astype("<f4").tobytes(), key)
+                for key, row in zip(texts, made, strict=True)
+            ]
+            with self._database.write() as connection:
+                connection.executemany(  # nothing of a chunk that was erased meanwhile
+                    "INSERT OR REPLACE INTO embeddings SELECT ?, ?, ?"
+                    " WHERE EXISTS (SELECT 1 FROM chunks WHERE text_hash = ?)",
+                    fresh,
+                )
         self._columns.read_vectors(rowids)
-        with self._storing:
-            if self._unstored is not None:
-                self._unstored.update(texts)
 
-    def _store_vectors(self, embedder: Embedder) -> None:
+    def _fill_store(self, embedder: Embedder) -> None:
         """Bring Chroma to what the cache holds: at opening, after a loss, and of late."""
         import numpy as np
 
-        if self._unstored is None:
-            (self._store.reset if self._is_store_broken else self._store.open)(embedder.id)
-            cached = self._cached(embedder)
-            held = {bytes.fromhex(name) for name in self._store.names()}
-            if held - cached:  # Chroma never uses a place again: begun anew it is smaller
-                self._store.reset(embedder.id)
-                held = set()
-            self._unstored = cached - held
-        left = sorted(self._unstored)
+        cached = self._cached(embedder)
+        if self._stored is None:
+            self._store.open(embedder.id, fresh=self._is_store_broken)
+            self._stored = {bytes.fromhex(name) for name in self._store.names()}
+        if self._stored - cached:  # Chroma never uses a place again: begun anew it is smaller
+            self._store.open(embedder.id, fresh=True)
+            self._stored = set()
+        left = sorted(cached - self._stored)
         while left and not self._stopping:
             some, left = left[:_READ], left[_READ:]
-            rows = self._read(embedder, some)
+            with self._database.read() as connection:
+                rows = dict(
+                    connection.execute(
+                        "SELECT text_hash, vector FROM embeddings WHERE embedder = ?"
+                        f" AND text_hash IN ({','.join('?' * len(some))})",
+                        (embedder.id, *some),
+                    )
+                )
             if rows:
                 vectors = np.frombuffer(b"".join(rows.values()), "<f4").reshape(len(rows), -1)
                 self._store.add([key.hex() for key in rows], vectors)
-            self._unstored.difference_update(some)
+                self._stored.update(rows)
         blank_freed_memory(False)
         self._is_store_broken = False
 
-    def _read(self, embedder: Embedder, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Return cached vectors by the hash of their text."""
-        with self._database.read() as connection:
-            rows = connection.execute(
-                "SELECT text_hash, vector FROM embeddings WHERE embedder = ? AND length(vector) = ?"
-                f" AND text_hash IN ({','.join('?' * len(keys))})",
-                (embedder.id, 4 * embedder.dim, *keys),
-            )
-            return dict(rows.fetchall())
-
     def _cached(self, embedder: Embedder) -> set[bytes]:
         """Return the keys of the cached vectors, without orphans once there are many of them."""
+        cached = "SELECT text_hash FROM embeddings WHERE embedder = ? AND length(vector) = ?"
+        values = (embedder.id, 4 * embedder.dim)
         with self._database.read() as connection:
-            rows = connection.execute(
-                "SELECT text_hash FROM embeddings WHERE embedder = ? AND length(vector) = ?",
-                (embedder.id, 4 * embedder.dim),
-            )
-            cached = {row[0] for row in rows}
-            needed = {row[0] for row in connection.execute("SELECT text_hash FROM chunks")}
-        if len(cached - needed) <= max(ORPHANS, len(needed)):
-            return cached
+            (needed,) = connection.execute("SELECT count(*) FROM chunks").fetchone()
+            found = {row[0] for row in connection.execute(cached, values)}
+        if len(found) <= needed + max(ORPHANS, needed):
+            return found
         with self._database.write() as connection:
             connection.execute(
-                "DELETE FROM embeddings WHERE embedder != ?"
-                " OR text_hash NOT IN (SELECT text_hash FROM chunks)",
-                (embedder.id,),
+                f"DELETE FROM embeddings WHERE embedder != ? OR NOT {_NEEDED}", (embedder.id,)
             )
-        return cached & needed
+            return {row[0] for row in connection.execute(cached, values)}
 
 
 def why(error: Exception, folder: Path, what: str) -> str:

@@ -10,23 +10,29 @@ from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 
 from vaultmind.errors import BadArgument
-from vaultmind.index.when_rules import WEEK, find_times
-from vaultmind.index.when_words import DAY, LANGUAGES, WORDS, Span
+from vaultmind.index.when_rules import DAY, WEEK, WORDS, find_times
+from vaultmind.index.when_words import LANGUAGES, Span
 
 MAX_CHARACTERS = 20_000
 """Characters of a text that are read: a longer message is a pasted file."""
-MAX_SPANS = 12
-"""Times of one text; a timetable of a hundred days is about none of them."""
 OPEN_SCALE = timedelta(days=30)
 """Distance at which a moment outside an open stretch ("since March") is worth one half."""
+HALF_YEAR = timedelta(days=183)
 LATER = timedelta(weeks=52)
 """How much later the same words are read again: a relative date then means another day."""
 ALLOWED = "a date such as 2026-02-20, or words of time ('last week', 'w lutym', 'март 2025')"
-SMALL = 3
-"""Letters of a word in a filter that says no time and is no fault: "from", "z", the article."""
-MAX_FILTER = 60
-"""Characters of a filter's words of time."""
+SMALL, MAX_FILTER = 3, 60
+"""Letters of a word in a filter that says no time and is no fault ("from", "z", the article), and
+characters of a filter's words of time."""
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
+_WORD_END = re.compile(r"\w*")
+_COMES_AGAIN = re.compile(
+    r"\b(?:birthdays?|born|bday|anniversary|name ?day|every|each|yearly|annual\w*|"
+    r"urodz\w+|imienin\w*|rocznic\w*|co rok\w*|każd\w+|kazd\w+|corocz\w+|"
+    r"день рождения|родил\w+|рожден\w+|именин\w*|годовщин\w*|кажд\w+|ежегодн\w+)\b",
+    re.IGNORECASE,
+)
+"""Words beside a date of a day that comes again each year."""
 _NOTED = re.compile(r"\s*\(")
 _DATED = re.compile(r"(?<!\S)\S+( \(\d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?\))")
 _ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[T ][\d:.+\-Z]+)?")
@@ -38,7 +44,7 @@ def spans(query: str, language: str, base: datetime) -> tuple[Span, ...]:
     `language` is an ISO 639-1 code; empty: the one of LANGUAGES whose words of time it has most.
     `base` is now, where the person is: days begin at its midnight, and the spans have its zone.
     """
-    return _find(query[:MAX_CHARACTERS], language, base, told=False)
+    return find_times(query[:MAX_CHARACTERS], language, base)
 
 
 def mentioned(text: str, language: str, said: datetime) -> tuple[Span, ...]:
@@ -46,15 +52,8 @@ def mentioned(text: str, language: str, said: datetime) -> tuple[Span, ...]:
 
     Code and addresses are not looked at.
     """
-    text = text[:MAX_CHARACTERS]
-    if "`" in text or "://" in text:
-        text = _CODE.sub(lambda match: " " * len(match[0]), text)
-    return _find(text, language, said, told=True)
-
-
-def covers(span: Span, moment: datetime) -> bool:
-    """Tell whether a moment lies in a span. A moment without a time zone is in the span's."""
-    return _distance(span, moment) == timedelta(0)
+    blanked = _CODE.sub(lambda match: " " * len(match[0]), text[:MAX_CHARACTERS])
+    return find_times(blanked, language, said, told=True)
 
 
 def closeness(span: Span, moment: datetime) -> float:
@@ -63,29 +62,27 @@ def closeness(span: Span, moment: datetime) -> float:
     The scale is half of the span's length, a day at least: what is a week away from "in 2023" is
     near, what is a week away from "yesterday" is not.
     """
-    scale = OPEN_SCALE
-    if span.start is not None and span.end is not None:
+    scale, away = OPEN_SCALE, timedelta(0)
+    if span.start and span.end:
         scale = max(DAY, (span.end - span.start) / 2)
-    return float(0.5 ** min(1000.0, _distance(span, moment) / scale))
-
-
-def _distance(span: Span, moment: datetime) -> timedelta:
     edge = span.start or span.end
     if edge is not None and (edge.tzinfo is None) != (moment.tzinfo is None):
         moment = moment.replace(tzinfo=edge.tzinfo)
     if span.start is not None and moment < span.start:
-        return span.start - moment
-    if span.end is not None and moment >= span.end:
-        return max(moment - span.end, timedelta(microseconds=1))
-    return timedelta(0)
+        away = span.start - moment
+    elif span.end is not None and moment >= span.end:
+        away = max(moment - span.end, timedelta(microseconds=1))
+    return float(0.5 ** min(1000.0, away / scale))
 
 
 def with_dates(text: str, said: datetime) -> str:
     """Return a text with what each relative date in it means: "tomorrow (2026-11-24)".
 
     Only where it is certain: dates that say their year and those that come again ("I row on
-    Tuesday", "on Fridays", "my birthday is 3 May") stay as they are.
+    Tuesday", "on Fridays", "my birthday is 3 May") stay as they are. A day of a month is the one
+    that is nearest as the sentence tells it: "the wedding is on 21 June (2026-06-21)".
     """
+    comes_again = _COMES_AGAIN.search(text)
     asked = {one.text: one for one in spans(text, "", said)}
     later = mentioned(text, "", said + LATER)
     at, shown = 0, ""
@@ -94,10 +91,14 @@ def with_dates(text: str, said: datetime) -> str:
         if place < 0:
             break
         end = place + len(told.text)
+        end += len(_WORD_END.match(text, end)[0])  # type: ignore[index]
         shown, at = shown + text[at:end], end
         is_title = place and told.explicit and text[place].isupper()  # the film Yesterday
-        is_certain = asked.get(told.text, told) == told != then
-        if is_certain and not is_title and not _NOTED.match(text, end):
+        is_day = any(map(str.isdigit, told.text))
+        is_near = is_day and told.start and abs(told.start - said) < HALF_YEAR
+        is_certain = told != then and (is_near or asked.get(told.text, told) == told)
+        is_left = is_title or _NOTED.match(text, end) or (is_day and comes_again)
+        if is_certain and not is_left:
             shown += _days_of(told)
     return shown + text[at:]
 
@@ -127,10 +128,10 @@ def first_day(name: str, text: str, now: datetime) -> str:
 
     Raises BadArgument for what is no time, or has no beginning ("before Christmas").
     """
-    span = _filter(name, text, now)
-    if span.start is None:
+    start = _filter(name, text, now).start
+    if start is None:
         raise BadArgument(name, text, f"a time with a beginning; {ALLOWED}")
-    return span.start.date().isoformat()
+    return start.date().isoformat()
 
 
 def last_day(name: str, text: str, now: datetime) -> str:
@@ -138,10 +139,10 @@ def last_day(name: str, text: str, now: datetime) -> str:
 
     Raises BadArgument for what is no time, or has no end ("since March").
     """
-    span = _filter(name, text, now)
-    if span.end is None:
+    end = _filter(name, text, now).end
+    if end is None:
         raise BadArgument(name, text, f"a time with an end; {ALLOWED}")
-    return (span.end - timedelta(microseconds=1)).date().isoformat()
+    return (end - timedelta(microseconds=1)).date().isoformat()
 
 
 def _filter(name: str, text: str, now: datetime) -> Span:
@@ -154,16 +155,9 @@ def _filter(name: str, text: str, now: datetime) -> Span:
     elif len(said) <= MAX_FILTER:
         for language in ("", *LANGUAGES):
             for is_led in (False, True):
-                found = _find(said, language, now, told=False, led=is_led)
+                found = find_times(said, language, now, led=is_led)
                 own = {w.casefold() for one in found for w in WORDS.findall(one.text)}
                 rest = [w for w in WORDS.findall(said) if w.casefold() not in own]
                 if len(found) == 1 and all(len(word) <= SMALL for word in rest):
                     return found[0]
     raise BadArgument(name, text, ALLOWED)
-
-
-def _find(
-    text: str, language: str, base: datetime, *, told: bool, led: bool = False
-) -> tuple[Span, ...]:
-    found = find_times(text, language, base, told=told, led=led)
-    return tuple(dict.fromkeys(found))[:MAX_SPANS]

@@ -11,8 +11,8 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from functools import cache, lru_cache
+from datetime import date, datetime
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,10 @@ from vaultmind.index.words.terms import fold
 
 LANGUAGES = ("en", "pl", "ru", "de", "es", "fr")
 """Languages whose words of time are known."""
-DAY = timedelta(days=1)
-FIRST_YEAR = 1900
+FIRST_YEAR, LAST_DAY = 1900, 31
+_NUMBER_DIGITS = 3
+
+
 SEASONS = (
     *("spring", "summer", "autumn", "winter"), "christmas", "newyear", "easter", "thanksgiving",
 )  # fmt: skip
@@ -38,12 +40,8 @@ TELLING = frozenset(
 """Kinds of which a text has one if it says a time."""
 OPENERS = ("since", "after", "before", "until")
 THIRDS = ("early", "middle", "late")
-_ITEM = re.compile(r"(!?)(?:(\w+)=)?([\w|]+)([?*]?)")
 _FORM_END = re.compile(r"\|(?![^(]*\))")
 """A bar between two forms, not inside one."""
-_LETTER: dict[str, str] = {}
-"""A letter for each kind, of which the patterns of rules are made."""
-
 _TOKEN = re.compile(
     r"(?P<date>(?<![\d/.-])(?:\d{4}-\d\d-\d\d|\d{4}/\d\d/\d\d)(?:T[\d:.]+Z?)?(?![/-]?\d)"
     r"|(?<![\d/.-])(?:19|20)\d\d-\d\d(?![/.-]?\d)"
@@ -58,22 +56,6 @@ _TOKEN = re.compile(
 _INSIDE = re.compile(r"(?<=[^\W\d_])['’-](?=\w)|(?<=\d)['’-](?=[^\W\d_])")
 """Apostrophes and hyphens inside words, which only part them."""
 _PART_OF_NUMBER = re.compile(r"[:%]|[.,/]\d")
-_SENTENCE_END = re.compile(r"[.!?\n]\s")
-_SENTENCE = 300
-"""Characters either way in which a time's sentence is looked for."""
-WORDS = re.compile(r"[^\W_]+")
-
-
-@dataclass(frozen=True, slots=True)
-class Stretch:
-    """Days from `start` up to, and without, `end`."""
-
-    start: date
-    end: date
-    sure: bool = True
-    """Whether nothing was guessed."""
-    year_said: bool = True
-    """Whether its year is said or counted, so that a range need not lend it one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,30 +74,11 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A word of a text, or a time that rules have read."""
+    """A word of a text, or a time that rules have read; its kinds, and what it means as each."""
 
     start: int
     end: int
     kinds: Mapping[str, Any]
-    """What it may be, and what it means as that."""
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """What a rule has matched: the value of each word by its kind, and what it is seen from."""
-
-    values: Mapping[str, Any]
-    kinds: frozenset[str]
-    """All kinds of the words matched."""
-    today: date
-    is_ahead: Callable[[], bool]
-    """Whether the sentence speaks of what is to come."""
-
-    def __getitem__(self, name: str) -> Any:  # noqa: ANN401
-        return self.values[name]
-
-
-# ---- Words
 
 
 class Lexicon:
@@ -123,17 +86,21 @@ class Lexicon:
 
     def __init__(self, language: str, table: Mapping[str, str]) -> None:
         self.language = language
-        self.has_small_months = language not in ("en", "de")
-        self.past = _any_of(table.get("past", "(?!)"))
-        self.future = _any_of(fold(table.get("future", "(?!)")))
-        self._entries: list[tuple[str, Any, re.Pattern[str]]] = []
-        for kind, words in table.items():
-            line = fold("" if kind in ("past", "future") else words).replace(r"\w", "[^_]")
-            values = _VALUES.get(kind, (None,))
-            for value, entry in zip(values, line.split(), strict=False):
-                self._entries.append((kind, value, re.compile(entry)))
-        forms = (one for *_, entry in self._entries for one in _FORM_END.split(entry.pattern))
-        self._any = re.compile("|".join(entry.pattern for *_, entry in self._entries) or "(?!)")
+        sentences = (table.get("past", "(?!)"), fold(table.get("future", "(?!)")))
+        self.past, self.future = (re.compile(rf"(?<!\w)(?:{one})(?!\w)") for one in sentences)
+        self._entries = [
+            (kind, value, re.compile(entry))
+            for kind, words in table.items()
+            if kind not in ("past", "future")
+            for value, entry in zip(
+                _VALUES.get(kind, (None,)),
+                fold(words).replace(r"\w", "[^_]").split(),
+                strict=False,
+            )
+        ]
+        patterns = [entry.pattern for *_, entry in self._entries]
+        self._any = re.compile("|".join(patterns) or "(?!)")
+        forms = (form for pattern in patterns for form in _FORM_END.split(pattern))
         phrases = sorted((form for form in forms if "_" in form), key=len, reverse=True)
         self.phrases = re.compile(rf"(?<![^_])(?:{'|'.join(phrases) or '(?!)'})(?![^_])")
         self.kinds = lru_cache(maxsize=20_000)(self._kinds)
@@ -150,23 +117,17 @@ class Lexicon:
             found["at"] = True
         if "unit" in found:
             found[f"unit_{found['unit']}"] = found["unit"]
-            found["units" if "plural" in found else "one_unit"] = found["unit"]
-        if "shift" in found and "plural" in found:
-            found["shifts"] = found["shift"]
-        for kind in ("weekday", "season"):
-            if f"bare_{kind}" in found and kind in found:
-                found[f"bare_{kind}"] = found[kind]
-        for kind, is_so in (
-            ("month_first", self.language == "en"),
-            ("sure_month", "unsure" not in found),
+        for name, kind, is_so in (
+            ("units" if "plural" in found else "one_unit", "unit", True),
+            ("shifts", "shift", "plural" in found),
+            ("bare_weekday", "weekday", "bare_weekday" in found),
+            ("bare_season", "season", "bare_season" in found),
+            ("month_first", "month", self.language == "en"),
+            ("sure_month", "month", "unsure" not in found),
         ):
-            if "month" in found and is_so:
-                found[kind] = found["month"]
+            if kind in found and is_so:
+                found[name] = found[kind]
         return found
-
-
-def _any_of(words: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{words})(?!\w)")
 
 
 @cache
@@ -179,18 +140,15 @@ def read_words(text: str, language: str) -> tuple[Lexicon, list[Node]]:
     """Return the nodes of a text and the words they were read by."""
     tokens = [(match, fold(match[0])) for match in _TOKEN.finditer(_INSIDE.sub(" ", text))]
     words = {word for _, word in tokens}
-    if language:
-        lexicon = _lexicon(language)
-    else:
-        lexicon = max(map(_lexicon, LANGUAGES), key=lambda one: sum(
-            not TELLING.isdisjoint(one.kinds(word)) for word in words))  # fmt: skip
-    joined = "_".join(word for _, word in tokens)
+    choice = (language,) if language else LANGUAGES
+    lexicon = max(map(_lexicon, choice), key=lambda one: len(choice) > 1 and sum(
+        not TELLING.isdisjoint(one.kinds(word)) for word in words))  # fmt: skip
     at, place = {0: 0}, 0
     for number, (_, word) in enumerate(tokens, 1):
         place += len(word) + 1
         at[place] = number
     nodes, done = [], 0
-    for phrase in lexicon.phrases.finditer(joined):
+    for phrase in lexicon.phrases.finditer("_".join(word for _, word in tokens)):
         first, last = at.get(phrase.start()), at.get(phrase.end() + 1)
         if first is None or last is None:  # inside a name like `x_last_night`
             continue
@@ -206,117 +164,92 @@ def _node(match: re.Match[str], word: str, text: str, lexicon: Lexicon) -> Node:
     kind = match.lastgroup or ""
     kinds: dict[str, Any] = {kind: word}
     if kind == "word":
-        kinds = lexicon.kinds(word)
-        if "unsure" in kinds or "season" in kinds:
-            kinds = _without_names(kinds, start, text, lexicon)
+        kinds = _without_names(lexicon.kinds(word), start, text, lexicon.language)
     elif kind == "date" and lexicon.language == "en":
         kinds["english"] = True
     elif kind == "year":
         kinds = {"year": int(word)}
     elif kind == "number":
-        kinds = {"number": int(word)} if len(word) <= 3 else {}  # noqa: PLR2004
+        kinds = {"number": int(word)} if len(word) <= _NUMBER_DIGITS else {}
         is_part = text[start - 1 : start] in tuple(".,:/") or _PART_OF_NUMBER.match(text, end)
-        if 0 < int(word) <= 31 and not is_part:  # noqa: PLR2004
+        if 0 < int(word) <= LAST_DAY and not is_part:
             kinds["date_day"] = int(word)
     return Node(start, end, kinds)
 
 
-def _without_names(
-    kinds: dict[str, Any], start: int, text: str, lexicon: Lexicon
-) -> dict[str, Any]:
-    """Return the kinds of a month or season that is also a name or a common word, if it is one."""
-    is_capital = text[start].isupper()
+def _without_names(kinds: dict[str, Any], start: int, text: str, language: str) -> dict[str, Any]:
+    """Return the kinds of a word; a month or season that is a name here only may be one."""
+    is_capital, before = text[start].isupper(), text[:start]
     if "unsure" in kinds:
-        if lexicon.has_small_months:
-            is_name = is_capital
-        else:
-            is_led = text[:start].lower().endswith(("in ", "since "))
+        kind, is_name = "month", is_capital
+        if language in ("en", "de"):  # whose months have capitals
+            is_led = before.lower().endswith(("in ", "since "))
             is_name = not (is_capital or is_led or text.islower())
-        kind = "month"
+    elif kinds.get("season") in SEASONS[:4]:
+        starts = not before.strip() or before.rstrip()[-1] in '.!?¿¡«"„“(\n'
+        kind, is_name = "season", is_capital and language != "de" and not starts
     else:
-        starts = not text[:start].strip() or text[:start].rstrip()[-1] in '.!?¿¡«"„“(\n'
-        is_name = is_capital and lexicon.language != "de" and not starts
-        is_name = is_name and kinds["season"] in SEASONS[:4]
-        kind = "season"
+        return kinds
     if not is_name:
         return kinds
     return {f"maybe_{kind}": kinds[kind]} | {k: v for k, v in kinds.items() if not k.endswith(kind)}
 
 
-# ---- Rules
+# --- rules over kinds of words ------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class TimedText:
-    """What nodes are read in."""
+class Stretch:
+    """Days from `start` up to, and without, `end`."""
 
-    text: str
-    lexicon: Lexicon
-    today: date
-    told: bool
-    """Whether somebody tells it, not asks."""
-
-    def is_ahead(self, start: int, end: int) -> bool:
-        """Tell whether a time without a year or a week is one to come.
-
-        People ask about what was. In a message it is said by the sentence: "I will", "I moved".
-        One that says neither ("the deadline is 12 May") is of what is to come, but for "since May".
-        """
-        first = max(0, start - _SENTENCE)
-        ends = _SENTENCE_END.finditer(self.text, first, start)
-        before = max((one.end() for one in ends), default=first)
-        found = _SENTENCE_END.search(self.text, end, end + _SENTENCE)
-        after = found.start() if found else min(len(self.text), end + _SENTENCE)
-        sentence = self.text[before:after].lower()
-        if self.lexicon.future.search(fold(sentence)):
-            return True
-        if not self.told or self.lexicon.past.search(sentence):
-            return False
-        lead = WORDS.findall(fold(self.text[before:start]))[-2:]
-        return not any("since" in self.lexicon.kinds(word) for word in lead)
+    start: date
+    end: date
+    sure: bool = True
+    """Whether nothing was guessed."""
+    year_said: bool = True
+    """Whether its year is said or counted, so that a range need not lend it one."""
 
 
+Words = Mapping[str, Any]
+"""What a rule has matched: the value of each word by its kind; `kinds` of all of them; `today`; and
+`is_ahead`, which tells whether the sentence speaks of what is to come."""
+IsAhead = Callable[[int, int], bool]
 Reader = Callable[[Words], Stretch | None]
 Rule = tuple[str, Reader | None] | tuple[str, Reader, str]
+_ITEM = re.compile(r"(!?)(?:(\w+)=)?([a-z]\w*(?:\|\w+)*)")
+_LETTER: dict[str, str] = {}
+"""A letter for each kind, of which the patterns of rules are made."""
 
 
 class Rules:
     """Rules over kinds of words as one pattern; the first that fits at the earliest place is taken.
 
-    A rule is words like "shift glue* unit": a kind, or some with `|`, and how often it stands. What
-    stands before ":" is looked at and left, "!kind" must not follow, and "name=kind" gives the word
-    a name of its own. A third part names kinds that the time is, besides `time`.
+    A rule is an expression over words like "shift glue* (unit / month)": a kind, or some with `|`;
+    `/` parts phrases. What stands before ":" is looked at and left, "!kind" must not follow, and
+    "name=kind" gives the word a name of its own. A third part names a kind that the time is.
     """
 
     def __init__(self, *rules: Rule) -> None:
         self.rules = rules
-        self.kinds: list[dict[str, list[str]]] = [{} for _ in rules]
-        compiled = (
-            f"(?P<r_{number}>{self._compiled(rule[0], number)})"
-            for number, rule in enumerate(rules)
-        )
+        self.groups: list[list[tuple[str, str, list[str]]]] = [[] for _ in rules]
+        compiled = []
+        for number, (rule, *_) in enumerate(rules):
+            items = _ITEM.sub(partial(self._item, number), rule).translate({32: "", 47: "|"})
+            context, _, core = items.rpartition(":")
+            compiled.append(f"(?P<r_{number}>{context}(?P<core_{number}>)(?:{core}))")
         self.pattern = re.compile(f"(?=<[^>])(?:{'|'.join(compiled)})")
 
-    def _compiled(self, rule: str, number: int) -> str:
-        context, _, core = rule.rpartition(":")
-        made = [self._item(item, number) for item in context.split()]
-        made.append(f"(?P<core_{number}>)")
-        return "".join(made + [self._item(item, number) for item in core.split()])
-
-    def _item(self, item: str, number: int) -> str:
-        negative, name, listed, often = _ITEM.fullmatch(item).groups()  # type: ignore[union-attr]
-        kinds = listed.split("|")
-        letters = "".join(_LETTER.setdefault(kind, chr(0xE000 + len(_LETTER))) for kind in kinds)
-        node = f"<[^<>]*[{letters}][^<>]*>"
+    def _item(self, number: int, match: re.Match[str]) -> str:
+        negative, name, listed = match.groups()
+        kinds, group = listed.split("|"), f"g_{number}_{match.start()}"
+        letters = [_LETTER.setdefault(kind, chr(0xE000 + len(_LETTER))) for kind in kinds]
+        node = f"<[^<>]*[{''.join(letters)}][^<>]*>"
         if negative:
             return f"(?!{node})"
-        name = name or kinds[0]
-        if often == "*" or name in self.kinds[number]:
-            return f"(?:{node}){often}"
-        self.kinds[number][name] = kinds
-        return f"(?P<{name}_{number}>{node}){often}"
+        self.groups[number].append((group, name or kinds[0], kinds))
+        return f"(?P<{group}>{node})"
 
-    def apply(self, nodes: list[Node], place: TimedText) -> list[Node]:
+    def apply(self, nodes: list[Node], today: date, is_ahead: IsAhead) -> list[Node]:
         """Return nodes with those that a rule matches replaced by one."""
         code, at = "", {}
         for index, node in enumerate(nodes):
@@ -327,28 +260,25 @@ class Rules:
         done = 0
         for match in self.pattern.finditer(code):
             number = int((match.lastgroup or "")[2:])
-            first, last = at[match.start(f"core_{number}")], at[match.end()]
-            words = {name: nodes[at[match.start(f"{name}_{number}")]]
-                     for name in self.kinds[number] if match[f"{name}_{number}"]}  # fmt: skip
-            made += nodes[done:first]
-            made.append(self._read(number, words, nodes[first:last], place))
-            done = last
+            matched = nodes[at[match.start(f"core_{number}")] : at[match.end()]]
+            start, end = matched[0].start, matched[-1].end
+            words: dict[str, Any] = {"today": today, "is_ahead": partial(is_ahead, start, end)}
+            words["kinds"] = {kind for node in matched for kind in node.kinds}
+            for group, name, kinds in self.groups[number]:
+                if match[group] and name not in words:
+                    held = nodes[at[match.start(group)]].kinds
+                    words[name] = next(held[kind] for kind in kinds if kind in held)
+            made += [*nodes[done : at[match.start(f"core_{number}")]]]
+            made.append(Node(start, end, self._read(number, words)))
+            done = at[match.end()]
         return made + nodes[done:]
 
-    def _read(
-        self, number: int, words: Mapping[str, Node], matched: Sequence[Node], place: TimedText
-    ) -> Node:
+    def _read(self, number: int, words: Words) -> dict[str, Any]:
+        """Return the kinds of the time that words are; none where they are no time."""
         _, reader, *also = self.rules[number]
-        start, end = matched[0].start, matched[-1].end
-        values = {
-            name: next(node.kinds[kind] for kind in self.kinds[number][name] if kind in node.kinds)
-            for name, node in words.items()
-        }
-        kinds = frozenset(kind for node in matched for kind in node.kinds)
-        said = Words(values, kinds, place.today, lambda: place.is_ahead(start, end))
         with suppress(ValueError, OverflowError):
-            stretch = reader(said) if reader else None
+            stretch = reader(words) if reader else None
             if stretch is not None and stretch.start.year >= FIRST_YEAR:
                 names = ("time", *also) if also == ["whole"] else ("time", "moment", *also)
-                return Node(start, end, dict.fromkeys(names, stretch))
-        return Node(start, end, {})
+                return dict.fromkeys(names, stretch)
+        return {}

@@ -115,7 +115,7 @@ class Reranker:
     def _run(self, minion: Minion, key: str, prompt: Prompt) -> None:
         answer: Answer = (), "The model failed."
         try:
-            done = minion.run("rerank", lambda model: ask_json(model, prompt).value["scores"])
+            done = minion.run("rerank", lambda model: ask_json(model, prompt)["scores"])
             answer = (), " ".join(done.failures) or "No model could be asked."
             if done.value is not None:
                 answer = tuple(map(int, done.value)), done.by

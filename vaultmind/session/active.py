@@ -1,7 +1,9 @@
 """active_context.md: what the last conversation leaves for the next one.
 
-What was said before it is told in a line each, by the titles of the sessions, when a context
-begins: nothing of that is stored.
+It is the sliding summary of all of the conversation, at once: what it was about, what was decided,
+what is next. The next one starts with it, long before a model has had time to say it better. What
+was said before it is told in a line each, by the titles of the sessions, when a context begins:
+nothing of that is stored.
 """
 
 from __future__ import annotations
@@ -9,29 +11,23 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote
 from vaultmind.index.words.language import detect
-from vaultmind.redact import mask
-from vaultmind.session.closing import active_context, is_slight
-from vaultmind.session.files import (
-    Hides,
-    iso,
-    parse_time,
-    plain_text,
-    recallable,
-    session_of,
-    time_or_none,
-)
-from vaultmind.session.sentences import sentences
-from vaultmind.session.summary import Rolling, fold
+from vaultmind.redact import MARK, mask
+from vaultmind.session import files, summary
+from vaultmind.session.files import Hides
+from vaultmind.session.sentences import headings, read, said, sentences, shortened, unmarked
+from vaultmind.session.summary import Line, Rolling, fold, section_text, source_bullet
 from vaultmind.session.unkept import keeping
-from vaultmind.tokens import count
+from vaultmind.tokens import clip, count
 from vaultmind.types import Message
 from vaultmind.vault.edits import newline_of, set_property, with_newlines
 from vaultmind.vault.files import Change, FileStat, FileText, VaultReader
+from vaultmind.vault.oneline import escape
 from vaultmind.vault.properties import front_matter
 from vaultmind.vault.session_meta import EXTRACTION, SessionMeta, is_hosts, runs
 from vaultmind.vault.transcript import Transcript, parse_session
@@ -40,13 +36,22 @@ BODY_TOKENS = 280
 """Size of an active context without its first line, which says when it was and where."""
 TAIL, BATCH = 60, 24
 """Messages that are read whole when a session ends, and in a step of the summary before them."""
+LINE_TOKENS, KEPT_TOKENS = 32, 1200
+"""A longer line is cut; tokens of the summary from which the lines are chosen."""
+TITLES = {
+    "other": "about", "decision": "decision", "fact": "fact", "question": "question", "next": "next"
+}  # fmt: skip
+"""The order in which the sections are shown, and their headings."""
+SLIGHT_WORDS = 5
+"""Content words from which a statement counts for itself."""
+ASKED = 1.5
+"""What a line weighs more that the user says to one who works with tools."""
 SAMPLE = 40
 """Messages by which the language is told."""
 LAST_MESSAGES = 50
 """The newest messages among which the last time is looked for: some are told late."""
 CLOCKS_DIFFER = timedelta(minutes=1)
-TITLE_CHARS = 60
-TITLE_WORDS = 3
+TITLE_CHARS, TITLE_WORDS = 60, 3
 """A sentence of fewer words makes a title only where there is no longer one."""
 CLIENTS = {"claude-code": "Claude Code", "claude-ai": "Claude Desktop"}
 """What people call the clients that call themselves otherwise."""
@@ -87,14 +92,14 @@ class ActiveContextFile:
         """Return what a session leaves. Takes its time. Raises NotFound, UnreadableNote."""
         file = self._reader.read(path)
         transcript = parse_session(file.text)
-        shown = recallable(agent, path, file.text, self._hides, transcript=transcript)
+        shown = files.recallable(agent, path, file.text, self._hides, transcript=transcript)
         told = keeping([one for one, _ in shown])
-        language = language_of(told)
-        whole, rest = Rolling(session=session_of(path), agent=agent, language=language), told
+        language, session = language_of(told), files.session_of(path)
+        whole, rest = Rolling(session=session, agent=agent, language=language), told
         while len(rest) > TAIL + BATCH:
             whole, rest = fold(whole, rest[:BATCH], language=language), rest[BATCH:]
         body = active_context(rest, whole, BODY_TOKENS, language)
-        prefix = session_of(path).replace("_", "-")
+        prefix = session.replace("_", "-")
         return Leaves(
             agent=agent,
             path=path,
@@ -102,7 +107,7 @@ class ActiveContextFile:
             body=mask(_BLOCK_AT_END.sub(rf" ^{prefix}-\1", body)).text,
             where=where_of(transcript.meta),
             language=language,
-            slight=is_slight(rest, whole, language),
+            slight=_is_slight(rest, whole, language),
             stat=file.stat,
             title=title_of(told),
             topics=_topics(transcript, told),
@@ -120,22 +125,17 @@ class ActiveContextFile:
             found = front_matter(before)
             head = before[: found.body_start] if found else ""
             same = speaks_of(before) == link(leaves.path)
-            said = time_or_none(str(found.properties.get("date") or "")) if found else None
+            date = files.time_or_none(str(found.properties.get("date") or "")) if found else None
             if not leaves.body or (leaves.slight and before[len(head) :].strip() and not same):
                 return None
-            if said and leaves.said < said <= now and not same:
+            if date and leaves.said < date <= now and not same:
                 return None
             when = leaves.said.strftime("%Y-%m-%d %H:%M")
-            first = ", ".join(filter(None, (when, leaves.where)))
-            body = f"{first}\n\n{leaves.body}"
-            values: dict[str, str | int] = {
-                "session": link(leaves.path),
-                "date": iso(leaves.said),
-                "tokens": count(plain_text(body)),
-            }
+            body = f"{', '.join(filter(None, (when, leaves.where)))}\n\n{leaves.body}"
             try:
-                for key, value in values.items():
-                    head = set_property(head, key, value)
+                head = set_property(head, "session", link(leaves.path))
+                head = set_property(head, "date", files.iso(leaves.said))
+                head = set_property(head, "tokens", count(files.plain_text(body)))
             except BadArgument:
                 log.warning("the properties of the active context are broken, and were left alone")
             return with_newlines(f"{head}\n{body}\n", newline_of(before))
@@ -147,23 +147,20 @@ def ending(leaves: Leaves, when: datetime, device: str) -> Change:
     """Return the change that marks a session as ended, in its front matter alone."""
 
     def change(file: FileText | None) -> str | None:
-        if file is None:
+        transcript = parse_session(file.text) if file else None
+        if file is None or transcript is None or not runs(transcript.meta):
             return None
-        transcript, text = parse_session(file.text), file.text
-        meta = transcript.meta
-        if not runs(meta):
-            return None
-        values = {"ended": iso(when), "state": "ended", "pending": EXTRACTION}
+        text, meta = file.text, transcript.meta
+        values: dict[str, str | int | tuple[str, ...]] = {
+            "ended": files.iso(when), "state": "ended", "pending": EXTRACTION
+        }  # fmt: skip
         values |= {"device": device} if device and not meta.device else {}
+        values |= {"segments": transcript.segment} if transcript.segment > meta.segments else {}
+        values |= {"topics": leaves.topics} if leaves.topics != meta.topics else {}
+        values |= {"aliases": (leaves.title,)} if leaves.title and not meta.title else {}
         try:
             for key, value in values.items():
                 text = set_property(text, key, value)
-            if transcript.segment > meta.segments:
-                text = set_property(text, "segments", transcript.segment)
-            if leaves.topics != meta.topics:
-                text = set_property(text, "topics", leaves.topics)
-            if leaves.title and not meta.title:
-                text = set_property(text, "aliases", (leaves.title,))
         except BadArgument as error:
             log.warning("%s was left open: %s", file.path, error)
             return None
@@ -203,6 +200,66 @@ def has_recap(text: str, session: str) -> bool:
     return re.search(rf"(?m) \^{ours}\d+\r?$", text) is not None
 
 
+# --- what a session leaves ----------------------------------------------------------------
+
+
+def active_context(
+    messages: Sequence[Message], rolling: Rolling, max_tokens: int = 300, language: str = ""
+) -> str:
+    """Return what a conversation leaves for the next: Markdown of at most `max_tokens` tokens.
+
+    What it was about, what was decided, what is open and what is next; empty where nothing was
+    said at all. `messages` are those that may be recalled, all or those that `rolling` does not
+    hold. Each bullet stands in a message, whole or as a marked piece.
+    """
+    language, rest = language or rolling.language, summary.unfolded(messages, rolling.upto)
+    whole = fold(rolling, rest, KEPT_TOKENS, language)
+    total, titles = whole.messages, headings(language)
+    before_tools = {one.block for one, after in pairwise(rest) if after.role == "tool"}
+    works = any(one.role == "tool" for one in rest)
+    found: list[tuple[str, Line]] = []
+    for line in whole.lines:
+        announces = line.kind == "other" and line.speaker != "user" and line.source in before_tools
+        if announces or (MARK.search(line.text) and line.kind != "decision"):
+            continue  # what a tool was about to be used for; what a secret was taken out of
+        plans = said(read(unmarked(line.text), language).folded, "next")
+        is_next = plans and 2 * line.at > total and line.kind in ("fact", "other")
+        short = replace(line, text=shortened(line.text, LINE_TOKENS))
+        found.append(("next" if is_next else line.kind, short))
+
+    def text(chosen: Sequence[Line], *, marked: bool = False) -> str:
+        parts = []
+        for name, title in TITLES.items():
+            kept = [one for section, one in found if section == name and one in chosen]
+            items = [source_bullet(one) if marked else escape(one.text) for one in kept]
+            parts += [section_text(titles[title], items)] if items else []
+        return "\n\n".join(parts)
+
+    def worth(line: Line) -> float:
+        return summary.faded(line, total) + (ASKED if works and line.speaker == "user" else 0.0)
+
+    chosen: list[Line] = []
+    for _, line in sorted(found, key=lambda one: (-worth(one[1]), -one[1].at)):
+        if count(text([*chosen, line])) <= max_tokens:
+            chosen.append(line)
+    if chosen:
+        return text(chosen, marked=True)
+    spoken = (text for one in messages if summary.is_spoken(one) for text in sentences(one.text))
+    return escape(clip(next(spoken, ""), max_tokens // 3))
+
+
+def _is_slight(messages: Sequence[Message], rolling: Rolling, language: str) -> bool:
+    """Tell whether what an earlier conversation left need not make way for this one.
+
+    So it is for a greeting, small talk, or a lone question with its answer.
+    """
+    lines = summary.lines_of(messages, 0, language)
+    told = [one for one in lines if one.speaker in (messages[0].speaker, "user")]
+    counts = [len(read(one.text, language).stems) for one in told if one.kind != "question"]
+    few = len(told) <= 1 and max(counts, default=0) < SLIGHT_WORDS
+    return not rolling.messages and few and all(one.kind != "decision" for one in lines)
+
+
 # --- what is to be known of a session -----------------------------------------------------
 
 
@@ -212,25 +269,18 @@ def title_of(messages: Sequence[Message]) -> str:
     `messages` are those that may be recalled. A greeting makes a title only where nothing else
     was said.
     """
-    said = (one for message in messages if message.role == "user" for one in _lines(message.text))
-    short = ""
-    for line in said:
-        if len(line.split()) >= TITLE_WORDS:
-            return _cut(line)
-        short = short or line
-    return _cut(short)
+    lines = [line for one in messages if one.role == "user" for line in _lines(one.text)]
+    long = (line for line in lines if len(line.split()) >= TITLE_WORDS)
+    title = next(long, lines[0] if lines else "")
+    if len(title) > TITLE_CHARS:
+        return title[: TITLE_CHARS - 1].rpartition(" ")[0].rstrip(" .,:;") + "…"
+    return title.rstrip(" .,:;")
 
 
 def _lines(text: str) -> list[str]:
     head = mask(text[: 20 * TITLE_CHARS]).text
     plain = (re.sub(r"[#>*`_\[\]|]+", " ", one) for one in sentences(head))
     return [" ".join(one.split()) for one in plain if re.search(r"\w", one)]
-
-
-def _cut(line: str) -> str:
-    if len(line) <= TITLE_CHARS:
-        return line.rstrip(" .,:;")
-    return line[: TITLE_CHARS - 1].rpartition(" ")[0].rstrip(" .,:;") + "…"
 
 
 def where_of(meta: SessionMeta) -> str:
@@ -254,23 +304,21 @@ def last_time(transcript: Transcript, now: datetime) -> datetime:
     times that a person made unreadable the session counts as over.
     """
     texts = [placed.message.time for placed in transcript.messages[-LAST_MESSAGES:]]
-    times = [time for text in texts or [transcript.meta.started] if (time := time_or_none(text))]
+    told = map(files.time_or_none, texts or [transcript.meta.started])
+    times = [time for time in told if time]
     past = [time for time in times if time <= now + CLOCKS_DIFFER]
-    return max(past or times[-1:], default=parse_time("1970-01-02T00:00:00+00:00"))
+    return max(past or times[-1:], default=files.parse_time("1970-01-02T00:00:00+00:00"))
 
 
 def _topics(transcript: Transcript, told: Sequence[Message]) -> tuple[str, ...]:
     """Return a session's topics without words that only messages say which may not be recalled."""
     every = "\n".join(placed.message.text for placed in transcript.messages).casefold()
     kept = "\n".join(one.text for one in told).casefold()
-    topics = [
-        ", ".join(
-            word
-            for word in topic.split(", ")
-            if word.casefold() in kept or word.casefold() not in every
-        )
-        for topic in transcript.topics
-    ]
+
+    def tells(word: str) -> bool:
+        return word.casefold() in kept or word.casefold() not in every
+
+    topics = (", ".join(filter(tells, topic.split(", "))) for topic in transcript.topics)
     return tuple(dict.fromkeys(filter(None, (*transcript.meta.topics, *topics))))
 
 
@@ -293,8 +341,9 @@ def recent_of(reader: VaultReader, agent: str, session: str, hides: Hides) -> Re
     except (NotFound, UnreadableNote):
         return None
     transcript = parse_session(text)
-    told = keeping([one for one, _ in recallable(agent, path, text, hides, transcript=transcript)])
+    shown = files.recallable(agent, path, text, hides, transcript=transcript)
     meta = transcript.meta
+    told = keeping([one for one, _ in shown])
     title = meta.topics[0] if meta.source and meta.topics else title_of(told)
     when = meta.started[:16].replace("T", " ")
     line = f"{', '.join(filter(None, (when, where_of(meta))))}: {title}"

@@ -14,9 +14,10 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
 from vaultmind.ports import Clock
@@ -45,8 +46,7 @@ _SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(NamedTuple):
     """What one look at a transcript came to."""
 
     new: int = 0
@@ -55,8 +55,7 @@ class Taken:
     """Whether there is more, which follows in the background."""
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(NamedTuple):
     """What a host was answered with. It counts as given once the host is known to have it."""
 
     start: str = ""
@@ -76,7 +75,7 @@ class HostTalk:
     caller: Caller
     session: str = ""
     """Where its last messages stand; empty while none is known to be written down."""
-    place: Place = Place()  # noqa: RUF009 - frozen
+    place: Place = Place()  # noqa: RUF009
     tools: dict[str, str] = field(default_factory=dict)
     skips: Callable[[Message], bool] | None = None
     """Tells which messages are not written: copied from another conversation, or deleted."""
@@ -89,7 +88,7 @@ class HostTalk:
     owed: str = ""
     """Why a start context is due that the host is not known to have; empty where none is."""
     offers: int = 0
-    offered: Given = Given()
+    offered: Given = Given()  # noqa: RUF009
     """The last answer, while the host is not known to have it."""
     ends: bool = False
     """Whether the conversation is over once all of it was read."""
@@ -260,13 +259,13 @@ class Capture:
 
     def _read(self, talk: HostTalk, max_bytes: int) -> tuple[int, bool]:
         try:
-            read = read_on(talk.path, talk.place, max_bytes)
+            lines, place, more = read_on(talk.path, talk.place, max_bytes)
         except NotFound:
             return 0, False
-        if read.anew:
+        if place[:2] != talk.place[:2] or place < talk.place or not talk.place.offset:
             talk.held, talk.tools, talk.compacted, talk.skips = set(), {}, False, None
         messages: list[Message] = []
-        for raw in read.lines:
+        for raw in lines:
             line = parse_line(raw, talk.tools, self._clock())
             if line.compacted:
                 talk.let_go()
@@ -275,16 +274,14 @@ class Capture:
                 talk.caller = replace(talk.caller, project=project_of(line.folder))
             talk.held.update(message.id for message in line.messages)
         new = self._write(talk, messages)
-        talk.place = read.place
-        return new, read.more
+        talk.place = place  # it counts as read only once it is written
+        return new, more
 
     def _write(self, talk: HostTalk, messages: list[Message]) -> int:
-        """Write messages down; their place counts as read only once they are written."""
         if not messages or not self._keeps_records(talk.agent):
             return 0
-        if talk.skips is None:
-            talk.skips = self._skipping(talk, messages[0].id)
-        own = [message for message in messages if not talk.skips(message)]
+        skips = talk.skips = talk.skips or self._skipping(talk, messages[0].id)
+        own = [message for message in messages if not skips(message)]
         if not own:
             return 0
         logged = self._sessions.log_many(
@@ -302,32 +299,27 @@ class Capture:
         since: they are older than something captured that comes after them.
         """
         heads = self._sessions.heads(talk.agent)
-        others: set[str] = set()
-        captured: dict[str, str] = {}
-        for head in reversed(heads):
+        others, captured = set[str](), dict[str, datetime | None]()
+        for number, head in enumerate(reversed(heads)):
             own = head.is_of(talk.conversation)
-            if not own and head not in heads[-NEWEST:]:
+            if not own and number >= NEWEST:
                 continue
             try:
-                said = self._sessions.read(talk.agent, head.id).messages
+                said = [one.message for one in self._sessions.read(talk.agent, head.id).messages]
             except VaultMindError:
                 continue
-            ids = {placed.message.id for placed in said}
             if own:
-                captured |= {one.message.id: one.message.time for one in said
-                             if one.message.how == "captured"}  # fmt: skip
-            elif first in ids:
-                others |= ids
-        times = [time for one in captured.values() if (time := time_or_none(one))]
+                captured |= {m.id: time_or_none(m.time) for m in said if m.how == "captured"}
+            elif any(one.id == first for one in said):
+                others.update(one.id for one in said)
+        times = [time for time in captured.values() if time]
         since = max(times) - OUT_OF_ORDER if times else None
         coming = set(captured)
 
         def skips(message: Message) -> bool:
             coming.discard(message.id)
-            if message.id in others:
-                return True
             time = time_or_none(message.time)
             is_old = bool(coming and since and time and time < since)
-            return is_old and message.id not in captured
+            return message.id in others or (is_old and message.id not in captured)
 
         return skips

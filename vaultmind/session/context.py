@@ -33,7 +33,8 @@ from vaultmind.session.parts import (
     joined,
     more_than,
 )
-from vaultmind.session.recall import RecallRequest, context_words, dated, recall
+from vaultmind.session.recall import RecallRequest, dated, recall
+from vaultmind.session.sentences import context_words
 from vaultmind.session.start import Beginning, start_context
 from vaultmind.session.subagents import block_of, history, runs_part
 from vaultmind.session.summary import Rolling, Window, fitting, shown

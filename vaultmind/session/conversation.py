@@ -1,16 +1,16 @@
-"""One conversation in memory, kept as its files are: messages, topics, one sliding summary.
+"""The conversations in memory, kept as their files are: messages, topics, one sliding summary each.
 
-The file is the truth: a look at its stamp tells whether it changed, and what was appended is read
-alone.
+The file is the truth: a look at its stamp tells whether it changed. A thread follows what grows:
+topics get their headings, and what has left the window is folded into the summary.
 """
 
 from __future__ import annotations
 
 import logging
-import re
 import threading
 import time
 from bisect import bisect_left
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -20,38 +20,43 @@ from vaultmind.index.words.language import detect
 from vaultmind.ports import MessageVectors, Report, silent
 from vaultmind.redact import blank_private, mask
 from vaultmind.session import topics
-from vaultmind.session.files import Records, read_text
+from vaultmind.session.files import Records, Shelf, read_text
 from vaultmind.session.recall import SegmentIndex, SegmentMessage, is_embedded
 from vaultmind.session.summary import (
     Rolling,
-    TopicMark,
     Window,
-    astray,
     due,
     fold,
+    parse_rolling,
+    rewritten,
+    still_said,
     visible,
-    without,
 )
-from vaultmind.session.summary_file import parse_rolling, rewritten
 from vaultmind.tokens import count
 from vaultmind.types import Caller, Message, Progress
-from vaultmind.vault.files import FileStat, FileText, VaultReader, decode, read_bytes
+from vaultmind.vault.files import FileText, VaultReader, decode, read_bytes
 from vaultmind.vault.parts import without_hidden
+from vaultmind.vault.paths import agent_name
 from vaultmind.vault.session_meta import SessionMeta
 from vaultmind.vault.transcript import parse_session
 
+HELD, HELD_MESSAGES = 8, 20_000
+"""Conversations that are kept in memory, and their messages together, of 8 kB each."""
+SMALL_BYTES = 1000
+"""A smaller file holds too few messages for a topic or a summary: it is not even read."""
+FOLDED_AT_ONCE, FOLDED_BY_ASKER = 120, 360
+"""Messages that are folded and saved together; and for whose folding who asks waits: the rest is
+folded in the background."""
 UNSETTLED_NS = 50_000_000
 """A file changed so shortly before it was read may change again within the same stamp."""
-FOLDED_AT_ONCE = 120
-"""Messages that are folded and saved together."""
 LOOKED_BACK = 1000
 """The last messages that are heard of a conversation that was not followed."""
 NEW = 3
 """A conversation, or a topic in it, of fewer messages that say something has just begun."""
+TOPICS = 8
+"""Topics that a context names at most."""
 SAMPLE_MESSAGES, SAMPLE_CHARACTERS = 8, 1200
 """By which the conversation's language is told: of its newest messages."""
-_HEADING = re.compile(r"^#{1,6} (?![ \t]*Segment[ \t]+\d)([^\r\n]*\S)", re.MULTILINE)
-
 log = logging.getLogger(__name__)
 Hidden = Callable[[str], frozenset[tuple[str, str]]]
 """Returns (record, part) of all that is hidden of an agent: the same object while it is the same.
@@ -72,11 +77,8 @@ class ConversationSettings:
     @classmethod
     def of(cls, config: Config) -> ConversationSettings:
         """Return what a configuration says."""
-        window = Window(
-            messages=config.context.sliding_window,
-            every=config.summary.every,
-            full_at=config.session.summarize_at,
-        )
+        full, every = config.session.summarize_at, config.summary.every
+        window = Window(config.context.sliding_window, every=every, full_at=full)
         return cls(window, config.summary.max_tokens, config.auto_rag.min_message_tokens)
 
 
@@ -100,6 +102,8 @@ class View:
     """Of the conversation: `en` where it cannot be told."""
     topic_is_new: bool
     """Whether the conversation has just begun or turned to something else."""
+    topics: tuple[str, ...] = ()
+    """The headings of the segment's last topics, oldest first."""
     refused: str = ""
     """Why the summary's file cannot be read; empty where it can, or there is none."""
     ended: bool = False
@@ -144,12 +148,14 @@ class Conversation:
         self.edited = True
         """Whether the file may have changed other than at its end since summaries were tidied."""
         self._text, self._starts, self._segments = "", list[int](), list[int]()
-        self._stamp: FileStat | None = None
+        self._clean: dict[Message, Message] = {}
+        """The messages as they were read, and without secrets, which a person may have typed."""
+        self._stamp: object = None
         self._visible: list[Message] = []
         self._hidden: frozenset[tuple[str, str]] = frozenset()
         self._names: frozenset[str] = frozenset()
         self._language = "en"
-        self._index, self._indexed, self._embedder = SegmentIndex(), -1, ""
+        self._index, self._embedder = SegmentIndex(), ""
         self._lacking: dict[str, str] = {}
         """Keys of messages whose vector is still to come, by block id (or own id without)."""
         self._vector_state: object = None
@@ -157,10 +163,10 @@ class Conversation:
         """Stamp, segment and text of the summary's file as it was read."""
         self._refused = ""
         self._view: View | None = None
-        self._heard_segment, self._heard = 0, 0
-        self._running = topics.Running()
-        self._ended: list[TopicMark] = []
-        self._begun: list[TopicMark] = []
+        self._topics: topics.Topics | None = None
+        self._heard = 0
+        self._begun: list[tuple[str, str]] = []
+        """Topics that have no heading yet: the block id of the first message, and the label."""
 
     def view(self) -> View | None:
         """Return the conversation as it stands now; None where its file is gone.
@@ -172,14 +178,15 @@ class Conversation:
             try:
                 if stamp is None:
                     return None
-                changed = self._read(stamp)
+                changed = stamp != self._stamp and self._read()
             except NotFound:  # it went between the look at its stamp and the reading
                 return None
             changed |= self._hide()
             if changed:
                 self._gather()
             changed |= self._take_summary()
-            self._index_new()
+            if changed or self._place.vectors.embedder_id != self._embedder:
+                self._update_index()
             self._take_vectors()
             if self._view is None or changed:
                 self._view = self._seen()
@@ -187,30 +194,24 @@ class Conversation:
 
     # --- the file -------------------------------------------------------------------------
 
-    def _read(self, stamp: FileStat) -> bool:
-        """Read what was added to the file, if anything was; return whether anything changed."""
-        if stamp == self._stamp:
-            return False
-        reader = self._place.reader
-        raw, stamp = read_bytes(self._paths.absolute(self.path), reader, self.path)
+    def _read(self) -> bool:
+        """Read the file; return whether anything changed."""
+        raw, stamp = read_bytes(self._paths.absolute(self.path), self._place.reader, self.path)
         text = blank_private(decode(self.path, raw, stamp).text)
         self._stamp = None if 0 <= time.time_ns() - stamp.ctime_ns < UNSETTLED_NS else stamp
         if text == self._text and self._starts:
             return False
-        keep = max(0, len(self.messages) - 1) if text.startswith(self._text) else 0
-        begin, segment = (self._starts[keep], self._segments[keep]) if keep else (0, 1)
-        found = parse_session(text, begin=begin, segment=segment)
-        blocks = {one.block for one in self.messages[:keep]}
-        if keep and (found.faults or any(o.message.block in blocks for o in found.messages)):
-            keep, found = 0, parse_session(text)  # an id that stands twice is told from the whole
-        before = self.messages[keep:]
-        now = [_clean(one.message) for one in found.messages]
-        if now[: len(before)] != before:
-            self.edited, self._indexed, self._heard_segment = True, -1, 0
+        found = parse_session(text)
+        read = [one.message for one in found.messages]
+        self._clean = {one: self._clean.get(one) or _clean(one) for one in read}
+        before, self.messages = self.messages, [self._clean[one] for one in read]
+        if self.messages[: len(before)] != before:
+            self.edited, self._topics = True, None
+        if found.segment != self.segment:
+            self._topics = None
         self._text, self.meta, self.segment = text, found.meta, found.segment
-        self._starts[keep:] = [one.start for one in found.messages]
-        self._segments[keep:] = [one.segment for one in found.messages]
-        self.messages[keep:] = now
+        self._starts = [one.start for one in found.messages]
+        self._segments = [one.segment for one in found.messages]
         return True
 
     def _hide(self) -> bool:
@@ -219,10 +220,8 @@ class Conversation:
         if hidden is before:
             return False
         self._hidden = hidden
-        own = {one for one in before ^ hidden if one[0] in ("", self.session, self._record)}
         self._names = frozenset(part for name, part in hidden if name in ("", self.session))
-        self._indexed = -1 if own else self._indexed
-        return bool(own)
+        return any(one[0] in ("", self.session, self._record) for one in before ^ hidden)
 
     @property
     def _record(self) -> str:
@@ -247,34 +246,32 @@ class Conversation:
         if sample:
             self._language = detect(sample[-SAMPLE_CHARACTERS:], self._language)
 
-    def _index_new(self) -> None:
+    def _update_index(self) -> None:
         """Give the index the messages that it lacks; make it anew where others changed."""
         vectors, least = self._place.vectors, self._place.settings.min_message_tokens
-        if self._indexed < 0 or vectors.embedder_id != self._embedder:
+        said = [
+            (key_of(one) or f"n{number}", one, segment)
+            for number, (one, segment) in enumerate(
+                zip(self.messages, self._segments, strict=True), 1
+            )
+            if self._is_recallable(one)
+        ]
+        held = [(one.key, one.text, one.segment) for one in self._index.messages()]
+        same = held == [(key, one.text, at) for key, one, at in said[: len(held)]]
+        if not same or vectors.embedder_id != self._embedder:
             self._embedder = vectors.embedder_id  # vectors of two embedders cannot be compared
-            self._index, self._indexed = SegmentIndex(self._embedder, least), 0
+            self._index, held = SegmentIndex(self._embedder, least), []
             self._lacking, self._view = {}, None
-        for number in range(self._indexed, len(self.messages)):
-            one = self.messages[number]
-            if not self._is_recallable(one):
-                continue
-            key, tokens = key_of(one) or f"n{number + 1}", count(one.text)
+        for key, one, segment in said[len(held) :]:
+            tokens = count(one.text)
+            link = f"[[#^{one.block}]]" if one.block else ""
+            day = one.time[:10]
             self._index.add(
-                SegmentMessage(
-                    key=key,
-                    role=one.role,
-                    text=one.text,
-                    tokens=tokens,
-                    speaker=one.speaker,
-                    segment=self._segments[number],
-                    link=f"[[#^{one.block}]]" if one.block else "",
-                    day=one.time[:10],
-                )
+                SegmentMessage(key, one.role, one.text, tokens, one.speaker, segment, link, day)
             )
             if is_embedded(one.role, tokens, least=least) and (one.block or one.id):
                 self._lacking[one.block or one.id] = key
                 self._vector_state = None
-        self._indexed = len(self.messages)
 
     def _take_vectors(self) -> None:
         """Take vectors that are there by now."""
@@ -312,29 +309,36 @@ class Conversation:
         text = self._summary[2]
         masked = mask(without_hidden(text, hidden.__contains__) if hidden else text).text
         rolling = self.rolling if masked == text else parse_rolling(masked)
-        rolling = without(rolling, self._astray(self.rolling))
         gone = {o.block for o in self.messages[self._first :] if not self._is_recallable(o)}
         gone |= self._names
-        running = self._running
-        turned = running.heard and (running.topic.said < NEW or running.doubt is not None)
+        rolling = visible(still_said(rolling, self.messages), gone.__contains__)
+        heard = self._topics
+        turned = heard and (heard.topic.said < NEW or heard.doubt is not None)
         return View(
             agent=self.agent,
             session=self.session,
             segment=self.segment,
             path=self.path,
             messages=tuple(self._visible),
-            rolling=visible(rolling, gone.__contains__) if gone else rolling,
+            rolling=rolling,
             index=self._index,
             language=self._language,
-            topic_is_new=len(self._visible) < NEW
-            or bool(turned and self._heard_segment == self.segment),
+            topic_is_new=len(self._visible) < NEW or bool(turned),
+            topics=self._headings(),
             refused=self._refused,
             ended=not self.meta.source and (self.meta.state != "open" or bool(self.meta.ended)),
             imported=bool(self.meta.source),
         )
 
-    def _astray(self, rolling: Rolling) -> frozenset[str]:
-        return astray(rolling, self.messages)
+    def _headings(self) -> tuple[str, ...]:
+        """Return the last topics' headings, of words that are said in what may be recalled."""
+        first = self._first
+        found = topics.HEADING.findall(self._text, self._starts[first - 1] if first else 0)
+        if not found:
+            return ()
+        said = "\n".join(one.text for one in self._visible).casefold()
+        told = (one for one in found if all(w in said for w in one.casefold().split(", ")))
+        return tuple(dict.fromkeys(told))[-TOPICS:]
 
     def fold(self, window: Window, most: int = FOLDED_AT_ONCE, report: Report = silent) -> int:
         """Fold what is due into the summary and save it, at most about so many messages.
@@ -363,29 +367,25 @@ class Conversation:
         with self.lock:
             if not self.view():
                 return ()
-            for number in range(len(self.messages) - 1, self._first - 1, -1):
-                one = self.messages[number]
-                if rolling.upto and rolling.upto in (one.id, one.block):
-                    later = [it for it in self.messages[number + 1 :] if self._is_recallable(it)]
-                    return due(later, "", window)
-            until = rolling.updated if rolling.upto else ""
-            later = [one for one in self._visible if not until or one.time > until]
+            running = self.messages[self._first :]
+            known = [at for at, one in enumerate(running, 1) if rolling.upto in (one.id, one.block)]
+            if rolling.upto and known:
+                later = [one for one in running[known[-1] :] if self._is_recallable(one)]
+            else:
+                until = rolling.updated if rolling.upto else ""
+                later = [one for one in self._visible if not until or one.time > until]
             return due(later, "", window)
 
     def _folded(self, base: Rolling, window: Window) -> Rolling:
         """Return a summary with what is due in it, a few messages at a time as it grows."""
         leaving = self._due(base, window)[:FOLDED_AT_ONCE]
         for at in range(0, len(leaving), window.every):
-            batch = leaving[at : at + window.every]
-            known = max((one.at for one in base.topics), default=0)
-            upto = base.messages + len(batch)
-            ended = [one for one in self._ended if known < one.at <= upto]
             language = "" if base.messages else self._language
-            tokens = self._place.settings.summary_tokens
-            base = fold(base, batch, tokens, language, ended)
+            batch = leaving[at : at + window.every]
+            base = fold(base, batch, self._place.settings.summary_tokens, language)
             if self._place.stopping.is_set():
                 break
-        return without(base, self._astray(base))
+        return still_said(base, self.messages)
 
     def tidy(self) -> None:
         """Take out of all summaries what a person took out of the conversation's file by hand."""
@@ -396,16 +396,13 @@ class Conversation:
                 self.edited = False
             for segment in range(1, self.segment + 1):
                 reason = "a person took out what it says"
-                self._write(lambda base: without(base, self._astray(base)), reason, segment)
+                self._write(lambda base: still_said(base, self.messages), reason, segment)
 
     def _write(self, update: Callable[[Rolling], Rolling], reason: str, segment: int = 0) -> None:
         """Change a segment's summary in its file; in memory alone where that cannot be."""
         segment = segment or self.segment
         gate, running = self._place.gate, segment == self.segment
-        path, (stamp, _, text) = (
-            self._paths.rolling(self.agent, self.session, segment),
-            self._summary,
-        )
+        stamp, _, text = self._summary
         new = self.rolling
 
         def change(file: FileText | None) -> str | None:
@@ -418,6 +415,7 @@ class Conversation:
         written: object = None
         try:
             if gate.keeps_records(self.agent):
+                path = self._paths.rolling(self.agent, self.session, segment)
                 written = gate.save(path, change, Caller("agent", self.agent), reason)
                 if not isinstance(written, FileText):
                     return
@@ -430,53 +428,27 @@ class Conversation:
             new = kept if kept.upto == new.upto else new  # its front matter may be broken
         elif running:
             new = update(self.rolling)
-        with self.lock:
-            if running:
-                self.rolling, self._summary = new, (stamp, segment, text)
-                self._view = None
+        if running:
+            with self.lock:
+                self.rolling, self._summary, self._view = new, (stamp, segment, text), None
 
     # --- topics ---------------------------------------------------------------------------
 
     def hear(self) -> None:
-        """Hear what was not heard yet, and note which topics ended and began."""
+        """Hear what was not heard yet, and note which topics began."""
         with self.work:
             with self.lock:
                 if self.view() is None:
                     return
-                if self._heard_segment != self.segment:
-                    self._begin_hearing()
-                self._heard = min(self._heard, len(self._visible))
-                waiting = self._visible[self._heard :]
-                language = self._language
-            for message in waiting:
-                step = topics.hear(self._running, message, language)
-                self._running = step.running
-                if step.ended and step.ended.label:
-                    self._ended.append(step.ended)
-                if step.began and step.began.source:
-                    self._begun.append(topics.mark_of(step.began, step.running.before))
-            with self.lock:
-                self._heard += len(waiting)
+                if self._topics is None:
+                    self._topics, self._begun = topics.Topics(), []
+                    self._heard = max(0, len(self._visible) - LOOKED_BACK)
+                heard, waiting = self._topics, self._visible[self._heard :]
+                self._heard = len(self._visible)
                 self._view = None if waiting else self._view
-
-    def _begin_hearing(self) -> None:
-        """Begin with the last topic that has a heading in the file, whatever the words say.
-
-        So a process that starts anew writes none twice, nor one beside the old one.
-        """
-        self._heard_segment, self._ended, self._begun = self.segment, [], []
-        self._heard = max(0, len(self._visible) - LOOKED_BACK)
-        self._running = topics.Running(messages=self._heard)
-        first = self._first
-        for match in _HEADING.finditer(self._text, self._starts[first - 1] if first else 0):
-            at = bisect_left(self._starts, match.start())
-            if first <= at < len(self.messages):
-                heard = sum(map(self._is_recallable, self.messages[first:at]))
-                self._ended.append(TopicMark(match[1], self.messages[at].block, heard + 1))
-                started = topics.Running(messages=heard)
-                self._running = topics.turn(started, self.messages[at].block, heard + 1).running
-                self._heard = heard
-        self._ended = self._ended[:-1]  # the last one goes on
+            for message in waiting:
+                if heard.hear(message, self._language) and heard.topic.source:
+                    self._begun.append((heard.topic.source, heard.label()))
 
     def write_headings(self) -> None:
         """Give each topic that began a heading; in a running conversation of our own alone."""
@@ -492,6 +464,120 @@ class Conversation:
             except VaultMindError as error:
                 log.warning("topics of %s have no heading yet: %s", self.path, error)
                 self._begun = begun
+
+
+class Conversations:
+    """Holds conversations as they stand in their files. Safe to use from threads."""
+
+    def __init__(
+        self,
+        reader: VaultReader,
+        gate: Records,
+        hidden: Hidden,
+        vectors: MessageVectors,
+        settings: ConversationSettings | None = None,
+    ) -> None:
+        settings = settings or ConversationSettings()
+        self._place = Surroundings(reader, gate, hidden, vectors, settings)
+        self._stopping = self._place.stopping
+        self._shelf = Shelf(reader)
+        self._lock = threading.Lock()
+        self._held: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
+        self._wake = threading.Condition()
+        self._grown: dict[tuple[str, str], Window] = {}
+        self._is_busy = False
+        self._thread: threading.Thread | None = None
+
+    def view(self, agent: str, session: str = "") -> View | None:
+        """Return a conversation as it stands now; where none is named, the agent's newest in which
+        something was said.
+
+        None where there is none. Raises BadArgument, UnreadableNote.
+        """
+        agent = agent_name(agent)
+        session = session or self._shelf.latest(agent)
+        return self._conversation(agent, session).view() if session else None
+
+    def fold(self, view: View, window: Window, report: Report = silent) -> View:
+        """Return the view with what is due folded into its summary, which is saved.
+
+        What is too much to wait for is folded on in the background: the view says how much is
+        `behind`.
+        """
+        conversation = self._conversation(view.agent, view.session)
+        behind = conversation.fold(window, FOLDED_BY_ASKER, report)
+        if behind:
+            self.heard(view.agent, view.session, window)
+        seen = conversation.view() or view
+        return replace(seen, behind=behind) if behind else seen
+
+    def heard(self, agent: str, session: str, window: Window | None = None) -> None:
+        """Say that a session has grown: its topics and summary follow in the background."""
+        with self._wake:
+            if self._stopping.is_set():
+                return
+            self._grown[agent_name(agent), session] = window or self._place.settings.window
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="follow", daemon=True)
+                self._thread.start()
+            self._wake.notify_all()
+
+    def settle(self, timeout_seconds: float) -> bool:
+        """Wait until all that grew was followed and folded; return whether it is."""
+        with self._wake:
+            return self._wake.wait_for(lambda: not (self._grown or self._is_busy), timeout_seconds)
+
+    def close(self) -> None:
+        """Finish what is being written and stop."""
+        with self._wake:
+            self._stopping.set()
+            self._wake.notify_all()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _conversation(self, agent: str, session: str) -> Conversation:
+        with self._lock:
+            found = self._held.get((agent, session)) or Conversation(agent, session, self._place)
+            self._held[agent, session] = found
+            self._held.move_to_end((agent, session))
+            while len(self._held) > 1 and (
+                len(self._held) > HELD
+                or sum(len(one.messages) for one in self._held.values()) > HELD_MESSAGES
+            ):
+                self._held.popitem(last=False)
+            return found
+
+    def _run(self) -> None:
+        while True:
+            with self._wake:
+                self._wake.wait_for(lambda: self._grown or self._stopping.is_set())
+                if self._stopping.is_set():
+                    return
+                agent, session = next(iter(self._grown))
+                window = self._grown.pop((agent, session))
+                self._is_busy = True
+            try:
+                self._follow(self._conversation(agent, session), window)
+            except Exception:  # one odd session must not stop the others
+                log.exception("the session %s of %s could not be followed", session, agent)
+            with self._wake:
+                self._is_busy = False
+                self._wake.notify_all()
+
+    def _follow(self, conversation: Conversation, window: Window) -> None:
+        """Hear what is new of a conversation, head its topics, fold what left the window."""
+        reader = self._place.reader
+        rolling = reader.paths.rolling(conversation.agent, conversation.session, 1)
+        stamp = reader.stat(conversation.path)
+        is_small = stamp is None or (stamp.size < SMALL_BYTES and reader.stat(rolling) is None)
+        if is_small or conversation.view() is None:
+            return
+        conversation.tidy()
+        conversation.hear()
+        conversation.write_headings()
+        before = 0
+        while (left := conversation.fold(window)) != before and not self._stopping.is_set():
+            before = left
 
 
 def _clean(message: Message) -> Message:

@@ -6,7 +6,8 @@ import re
 from bisect import bisect_left
 
 from vaultmind.index.words.terms import query_terms, stems
-from vaultmind.session.recall import LANGUAGES, telling_terms
+from vaultmind.session.recall import telling_terms
+from vaultmind.session.sentences import CONTEXT_LANGUAGES as LANGUAGES
 
 MARK = "…"
 LEAD = 50

@@ -6,7 +6,6 @@ import hashlib
 import os
 import re
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -41,7 +40,6 @@ Hides = Callable[[str, str, str], bool]
 DEFAULT_SESSION_BYTES = 8_000_000
 HEAD_BYTES = 16_384
 """A session's front matter is looked for in its first bytes, then in all of it."""
-SAVING_TRIES, SAVING_SECONDS = 20, 0.01
 SECRET_CHARS = 20_000
 """No secret is longer: text is searched this far past a cut, so that none is cut in two."""
 ISO_TIME = "ISO 8601, e.g. 2026-02-20T10:00:03+01:00"
@@ -93,19 +91,6 @@ class Records(Protocol):
     def keeps_records(self, agent: str) -> bool:
         """Tell whether an agent's conversations are written down."""
         ...
-
-
-class Creation:
-    """A change that writes a new file, and tells whether the name was free."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self.done = False
-
-    def change(self, file: FileText | None) -> str | None:
-        """Return the text for a file that does not exist."""
-        self.done = file is None
-        return self._text if file is None else None
 
 
 def cut(message: Message, room: int) -> Message:
@@ -302,19 +287,8 @@ def read_session(
     reader: VaultReader, paths: VaultPaths, agent: str, session: str
 ) -> tuple[FileText, Transcript]:
     """Return a session's file and what it says. Raises NotFound, UnreadableNote."""
-    await_saved(reader, paths.session(agent, session))
     file = reader.read(paths.session(agent, session))
     return file, parse_session(file.text)
-
-
-def await_saved(reader: VaultReader, path: str) -> None:
-    """Wait a moment for an editor that has emptied a file and is about to write it."""
-    for _ in range(SAVING_TRIES):
-        with suppress(VaultMindError):
-            found = reader.stat(path)
-            if found is None or found.size:
-                return
-        time.sleep(SAVING_SECONDS)
 
 
 def recallable(

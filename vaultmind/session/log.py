@@ -3,7 +3,8 @@
 No timer runs: whether a session is over is seen when the next message comes, or when somebody
 asks for what the last one left. Messages are appended to the file as they come, so a crash loses
 at most those in flight. An agent has one open session for each conversation that its host or its
-pipe names, and one for all that is said in none.
+pipe names, and one for all that is said in none. Imported conversations go the same way. Nothing of
+a conversation is kept between two calls but what was read of its files.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from __future__ import annotations
 import logging
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Literal
 
 from vaultmind.errors import (
     BadArgument,
@@ -28,47 +29,33 @@ from vaultmind.errors import (
 from vaultmind.language.secrets import mask_secrets
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
+from vaultmind.session import files
 from vaultmind.session.active import ActiveContextFile, Recent, ending, last_time, recent_of
-from vaultmind.session.files import (
-    DEFAULT_SESSION_BYTES,
-    ISO_TIME,
-    Creation,
-    Head,
-    Hides,
-    Records,
-    Shelf,
-    await_saved,
-    cut,
-    iso,
-    keepable_id,
-    mending,
-    numbers_used,
-    parse_time,
-    read_session,
-    session_ids,
-    session_of,
-)
-from vaultmind.types import Caller, Message, MessageRef
-from vaultmind.vault.files import FileStat, VaultReader
+from vaultmind.session.files import Head, Hides, Records, iso, parse_time
+from vaultmind.session.talk import OpenSession, Talk
+from vaultmind.types import PERSON, Caller, Message, MessageRef
+from vaultmind.vault import transcript as written
+from vaultmind.vault.edits import remove_property, set_property
+from vaultmind.vault.files import FileText, VaultReader
+from vaultmind.vault.nesting import ERASED_SOURCE, safe
 from vaultmind.vault.paths import agent_name
-from vaultmind.vault.session_meta import is_hosts, parse_meta, runs
-from vaultmind.vault.transcript import (
-    SessionMeta,
-    Transcript,
-    completion,
-    next_block,
-    render_header,
-    render_message,
-    render_segment,
-)
+from vaultmind.vault.session_meta import SessionMeta, is_hosts, parse_meta, render_header, runs
+from vaultmind.vault.transcript import Transcript
 
-FREE_SHARE, FREE_BYTES = 0.02, 2000
-"""Share of a session's size that is kept free for what is added later; bytes for front matter and
-titles where a message is cut to fit."""
+FREE_SHARE, FREE_BYTES = 0.02, 3000
+"""Share of a session's size that is kept free for what is added later; bytes for front matter."""
 NEW_SESSION_TRIES = 20
 RECENT, RECENT_DAYS = 4, timedelta(days=7)
 """Other conversations that the start of one is told of, and how old they may be."""
+PARSED = 32
+"""Sessions that are kept as they were read."""
 log = logging.getLogger(__name__)
+Timed = tuple[Message, datetime]
+Read = tuple[FileText, Transcript]
+
+
+def _unheard(agent: str, session: str, messages: Sequence[Message]) -> None:
+    """Hear nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +68,12 @@ class Listeners:
     """Which device writes: the sessions are its own."""
     ended: Callable[[str, str], None] = lambda agent, session: None
     """Hears of each session that has ended."""
-    logged: Callable[[str, str, Sequence[Message]], None] = lambda agent, session, messages: None
+    logged: Callable[[str, str, Sequence[Message]], None] = _unheard
     """Hears of what was logged: the agent, the session, the messages."""
+    imported: Callable[[str, str, Sequence[Message]], None] = _unheard
+    """Hears of what was imported."""
+    erased: Callable[[MessageRef], bool] = lambda ref: False
+    """Tells which messages were erased: a marker is imported in their place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,73 +91,6 @@ class Logged:
     """How many were not there before."""
 
 
-@dataclass(slots=True)
-class OpenSession:
-    """An open session as far as it was read; valid while the file's stamp is `stat`."""
-
-    id: str
-    path: str
-    next: int
-    """Number of the next block id."""
-    segment: int
-    fresh: bool
-    """Whether nothing was said in the segment yet."""
-    last: datetime
-    stat: FileStat | None
-    newline: Literal["\n", "\r\n"]
-    whole: bool
-    """Whether the file ends as we end it, so that appending is enough."""
-
-
-@dataclass(slots=True)
-class RunningConversation:
-    """An agent's conversation: its open session, and the messages that stand in all of them.
-
-    A host may hand over its transcript once more, from the start; its ids are its own and known
-    whatever the words. Where a pipe names the conversation an id is only as good as its words: the
-    next chat may count from 1 again.
-    """
-
-    agent: str
-    name: str
-    caller: Caller
-    session: OpenSession | None = None
-    known: dict[str, tuple[MessageRef, str]] = field(default_factory=dict)
-    """Where the message of an id stands, with its words where only they tell it from another."""
-
-    def learn(self, session: str, message: Message) -> MessageRef:
-        """Keep where a message stands."""
-        ref = MessageRef(self.agent, session, message.block, message.id)
-        if message.id:
-            by_id = message.erased or (is_hosts(self.name) and not message.asked)
-            known = self.known[message.id] = (ref, "" if by_id else message.text)
-            given, _, number = message.id.rpartition(":")
-            if known[1] and given and number.isdigit():  # it was given as that
-                self.known.setdefault(given, known)
-        return ref
-
-    def place(self, message: Message, others: dict[str, Message]) -> Message | MessageRef:
-        """Return where a message stands already, else the message to write.
-
-        One that has the id of another is given one of its own: `1:2`. `others` are written with
-        it.
-        """
-        number, given = 1, message.id
-        while message.id:
-            ref, words = self.known.get(message.id, (None, ""))
-            if ref and message.asked and ref.session != (self.session and self.session.id):
-                ref = None
-            beside = others.get(message.id)
-            if ref is None and beside is None:
-                return message
-            words = words if ref else beside.text if beside else ""
-            if not words or words.split() == message.text.split():
-                return ref or message
-            number += 1
-            message = replace(message, id=f"{given}:{number}")
-        return message
-
-
 class SessionLog:
     """Writes conversations down. One per vault; safe to use from threads."""
 
@@ -180,11 +104,12 @@ class SessionLog:
     ) -> None:
         self._gate, self._reader, self._paths, self._clock = gate, reader, reader.paths, clock
         self._idle = timedelta(minutes=idle_minutes)
-        self._listeners = listeners = listeners or Listeners()
-        self._active = ActiveContextFile(reader, listeners.hides)
-        self._shelf = Shelf(reader)
-        self._limit = int((reader.max_bytes or DEFAULT_SESSION_BYTES) * (1 - FREE_SHARE))
-        self._conversations: dict[tuple[str, str], RunningConversation] = {}
+        self._listeners = listeners or Listeners()
+        self._active = ActiveContextFile(reader, self._listeners.hides)
+        self._shelf = files.Shelf(reader)
+        self.limit = int((reader.max_bytes or files.DEFAULT_SESSION_BYTES) * (1 - FREE_SHARE))
+        """Bytes of a session's file."""
+        self._parsed: dict[str, Read] = {}
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
         self._over: defaultdict[str, dict[str, datetime]] = defaultdict(dict)
         """By agent and path: sessions to be ended once the agent's lock is free, and when."""
@@ -192,22 +117,15 @@ class SessionLog:
     # --- what is said --------------------------------------------------------------------
 
     def log(
-        self,
-        agent: str,
-        message: Message,
-        *,
-        caller: Caller | None = None,
-        now: datetime | None = None,
-        conversation: str = "",
+        self, agent: str, message: Message, *, caller: Caller | None = None, conversation: str = ""
     ) -> MessageRef:
         """Append a message to the agent's session, a new one after a silence.
 
-        A message whose id is known is not written again. Without a time it is of `now`; secrets
-        are masked. Returns where it stands. Raises NotAllowed for an agent that keeps no records,
-        BadArgument for a time that is none.
+        A message whose id is known is not written again; secrets are masked. Returns where it
+        stands. Raises NotAllowed for an agent that keeps no records, BadArgument for a time that is
+        none.
         """
-        many = self.log_many(agent, [message], caller=caller, now=now, conversation=conversation)
-        return many.refs[0]
+        return self.log_many(agent, [message], caller=caller, conversation=conversation).refs[0]
 
     def log_many(
         self,
@@ -215,52 +133,78 @@ class SessionLog:
         messages: Sequence[Message],
         *,
         caller: Caller | None = None,
-        now: datetime | None = None,
         conversation: str = "",
+        now: datetime | None = None,
         new_segment: bool = False,
     ) -> Logged:
         """Append messages to the agent's session of a conversation, as `log` does with one.
 
         With `new_segment` a segment begins before them; not where one of them is known, since
         then the call is repeated. Without messages it begins in the open session, if there is
-        one; twice in a row makes one.
+        one; twice in a row makes one. They belong to the session of `now`, whatever their times.
         """
         agent = self._writable(agent)
         said = [self._prepared(message, now) for message in messages]
+        refs: tuple[MessageRef, ...] = ()
         try:
             with self._locks[agent]:
                 moment = said[0][1] if said else now or self._clock()
-                talk = self._find(agent, " ".join(conversation.split()), caller, moment)
-                logged = self._log(talk, said, moment, new_segment=new_segment)
+                talk = self._mended(self._find(agent, conversation, caller, moment), messages)
+                if said:
+                    refs, new = self._log(talk, said, new_segment=new_segment)
+                    session, last = talk.session, refs[-1].session
+                else:
+                    session, new = self._current(talk, moment), 0
+                    if new_segment and session and not session.fresh:
+                        self._append(talk, session, self._heading(session, moment))
+                    last = session.id if session else ""
         finally:
             self._end_over(agent)
-        for session in dict.fromkeys(ref.session for ref in logged.refs):
-            self._listeners.logged(agent, session, [message for message, _ in said])
-        return logged
+        for one in dict.fromkeys(ref.session for ref in refs):
+            self._listeners.logged(agent, one, [message for message, _ in said])
+        segment = session.segment if session and session.id == last else 1
+        return Logged(agent, last, segment, refs, new)
+
+    def take_in(
+        self, agent: str, source: str, topic: str, messages: Sequence[Message]
+    ) -> tuple[int, tuple[str, ...]]:
+        """Write down a conversation that took place elsewhere; return how many messages are new,
+        and in which sessions they are.
+
+        It goes on in the ended session of the same source. What was erased of it stays erased.
+        """
+        agent = agent_name(agent)
+        with self._locks[agent]:
+            talk = Talk(agent, "", PERSON, source, topic)
+            talk = self._mended(self._find_imported(talk, messages), messages)
+            highest = files.numbers_used(self._paths, agent)
+            said = [
+                (self._spared(talk, one, highest[one.time[:10]]), parse_time(one.time))
+                for one in messages
+            ]
+            refs, new = self._log(talk, said, new_segment=False)
+        sessions = tuple(dict.fromkeys(ref.session for ref in refs)) if new else ()
+        for session in sessions:
+            self._listeners.imported(agent, session, messages)
+        return new, sessions
 
     # --- how it ends ---------------------------------------------------------------------
 
     def end(
-        self,
-        agent: str,
-        *,
-        session: str = "",
-        conversation: str = "",
-        caller: Caller | None = None,
-        now: datetime | None = None,
+        self, agent: str, *, session: str = "", conversation: str = "", caller: Caller | None = None
     ) -> str:
         """End a session: the one named, else the conversation's open one; return its id.
 
         Empty where none is open. What it was about is written for the next one first. Raises
         NotFound for a session that is not there, and what a write raises.
         """
-        agent, moment = self._writable(agent), now or self._clock()
+        agent, moment = self._writable(agent), self._clock()
         with self._locks[agent]:
             if session:
                 self.read(agent, session)
                 current = self._open(agent, session, moment)
             else:
-                current = self._find(agent, " ".join(conversation.split()), caller, moment).session
+                current = self._find(agent, conversation, caller, moment).session
         if current is None:
             return ""
         when = current.last if moment - current.last >= self._idle else moment
@@ -279,12 +223,8 @@ class SessionLog:
             if not heads or not self._gate.keeps_records(name):
                 continue
             with self._locks[name]:
-                kept = {one.session.id: one.session for one in self._conversations.values()
-                        if one.agent == name and one.session}  # fmt: skip
                 for head in heads:
-                    current = kept.get(head.id)
-                    if current is None or current.stat != head.stat:
-                        current = self._open(name, head.id, moment)
+                    current = self._open(name, head.id, moment)
                     if current and abs(moment - current.last) >= self._idle:
                         self._over[name][current.path] = current.last
             ended += self._end_over(name)
@@ -294,7 +234,7 @@ class SessionLog:
 
     def sessions(self, agent: str) -> tuple[str, ...]:
         """Return the ids of an agent's sessions, oldest first."""
-        return session_ids(self._paths, agent_name(agent))
+        return files.session_ids(self._paths, agent_name(agent))
 
     def heads(self, agent: str) -> tuple[Head, ...]:
         """Return what the front matters of an agent's sessions say, oldest first."""
@@ -310,28 +250,26 @@ class SessionLog:
         The one that the active context speaks of is among them.
         """
         self.end_idle(agent)
-        agent, since = agent_name(agent), (self._clock() - RECENT_DAYS).date().isoformat()
+        since = (self._clock() - RECENT_DAYS).date().isoformat()
         found: list[Recent] = []
-        for head in reversed(self._shelf.heads(agent)):
+        for head in reversed(self.heads(agent)):
             if head.id[:10] < since or len(found) == RECENT:
                 break
             if head.said and head.id != session and not head.meta.source:
-                one = recent_of(self._reader, agent, head.id, self._listeners.hides)
+                one = recent_of(self._reader, agent_name(agent), head.id, self._listeners.hides)
                 found += [one] if one else []
         return tuple(found)
 
-    def open_session(
-        self, agent: str, conversation: str = "", *, now: datetime | None = None
-    ) -> str:
+    def open_session(self, agent: str, conversation: str = "") -> str:
         """Return the id of a conversation's open session; empty for none, or one gone silent."""
-        agent, moment = agent_name(agent), now or self._clock()
+        agent, moment = agent_name(agent), self._clock()
         with self._locks[agent]:
-            current = self._find(agent, conversation.strip(), None, moment).session
+            current = self._find(agent, conversation, None, moment).session
         return current.id if current and moment - current.last < self._idle else ""
 
     def read(self, agent: str, session: str) -> Transcript:
         """Return a session. Raises NotFound, UnreadableNote."""
-        return read_session(self._reader, self._paths, agent_name(agent), session)[1]
+        return self._read(self._paths.session(agent_name(agent), session))[1]
 
     # --- within an agent's lock ----------------------------------------------------------
 
@@ -343,208 +281,247 @@ class SessionLog:
             )
         return agent
 
-    def _prepared(self, message: Message, now: datetime | None) -> tuple[Message, datetime]:
+    def _prepared(self, message: Message, now: datetime | None) -> Timed:
         """Return a message without secrets, as a file can hold it, and its moment."""
         try:
             moment = now or (parse_time(message.time) if message.time else self._clock())
         except (ValueError, OverflowError) as error:
-            raise BadArgument("time", message.time, ISO_TIME) from error
+            raise BadArgument("time", message.time, files.ISO_TIME) from error
         kept = replace(
             message,
             text=mask_secrets(message.text).text,
             time=message.time or iso(moment),
-            id=keepable_id(message.id),
+            id=files.keepable_id(message.id),
             speaker=mask(message.speaker).text,
         )
         return kept, moment
 
-    def _find(
-        self, agent: str, name: str, caller: Caller | None, moment: datetime
-    ) -> RunningConversation:
+    def _read(self, path: str) -> Read:
+        """Return a session's file and what it says. Raises NotFound, UnreadableNote."""
+        known = self._parsed.get(path)
+        if known and known[0].stat == self._reader.stat(path):
+            return known
+        file = self._reader.read(path)
+        if len(self._parsed) >= PARSED:
+            self._parsed.clear()
+        found = self._parsed[path] = file, written.parse_session(file.text)
+        return found
+
+    def _find(self, agent: str, name: str, caller: Caller | None, moment: datetime) -> Talk:
         """Return a conversation as its files stand; of several open sessions the newest."""
-        key = agent, name
-        talk = self._conversations.get(key)
-        if talk and talk.session and talk.session.stat == self._stat(talk.session.path):
-            talk.caller = caller or talk.caller
-            return talk
-        if talk and talk.session:
-            await_saved(self._reader, talk.session.path)
-        talk = RunningConversation(agent, name, caller or Caller("agent", agent))
-        heads = [head for head in self._shelf.heads(agent) if head.is_of(name)]
-        for head in reversed(heads):
-            over = self._paths.session(agent, head.id) in self._over[agent]
-            if head.is_open and not over and not talk.session:
-                talk.session = self._open(agent, head.id, moment, talk)
-        ended = [head.id for head in heads if not head.is_open]
-        for session in ended if is_hosts(name) else ended[-1:]:
-            try:
-                placed = read_session(self._reader, self._paths, agent, session)[1].messages
-            except (NotFound, UnreadableNote):
-                continue
-            for one in placed:
-                if one.message.id not in talk.known:
-                    talk.learn(session, one.message)
-        self._conversations[key] = talk
+        talk = Talk(agent, " ".join(name.split()), caller or Caller("agent", agent))
+        heads = [head for head in self._shelf.heads(agent) if head.is_of(talk.name)]
+        ended = [head for head in heads if not head.is_open]
+        for head in ended if is_hosts(talk.name) else ended[-1:]:
+            self._learn(talk, head)
+        for head in heads:
+            if head.is_open and self._paths.session(agent, head.id) not in self._over[agent]:
+                talk.session = self._open(agent, head.id, moment) or talk.session
+                self._learn(talk, head, torn=True)
         return talk
 
+    def _find_imported(self, talk: Talk, messages: Sequence[Message]) -> Talk:
+        """Find the sessions that a conversation was imported as before.
+
+        The source's name tells, unless the same ids stand there with other times and words: another
+        conversation that is called the same. Where the name was erased, an id must be common.
+        """
+        for head in self._shelf.heads(talk.agent):
+            if head.meta.source not in (talk.source, ERASED_SOURCE):
+                continue
+            there = {one.id: one for one in self._messages(talk.agent, head)}
+            common = [(there[one.id], one) for one in messages if one.id in there]
+            same = any(old.text == safe(new.text) or old.time == new.time for old, new in common)
+            if same or not (common or head.meta.source == ERASED_SOURCE):
+                moment = parse_time(messages[0].time)
+                talk.session = self._open(talk.agent, head.id, moment, imported=True)
+                self._learn(talk, head, torn=True)
+        return talk
+
+    def _learn(self, talk: Talk, head: Head, *, torn: bool = False) -> None:
+        """Have a talk know a session's messages; one that is `torn` off is written again."""
+        for one in self._messages(talk.agent, head):
+            if one.block or not torn:
+                talk.learn(head.id, one)
+
+    def _messages(self, agent: str, head: Head) -> Iterator[Message]:
+        with suppress(NotFound, UnreadableNote):
+            yield from (placed.message for placed in self.read(agent, head.id).messages)
+
+    def _spared(self, talk: Talk, message: Message, highest: int) -> Message:
+        """Return a message as it may be written: what was erased stays erased.
+
+        The session that held it may have been deleted by hand: any of its day may be that.
+        """
+        days = (f"{message.time[:10]}_{number:03d}" for number in range(1, highest + 1))
+        refs = (MessageRef(talk.agent, day, "", message.id) for day in days)
+        erased = message.id and any(map(self._listeners.erased, refs))
+        return replace(message, text="", erased=True) if erased else message
+
     def _open(
-        self, agent: str, session: str, moment: datetime, talk: RunningConversation | None = None
+        self, agent: str, session: str, moment: datetime, *, imported: bool = False
     ) -> OpenSession | None:
-        """Return a session if it is open; its messages become known to `talk`."""
+        """Return a session if it can grow."""
         try:
-            file, transcript = read_session(self._reader, self._paths, agent, session)
+            file, transcript = self._read(self._paths.session(agent, session))
         except (NotFound, UnreadableNote) as error:
             log.warning("a session was passed over: %s", error)
             return None
-        if not runs(transcript.meta):
+        if not runs(transcript.meta) and not imported:
             return None
         messages = transcript.messages
-        for placed in messages if talk else ():
-            if talk and placed.message.block:
-                talk.learn(session, placed.message)
         return OpenSession(
             id=session,
             path=file.path,
-            next=int(next_block(messages)[1:]),
+            last=last_time(transcript, max(self._clock(), moment)),
+            size=file.stat.size,
+            newline=file.newline,
+            next=int(written.next_block(messages)[1:]),
             segment=transcript.segment,
             fresh=not messages or messages[-1].segment != transcript.segment,
-            last=last_time(transcript, max(self._clock(), moment)),
-            stat=file.stat,
-            newline=file.newline,
-            whole=not completion(file.text, transcript, file.newline),
+            whole=not written.completion(file.text, transcript, file.newline),
         )
 
-    def _stat(self, path: str) -> FileStat | None:
-        try:
-            return self._reader.stat(path)
-        except VaultMindError:
-            return None
-
     def _log(
-        self,
-        talk: RunningConversation,
-        said: Sequence[tuple[Message, datetime]],
-        moment: datetime,
-        *,
-        new_segment: bool,
-    ) -> Logged:
-        """Write down what is not known yet, and begin a segment first where one is asked for."""
-        self._mend(talk, [message for message, _ in said])
-        fresh: list[tuple[Message, datetime]] = []
-        places: list[MessageRef | int] = []
-        """Where each message stands, or which of the fresh ones it is."""
-        others: dict[str, Message] = {}
-        for message, time in said:
-            place = talk.place(message, others)
-            if isinstance(place, Message) and place.id and place.id in others:
-                places.append(next(n for n, (it, _) in enumerate(fresh) if it.id == place.id))
-            elif isinstance(place, Message):
-                others[place.id] = place
-                places.append(len(fresh))
-                fresh.append((place, time))
-            else:
-                places.append(place)
-        known = len(fresh) < len(said) and any(isinstance(one, MessageRef) for one in places)
-        session = talk.session
-        if new_segment and not said:
-            session = self._current(talk, moment)
-            if session and not session.fresh:
-                self._append(session, self._heading(session, moment))
-        written = self._write(talk, fresh, begins=new_segment and not known)
-        refs = tuple(written[one] if isinstance(one, int) else one for one in places)
-        session = talk.session if said else session
-        last = refs[-1].session if refs else session.id if session else ""
-        segment = session.segment if session and session.id == last else 1
-        return Logged(talk.agent, last, segment, refs, len(written))
+        self, talk: Talk, said: Sequence[Timed], *, new_segment: bool
+    ) -> tuple[tuple[MessageRef, ...], int]:
+        """Write down what is not known yet; return where each message stands, and how many are new.
 
-    def _write(
-        self, talk: RunningConversation, fresh: Sequence[tuple[Message, datetime]], *, begins: bool
-    ) -> list[MessageRef]:
-        """Write messages down, in a session of their own wherever there was a silence."""
-        written: list[MessageRef] = []
-        while rest := fresh[len(written) :]:
-            session = self._current(talk, rest[0][1])
-            if session is None:
-                written.append(self._begin(talk, *rest[0]))
-                begins = False
+        A segment begins first where one is asked for and all of them are new.
+        """
+        fresh: list[Timed] = []
+        places: list[int | str] = []
+        """The number of each message among the fresh ones, else the id by which it is known."""
+        awaited: set[str] = set()
+        for given, moment in said:
+            message, is_known = talk.place(given)
+            if is_known:
+                places.append(message.id)
                 continue
-            text = self._heading(session, rest[0][1]) if begins and not session.fresh else ""
-            begins, taken = False, list[Message]()
-            room = self._limit - (session.stat.size if session.stat else 0)
-            before = last = rest[0][1]
+            places.append(len(fresh))
+            fresh.append((message, moment))
+            if message.id:
+                awaited.add(message.id)
+                talk.known[message.id] = MessageRef(talk.agent, "", "", message.id), message.text
+        repeated = any(isinstance(one, str) and one not in awaited for one in places)
+        new = self._write(talk, fresh, begins=new_segment and not repeated)
+        refs = (new[one] if isinstance(one, int) else talk.known[one][0] for one in places)
+        return tuple(refs), len(new)
+
+    def _write(self, talk: Talk, fresh: Sequence[Timed], *, begins: bool) -> list[MessageRef]:
+        """Write messages down, in a session of their own wherever there was a silence."""
+        refs: list[MessageRef] = []
+        while rest := fresh[len(refs) :]:
+            first = last = before = rest[0][1]
+            session = self._current(talk, first)
+            here = session or OpenSession("", "", first, FREE_BYTES)
+            text = self._heading(here, first) if session and begins and not session.fresh else ""
+            begins, taken, room = False, list[Message](), self.limit - here.size
+            before = here.last
             for message, moment in rest:
-                placed = replace(message, block=f"m{session.next + len(taken)}")
-                one = render_message(placed, session.newline)
+                placed = replace(message, block=f"m{here.next + len(taken)}")
+                placed = placed if session or taken else files.cut(placed, room)
+                is_other_day = (session or taken) and moment.date() != before.date()
+                one = f"### {moment.date()}{here.newline * 2}" if is_other_day else ""
+                one += written.render_message(placed, here.newline)
                 room -= len(one.encode("utf-8", "replace"))
-                if room < 0 or (taken and moment - before >= self._idle):
+                silence = taken and not talk.source and moment - before >= self._idle
+                if silence or (room < 0 and (session or taken)):
                     break
                 text, before, last = text + one, moment, max(last, moment)
                 taken.append(placed)
-            if not taken:  # there is no room in it
+            if session and not taken:  # there is no room in it
                 self._put_aside(talk, session)
                 continue
-            self._append(session, text)
+            if session:
+                self._append(talk, session, text, last)
+            else:
+                session = talk.session = self._begin(talk, text, first, last)
             session.next += len(taken)
-            session.fresh, session.last = False, last
-            written += [talk.learn(session.id, placed) for placed in taken]
-        return written
+            session.fresh, session.last = False, max(last, session.last)
+            refs += [talk.learn(session.id, placed) for placed in taken]
+        return refs
 
     def _heading(self, session: OpenSession, moment: datetime) -> str:
         session.segment, session.fresh = session.segment + 1, True
-        return render_segment(session.segment, iso(moment), session.newline)
+        return written.render_segment(session.segment, iso(moment), session.newline)
 
-    def _append(self, session: OpenSession, text: str) -> None:
-        """Append; what is known of the file is trusted only if it grew by just that."""
-        before = session.stat
-        self._gate.append(session.path, text)
-        after = self._stat(session.path)
-        grown = before and after and after.size == before.size + len(text.encode())
-        session.stat = after if grown else None
+    def _append(
+        self, talk: Talk, session: OpenSession, text: str, last: datetime | None = None
+    ) -> None:
+        """Append to a session; one of an import says that what is new was not looked at yet."""
 
-    def _begin(self, talk: RunningConversation, message: Message, moment: datetime) -> MessageRef:
-        """Write a new session with a message, which is cut where it alone is too large."""
-        message = cut(replace(message, block="m1"), self._limit - FREE_BYTES)
-        agent, caller, day = talk.agent, talk.caller, moment.date().isoformat()
-        for number in range(1, NEW_SESSION_TRIES):
-            session = f"{day}_{numbers_used(self._paths, agent)[day] + number:03d}"
+        def grown(file: FileText | None) -> str:
+            if file is None:
+                raise NotFound("An imported session was deleted a moment ago.", hint="Try again.")
+            whole = file.text + text
+            with suppress(BadArgument):  # a person's front matter, broken
+                whole = remove_property(whole, "consolidated")
+                whole = set_property(whole, "ended", iso(last or session.last))
+            return whole
+
+        session.size += len(text.encode())
+        if talk.source:
+            self._gate.save(session.path, grown, PERSON, "an import grew")
+        else:
+            self._gate.append(session.path, text)
+
+    def _begin(self, talk: Talk, text: str, first: datetime, last: datetime) -> OpenSession:
+        """Write a new session with its first messages; its number was never used before."""
+        agent, caller, day = talk.agent, talk.caller, first.date().isoformat()
+        used = files.numbers_used(self._paths, agent)[day]
+        reason = "an import" if talk.source else "a session begins"
+        for number in range(used + 1, used + NEW_SESSION_TRIES):
+            session = f"{day}_{number:03d}"
             meta = SessionMeta(
                 session,
                 agent,
-                iso(moment),
+                iso(first),
+                ended=iso(last) if talk.source else "",
+                state="ended" if talk.source else "open",
+                topics=(talk.topic,) if talk.topic else (),
+                source=talk.source,
                 conversation=talk.name,
                 device=self._listeners.device,
                 client=mask(caller.client).text if caller.kind == "agent" else "",
                 project=mask(caller.project).text,
             )
-            creation = Creation(render_header(meta) + render_message(message))
-            path = self._paths.session(agent, session)
-            self._gate.save(path, creation.change, caller, "a session begins")
-            if creation.done:
-                talk.session = self._open(agent, session, moment)
-                return talk.learn(session, message)
+            path, is_free, whole = self._paths.session(agent, session), False, render_header(meta)
+
+            def change(file: FileText | None, whole: str = whole + text) -> str | None:
+                nonlocal is_free
+                is_free = file is None
+                return whole if is_free else None
+
+            self._gate.save(path, change, caller, reason)
+            if is_free:
+                return OpenSession(session, path, last, len((whole + text).encode()))
         raise WriteConflict(f"No free session id for {agent!r} on {day}.")
 
-    def _mend(self, talk: RunningConversation, messages: Sequence[Message]) -> None:
+    def _mended(self, talk: Talk, messages: Sequence[Message]) -> Talk:
         """Complete the end of the open session's file, where it needs that."""
         session = talk.session
         if session and not session.whole:
-            change = mending(messages)
+            change = files.mending(messages)
             self._gate.save(session.path, change, talk.caller, "a torn session is mended")
-            talk.session = self._open(talk.agent, session.id, session.last, talk)
+            imported = bool(talk.source)
+            talk.session = self._open(talk.agent, session.id, session.last, imported=imported)
+            for one in self.read(talk.agent, session.id).messages:
+                talk.learn(session.id, one.message)
+        return talk
 
-    def _current(self, talk: RunningConversation, moment: datetime) -> OpenSession | None:
+    def _current(self, talk: Talk, moment: datetime) -> OpenSession | None:
         """Return the session that a message of this moment belongs to, if there is one."""
         session = talk.session
-        if session and session.stat != self._stat(session.path):
-            session = talk.session = self._open(talk.agent, session.id, moment, talk)
-        if session and moment - session.last >= self._idle:
+        if session and not talk.source and moment - session.last >= self._idle:
             self._put_aside(talk, session)
         return talk.session
 
-    def _put_aside(self, talk: RunningConversation, session: OpenSession) -> None:
+    def _put_aside(self, talk: Talk, session: OpenSession) -> None:
         """Have a session ended once the lock is free: until then nothing is added to it."""
-        self._over[talk.agent][session.path] = session.last
         talk.session = None
+        if not talk.source:
+            self._over[talk.agent][session.path] = session.last
 
     # --- without the lock: what takes long -----------------------------------------------
 
@@ -571,21 +548,20 @@ class SessionLog:
         """
         leaves = self._active.read(agent, path, self._clock())
         with self._locks[agent]:
-            for key, talk in list(self._conversations.items()):
-                if talk.session and talk.session.path == path:
-                    del self._conversations[key]
-            if self._stat(path) != leaves.stat:
+            if self._reader.stat(path) != leaves.stat:
                 leaves = self._active.read(agent, path, self._clock())
-            change = self._active.change(leaves, self._clock())
-            active = self._paths.active_context(agent)
             if leaves.body:
+                change, active = self._active.change(leaves, self._clock()), self._paths
                 try:
-                    self._gate.save(active, change, caller, "what a session leaves for the next")
+                    self._gate.save(
+                        active.active_context(agent), change, caller,
+                        "what a session leaves for the next",
+                    )  # fmt: skip
                 except (PathRefused, UnreadableNote) as error:  # it will be the same next time
                     log.warning("the active context was not written: %s", error)
             done = ending(leaves, when, self._listeners.device)
             self._gate.save(path, done, caller, "a session ends")
             ended = not runs(parse_meta(self._reader.read(path).text))
         if ended:
-            self._listeners.ended(agent, session_of(path))
+            self._listeners.ended(agent, files.session_of(path))
         return ended

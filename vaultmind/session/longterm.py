@@ -24,11 +24,11 @@ from vaultmind.session.parts import Dropped, Part, PartName, more_than
 from vaultmind.session.recall import (
     GIVEN_ON,
     ONE_WORD,
-    context_words,
     only_asks,
     says_something,
     telling_terms,
 )
+from vaultmind.session.sentences import context_words
 from vaultmind.tokens import count
 from vaultmind.types import KINDS, Caller, Chunk, Hit, SearchRequest, SearchResponse
 from vaultmind.vault.paths import VaultPaths

@@ -11,19 +11,19 @@ from __future__ import annotations
 import math
 import re
 import threading
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from pathlib import Path
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from vaultmind.heavy import importing
 from vaultmind.index.embed import scale_of
 from vaultmind.index.words.language import detect
-from vaultmind.index.words.terms import Term, fold, index_terms, query_terms, words
+from vaultmind.index.words.terms import Term, fold, index_terms, query_terms
 from vaultmind.ports import Embedder
+from vaultmind.session.sentences import CONTEXT_LANGUAGES as LANGUAGES
+from vaultmind.session.sentences import context_words, small_words
 from vaultmind.tokens import clip, count
 from vaultmind.types import Role
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     Mask = NDArray[np.bool_]
 
-LANGUAGES = ("en", "pl", "ru", "de", "es", "fr")
 K1, B = 1.2, 0.75
 MAX_TERMS, MAX_LANGUAGES = 24, 4
 """Words of a query that are looked for, the rarest; languages they are read in."""
@@ -79,20 +78,6 @@ _ASKS = re.compile(r"[?？؟][\s\"'»”’)\]*_~]*(?:\^[A-Za-z0-9-]+\s*)?$")
 
 
 # --- words --------------------------------------------------------------------------------
-
-
-@cache
-def context_words(language: str) -> dict[str, str]:
-    """Return what stands above and beside the parts of a context; English for other languages."""
-    known = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
-    found: dict[str, str] = known[language if language in known else "en"]
-    return found
-
-
-@cache
-def small_words() -> frozenset[str]:
-    """Return the words of all languages that say nothing in a conversation."""
-    return frozenset(word for code in LANGUAGES for word in words(context_words(code)["small"]))
 
 
 def telling_terms(terms: Sequence[Term]) -> list[Term]:

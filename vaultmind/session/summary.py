@@ -1,41 +1,38 @@
-"""The sliding summary of a conversation: how it is folded and shown, and whether it still holds.
+"""The sliding summary of a conversation: how it is folded, shown and stored.
 
 Each line stands in a message, word for word, whole or as a marked piece. What is folded in is not
 looked at again, so a fold costs the same at any length of a talk. Importance fades with age as a
 power of it: small talk within minutes, decisions and numbers hardly.
+
+Its file has front matter, a heading a kind, a bullet a sentence. A bullet of ours ends in a comment
+that says where it comes from, and in a block id by which it is hidden or erased. What a person
+typed or changed stays as it is, to the byte.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import Any
 
-from vaultmind.session.sentences import (
-    KINDS,
-    MIN_CONTENT,
-    Kind,
-    Sentence,
-    has_number,
-    headings,
-    how_often,
-    read,
-    said,
-    same,
-    sentences,
-    shortened,
-    tell,
-    unmarked,
-)
+from vaultmind.errors import BadArgument
+from vaultmind.session import sentences as reading
+from vaultmind.session.sentences import KINDS, Kind, Sentence, headings, how_often, read
 from vaultmind.session.unkept import keeping, orders_memory, unkept
 from vaultmind.tokens import count
 from vaultmind.types import Message
-from vaultmind.vault.oneline import one_line
-
-if TYPE_CHECKING:
-    pass
+from vaultmind.vault import edits
+from vaultmind.vault.bullets import HEADING, Bullet, bullets, plain, prose
+from vaultmind.vault.nesting import comment
+from vaultmind.vault.oneline import escape, one_line
+from vaultmind.vault.properties import front_matter
 
 __all__ = ["KINDS", "Kind", "keeping", "unkept"]
 
@@ -47,11 +44,9 @@ LONG, GIVEN_BACK, MOST_GIVEN_BACK = 100, 0.01, 0.05
 so that a longer talk has no larger summary; and at most so much."""
 ANSWERS = 0.5
 """Share of a question's content words in a later statement that answers it."""
-TOPICS, TOPIC_SHARE = 8, 0.15
-"""The topic history takes at most so many entries and such a share of the room."""
 WEIGHTS: dict[Kind, float] = {"decision": 4.0, "question": 1.6, "fact": 0.0, "other": 0.0}
-NUMBER, DATE_NUMBER, MORE_NUMBERS, NUMBER_WORD = 1.8, 1.0, 0.2, 0.4
-"""For a number; in a sentence with a date; for each further one up to three; for one in letters."""
+NUMBER, DATE_NUMBER, MORE_NUMBERS = 1.8, 1.0, 0.2
+"""For a number; in a sentence with a date; for each further one up to three."""
 DATE, NAME, NEXT, USER, OPENED = 0.5, 0.35, 0.6, 0.2, 1.0
 """For a date, each name up to three, a plan, what the user says, a decision or number at first."""
 OPENING = 10
@@ -61,7 +56,7 @@ NUMBERS_FADE, PACE = 0.1, 20
 """Exponent of a fact with a number; messages in which one of exponent 1 loses half its weight."""
 HEADER_TOKENS = 4
 """What a message costs besides its words: who speaks."""
-TOPIC = "topic"
+_COMMENT = re.compile(r"%%(\{.*?\})%%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,37 +80,23 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class TopicMark:
-    """A topic the conversation came to, in its most telling words."""
-
-    label: str
-    source: str = ""
-    """The block id of the message that it began with."""
-    at: int = 0
-
-    @property
-    def block(self) -> str:
-        """Return its block id in the summary."""
-        return f"t-{self.source or f'n{self.at}'}"
-
-
-@dataclass(frozen=True, slots=True)
 class Rolling:
-    """The sliding summary of a conversation up to a message."""
+    """The summary of a running conversation."""
 
     session: str = ""
     agent: str = ""
     language: str = "en"
+    """Of the headings, and of most of what is said."""
     updated: str = ""
-    """ISO time of the newest message in it."""
+    """When the newest message in it was said."""
     upto: str = ""
-    """The id of the last message that was folded in, or its block id where it has none."""
+    """Id (block id where it has none) of the newest message in it."""
     messages: int = 0
-    """How many messages were folded in."""
+    """How many messages are in it."""
     lines: tuple[Line, ...] = ()
-    topics: tuple[TopicMark, ...] = ()
+    """By kind, in each kind as they were said."""
     notes: tuple[str, ...] = ()
-    """What a person wrote into the file besides bullets, line by line."""
+    """A person's own text that stands in no bullet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +115,8 @@ class Window:
     """The last few."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """A line, and its sentence as read."""
-
-    line: Line
-    sentence: Sentence
+_Read = tuple[Line, Sentence]
+"""A line, and its sentence as read."""
 
 
 # --- folding ------------------------------------------------------------------------------
@@ -167,11 +144,7 @@ def unfolded(messages: Sequence[Message], upto: str) -> Sequence[Message]:
 
 
 def fold(
-    earlier: Rolling,
-    messages: Sequence[Message],
-    max_tokens: int = 500,
-    language: str = "",
-    topics: Sequence[TopicMark] = (),
+    earlier: Rolling, messages: Sequence[Message], max_tokens: int = 500, language: str = ""
 ) -> Rolling:
     """Return the summary with some more messages in it, of at most `max_tokens` tokens.
 
@@ -180,38 +153,42 @@ def fold(
     than the tokens allow. `language` is that of the headings and of stems; empty: as before.
     """
     language = language or earlier.language
-    old = [_Read(line, read(unmarked(line.text), language)) for line in earlier.lines]
-    kept = keeping(messages)
-    new = list(_read_lines(kept, earlier.messages, language, [one.sentence for one in old]))
+    old = [(line, read(reading.unmarked(line.text), language)) for line in earlier.lines]
+    new = _read_lines(keeping(messages), earlier.messages, language, [one for _, one in old])
     lines = _merged([one for one in old if not _is_answered(one, new)], new)
-    now, last = earlier.messages + len(messages), messages[-1] if messages else None
+    last = messages[-1] if messages else None
     whole = replace(
         earlier,
         language=language,
         updated=(last.time if last else "") or earlier.updated,
         upto=(last.id or last.block) if last else earlier.upto,
-        messages=now,
+        messages=earlier.messages + len(messages),
         lines=ordered(lines),
-        topics=_history((*earlier.topics, *topics), max_tokens),
     )
-    return _packed(whole, max_tokens)
+    given_back = GIVEN_BACK * math.log2(max(1.0, whole.messages / LONG))
+    room = int(max_tokens * (1 - min(MOST_GIVEN_BACK, given_back)))
+    if tokens_of(whole) <= room:
+        return whole
+    aged = tuple(_aged(one, whole.messages) for one in whole.lines)
+    return _trimmed(replace(whole, lines=aged), room)
 
 
 def _read_lines(
     messages: Sequence[Message], before: int, language: str, known: Sequence[Sentence] = ()
-) -> Iterator[_Read]:
-    """Yield the sentences of messages that may be recalled, weighed among all that is known."""
+) -> list[_Read]:
+    """Return the sentences of messages that may be recalled, weighed among all that is known."""
     placed: list[tuple[Message, int, int, Sentence]] = []
     speakers = frozenset(name for one in messages for name in one.speaker.split())
     for at, message in enumerate(messages, before + 1):
         if is_spoken(message):
-            texts = [one for one in sentences(message.text) if not orders_memory(one)]
+            texts = [one for one in reading.sentences(message.text) if not orders_memory(one)]
             for number, text in _with_questions(texts, language):
                 placed.append((message, at, number, read(text, language, speakers)))
-    telling = tell([*known, *(sentence for *_, sentence in placed)])[len(known) :]
+    telling = reading.tell([*known, *(sentence for *_, sentence in placed)])[len(known) :]
+    found = []
     for (message, at, number, sentence), share in zip(placed, telling, strict=True):
         line = Line(
-            text=shortened(sentence.text, LINE_TOKENS),
+            text=reading.shortened(sentence.text, LINE_TOKENS),
             kind=sentence.kind,
             block=f"{message.block or f'n{at}'}-{number}",
             source=message.block,
@@ -219,7 +196,8 @@ def _read_lines(
             weight=_weight(sentence, at, user=message.role == "user", telling=share),
             speaker=message.speaker or message.role,
         )
-        yield _Read(line, sentence)
+        found.append((line, sentence))
+    return found
 
 
 def is_spoken(message: Message) -> bool:
@@ -236,7 +214,7 @@ def _with_questions(texts: Sequence[str], language: str) -> Iterator[tuple[int, 
         number += 1
         if number < len(texts) and read(text, language).asks:
             after, pair = read(texts[number], language), f"{text} {texts[number]}"
-            points = after.is_open and not after.asks and len(after.stems) <= MIN_CONTENT
+            points = after.is_open and not after.asks and len(after.stems) <= reading.MIN_CONTENT
             if points and count(pair) <= LINE_TOKENS:
                 text, number = pair, number + 1
         yield first, text
@@ -248,15 +226,12 @@ def _weight(sentence: Sentence, at: int, *, user: bool, telling: float) -> float
     `telling` is its share, from 0 to 1, of what words alone can tell.
     """
     kind, numbers = sentence.kind, len(sentence.numbers)
-    dates = how_often(sentence.folded, "date")
-    total = WEIGHTS[kind] + telling + DATE * min(1, dates) + NAME * min(3, len(sentence.names))
+    dates = min(1, how_often(sentence.folded, "date"))
+    total = WEIGHTS[kind] + telling + DATE * dates + NAME * min(3, len(sentence.names))
     if numbers:
         total += (DATE_NUMBER if dates else NUMBER) + MORE_NUMBERS * min(3, numbers - 1)
-    else:
-        total += NUMBER_WORD * min(1, how_often(sentence.folded, "number"))
-    total += NEXT * said(sentence.folded, "next") + USER * user
-    if at <= OPENING and (kind == "decision" or numbers):
-        total += OPENED
+    total += NEXT * reading.said(sentence.folded, "next") + USER * user
+    total += OPENED * (at <= OPENING and (kind == "decision" or numbers > 0))
     return round(total, 3)
 
 
@@ -266,70 +241,50 @@ def faded(line: Line, now: int) -> float:
         return math.inf
     if line.kind == "decision" and line.at <= OPENING:
         return line.weight
-    counts = line.kind == "fact" and has_number(line.text)
+    counts = line.kind == "fact" and reading.has_number(line.text)
     exponent = NUMBERS_FADE if counts else FADES[line.kind]
     return line.weight / math.pow(1 + max(0, now - line.at) / PACE, exponent)
 
 
 def _is_answered(one: _Read, later: Sequence[_Read]) -> bool:
     """Tell whether a question was answered: by a reply at once, or by a statement about it."""
-    if one.line.kind != "question" or one.line.own:
+    line, asked = one
+    if line.kind != "question" or line.own:
         return False
-    after = [o for o in later if o.line.at > one.line.at and not o.sentence.asks]
-    replies = [o for o in after if o.line.at == one.line.at + 1]
-    if one.sentence.asks and replies and not any(o.sentence.puts_off for o in replies):
+    after = [(o, read_) for o, read_ in later if o.at > line.at and not read_.asks]
+    replies = [read_ for o, read_ in after if o.at == line.at + 1]
+    if asked.asks and replies and not any(one.puts_off for one in replies):
         return True
-    wanted = set(one.sentence.stems)
+    wanted = set(asked.stems)
     enough = max(2.0, ANSWERS * len(wanted))
-    return any(
-        len(wanted & set(o.sentence.stems)) >= enough for o in after if not o.sentence.puts_off
-    )
+    return any(len(wanted & set(o.stems)) >= enough for _, o in after if not o.puts_off)
 
 
 def lines_of(messages: Sequence[Message], before: int, language: str) -> list[Line]:
     """Return every sentence that says something of the messages after the first `before`."""
-    return _merged((), list(_read_lines(keeping(messages), before, language)))
+    return _merged((), _read_lines(keeping(messages), before, language))
 
 
 def _merged(old: Sequence[_Read], new: Sequence[_Read]) -> list[Line]:
     """Return old lines and new, without small talk, questions answered at once and repetitions."""
     kept = list(old)
-    for one in new:
-        if one.sentence.is_small_talk or _is_answered(one, new):
+    for line, sentence in new:
+        if sentence.is_small_talk or _is_answered((line, sentence), new):
             continue
-        twin = next((i for i, other in enumerate(kept) if same(other.sentence, one.sentence)), -1)
+        twin = next((i for i, (_, o) in enumerate(kept) if reading.same(o, sentence)), -1)
         if twin < 0:
-            kept.append(one)
-        elif not (line := kept[twin].line).own:
-            heavier = replace(line, weight=max(line.weight, one.line.weight))
-            kept[twin] = replace(kept[twin], line=heavier)
-    return [one.line for one in kept]
-
-
-def _history(topics: Iterable[TopicMark], max_tokens: int) -> tuple[TopicMark, ...]:
-    """Return the newest topics that fit their share of the room, a label once in a row."""
-    runs = groupby((one for one in topics if one.label), key=lambda one: one.label)
-    kept = [next(run) for _, run in runs][-TOPICS:]
-    while kept and sum(count(f"- {one.label}\n") for one in kept) > TOPIC_SHARE * max_tokens:
-        kept.pop(0)
-    return tuple(kept)
-
-
-def _packed(rolling: Rolling, max_tokens: int) -> Rolling:
-    """Return the summary within its room: old lines cut, then the least important dropped."""
-    given_back = GIVEN_BACK * math.log2(max(1.0, rolling.messages / LONG))
-    room = int(max_tokens * (1 - min(MOST_GIVEN_BACK, given_back)))
-    if tokens_of(rolling) > room:
-        aged = tuple(_aged(one, rolling.messages) for one in rolling.lines)
-        rolling = _trimmed(replace(rolling, lines=aged), room)
-    return rolling
+            kept.append((line, sentence))
+        elif not (known := kept[twin][0]).own:
+            heavier = replace(known, weight=max(known.weight, line.weight))
+            kept[twin] = (heavier, kept[twin][1])
+    return [line for line, _ in kept]
 
 
 def _aged(line: Line, now: int) -> Line:
     """Return an old line cut to what it is about; no cut for a few words, which are its point."""
     if line.own or now - line.at < OLD or count(line.text) <= OLD_LINE_TOKENS * 1.3:
         return line
-    return replace(line, text=shortened(line.text, OLD_LINE_TOKENS))
+    return replace(line, text=reading.shortened(line.text, OLD_LINE_TOKENS))
 
 
 def _trimmed(
@@ -337,17 +292,15 @@ def _trimmed(
 ) -> Rolling:
     """Return the summary with as many of its most important lines as there is room for."""
     costs = {line: count(f"- {_item(line, named=speakers)}\n") for line in rolling.lines}
-    ranked = sorted(rolling.lines, key=lambda one: (-faded(one, rolling.messages), -one.at))
     left = room - count(shown(rolling, speakers=speakers)) + sum(costs.values())
     kept: list[Line] = []
-    for line in ranked:
+    for line in sorted(rolling.lines, key=lambda one: (-faded(one, rolling.messages), -one.at)):
         if costs[line] <= left or (line.own and keeps_own):
             kept.append(line)
             left -= costs[line]
     while True:
         there = set(kept)
-        lines = tuple(one for one in rolling.lines if one in there)
-        rolling = replace(rolling, lines=lines)
+        rolling = replace(rolling, lines=tuple(one for one in rolling.lines if one in there))
         fits = count(shown(rolling, speakers=speakers)) <= room
         if fits or not kept or (kept[-1].own and keeps_own):
             return rolling
@@ -375,15 +328,11 @@ def shown(rolling: Rolling, max_tokens: int | None = None, *, speakers: bool = F
         section_text(titles[kind], [_item(line, named=named) for line in lines])
         for kind, lines in groupby(ordered(rolling.lines), key=lambda one: one.kind)
     ]
-    if rolling.topics:
-        sections.append(section_text(titles[TOPIC], [one.label for one in rolling.topics]))
     return "\n\n".join([*sections, *(["\n".join(rolling.notes)] if rolling.notes else [])])
 
 
 def fitting(rolling: Rolling, max_tokens: int, *, speakers: bool = False) -> Rolling:
-    """Return what of a summary fits: without topics first, then the least important lines."""
-    while rolling.topics and count(shown(rolling, speakers=speakers)) > max_tokens:
-        rolling = replace(rolling, topics=rolling.topics[1:])
+    """Return what of a summary fits: without the least important lines, then a person's notes."""
     if count(shown(rolling, speakers=speakers)) > max_tokens:
         rolling = _trimmed(rolling, max_tokens, speakers=speakers, keeps_own=False)
     while rolling.notes and count(shown(rolling, speakers=speakers)) > max_tokens:
@@ -398,22 +347,8 @@ def tokens_of(rolling: Rolling) -> int:
 
 def visible(rolling: Rolling, hides: Callable[[str], bool]) -> Rolling:
     """Return the summary without what comes from hidden messages, by their block ids."""
-    gone = [one.block for one in rolling.lines if one.source and hides(one.source)]
-    gone += [one.block for one in rolling.topics if one.source and hides(one.source)]
-    return _less(rolling, gone, own=True)
-
-
-def without(rolling: Rolling, blocks: Collection[str]) -> Rolling:
-    """Return the summary without some lines and topics of ours."""
-    return _less(rolling, blocks, own=False)
-
-
-def _less(rolling: Rolling, blocks: Collection[str], *, own: bool) -> Rolling:
-    if not blocks:
-        return rolling
-    lines = tuple(o for o in rolling.lines if o.block not in blocks or (o.own and not own))
-    topics = tuple(one for one in rolling.topics if one.block not in blocks)
-    return replace(rolling, lines=lines, topics=topics)
+    kept = (one for one in rolling.lines if not (one.source and hides(one.source)))
+    return replace(rolling, lines=tuple(kept))
 
 
 def _item(line: Line, *, named: bool) -> str:
@@ -425,35 +360,158 @@ def section_text(title: str, items: Iterable[str]) -> str:
     return "\n".join([f"## {title}", *(f"- {item}" for item in items)])
 
 
-# --- whether it is still said -------------------------------------------------------------
+def still_said(rolling: Rolling, messages: Sequence[Message]) -> Rolling:
+    """Return the summary without those of our lines that no message says any more.
 
-
-def astray(rolling: Rolling, messages: Sequence[Message]) -> frozenset[str]:
-    """Return the block ids of our lines and topics that no message says any more.
-
-    A line's own message must say it, word for word; the words of a topic must be said somewhere. A
-    person may take words out of the session's file, or ask later that something be not kept.
+    A line's own message must say it, word for word. A person may take words out of the session's
+    file, or ask later that something be not kept.
     """
-    if rolling.lines or rolling.topics:
-        messages = keeping(messages)
-    texts = {one.block: one.text for one in messages if one.block and one.text}
-    gone = {
-        one.block for one in rolling.lines if not one.own and one.block and not _is_said(one, texts)
-    }
-    everything = "\n".join(one.text for one in messages).casefold() if rolling.topics else ""
-    gone |= {
-        one.block
-        for one in rolling.topics
-        if not all(word in everything for word in one.label.casefold().split(", "))
-    }
-    return frozenset(gone)
+    kept = keeping(messages) if rolling.lines else ()
+    texts = {one.block: one.text for one in kept if one.block and one.text}
+    lines = tuple(one for one in rolling.lines if one.own or not one.block or _is_said(one, texts))
+    return replace(rolling, lines=lines)
 
 
-def _is_said(line: Line, texts: Mapping[str, str]) -> bool:
-    words, text = unmarked(line.text), texts.get(line.source, "")
+def _is_said(line: Line, texts: dict[str, str]) -> bool:
+    words, text = reading.unmarked(line.text), texts.get(line.source, "")
     return words in text or _close(words) in _close(text)
 
 
 def _close(text: str) -> str:
     """Return a text by which two are compared however their lines and spaces fall."""
     return "".join(one_line(text).split())
+
+
+# --- the file -----------------------------------------------------------------------------
+
+
+def source_bullet(line: Line) -> str:
+    """Return what follows a bullet's mark: the words, where they come from, the block id.
+
+    A number tells whether a person has changed the words since.
+    """
+    known = {"from": line.source, "at": line.at, "by": line.speaker, "w": line.weight}
+    return f"{escape(line.text)} {comment(known | {'c': _check(line.text)})} ^{line.block}"
+
+
+def _check(text: str) -> int:
+    return zlib.crc32(text.encode()) & 0xFFFF
+
+
+def parse_rolling(text: str) -> Rolling:
+    """Return what a summary's file says, however it was edited; never raises."""
+    found = front_matter(text)
+    values = found.properties if found else {}
+    placed = _placed_in(text)
+    spans = [(bullet.start, bullet.end) for _, bullet in placed]
+    notes = []
+    for start, end, line in prose(text):
+        inside = any(first <= start < last or first < end <= last for first, last in spans)
+        if not inside and not _opened_by(line) and (note := plain(line)[0]):
+            notes.append(note)
+    return Rolling(
+        session=_text(values.get("session")),
+        agent=_text(values.get("agent")),
+        language=_text(values.get("language")) or "en",
+        updated=_text(values.get("updated")),
+        upto=_text(values.get("upto")),
+        messages=int(_number(values.get("messages"), 2**32)),
+        lines=ordered(line for line, _ in placed),
+        notes=tuple(notes),
+    )
+
+
+def rewritten(text: str, rolling: Rolling) -> str:
+    """Return a summary's file with the summary as it is now; an empty text gives a new file."""
+    values: dict[str, str | int] = {
+        "session": rolling.session,
+        "agent": rolling.agent,
+        "language": rolling.language,
+        "updated": rolling.updated,
+        "upto": rolling.upto,
+        "messages": rolling.messages,
+        "tokens": tokens_of(rolling),
+    }
+    with suppress(BadArgument):  # a person's front matter, broken
+        for key, value in values.items():
+            text = edits.set_property(text, key, value)
+    wanted = {one.block: one for one in rolling.lines if not one.own}
+    for line, bullet in reversed(_placed_in(text)):
+        new = wanted.pop(line.block, None)
+        if line.own or new == line:
+            continue
+        if new is None:
+            text = edits.delete_lines(text, bullet.start, bullet.end)
+        else:
+            text = f"{text[: bullet.start]}- {source_bullet(new)}{text[bullet.end :]}"
+    for kind, lines in groupby(ordered(wanted.values()), key=lambda one: one.kind):
+        items = edits.newline_of(text).join(f"- {source_bullet(one)}" for one in lines)
+        text = _with_bullets(text, kind, items, rolling.language)
+    return text
+
+
+def _placed_in(text: str) -> list[tuple[Line, Bullet]]:
+    """Return every bullet under one of our headings or with our comment."""
+    found: list[tuple[Line, Bullet]] = []
+    taken: set[str] = set()
+    for bullet in bullets(text):
+        kind, known = _section_of(bullet.heading), _known(bullet)
+        if not kind and not known:
+            continue
+        ours = bullet.block and bullet.block not in taken and known.get("c") == _check(bullet.text)
+        taken.add(bullet.block)
+        source, at = _text(known.get("from")), int(_number(known.get("at"), 2**32))
+        line = Line(bullet.text, kind or "other", bullet.block, source, at, own=True)
+        if ours and kind:
+            weight, speaker = _number(known.get("w"), 10**3), _text(known.get("by"))
+            line = replace(line, own=False, weight=weight, speaker=speaker)
+        found.append((line, bullet))
+    return found
+
+
+def _known(bullet: Bullet) -> dict[str, Any]:
+    """Return what our comment in a bullet says; nothing where there is none."""
+    match = _COMMENT.search(bullet.raw)
+    try:
+        known = json.loads(match[1]) if match else {}
+    except (ValueError, RecursionError):
+        return {}
+    return known if isinstance(known, dict) and "c" in known else {}
+
+
+@lru_cache(maxsize=512)
+def _section_of(heading: str) -> Kind | None:
+    """Return which of our sections a heading opens, in whatever language."""
+    told = heading.strip().casefold()
+    named = ((headings(code)[kind], kind) for code in reading.LANGUAGES for kind in KINDS)
+    return next((kind for title, kind in named if title.casefold() == told), None)
+
+
+def _opened_by(line: str) -> Kind | None:
+    """Return which of our sections a line of the file opens."""
+    title = HEADING.match(line)
+    return _section_of(plain(title.group(1))[0]) if title else None
+
+
+def _text(value: object) -> str:
+    return str(value).strip() if isinstance(value, (str, int, float)) else ""
+
+
+def _number(value: object, most: int) -> float:
+    return value if isinstance(value, (int, float)) and 0 <= value < most else 0
+
+
+def _with_bullets(text: str, kind: Kind, lines: str, language: str) -> str:
+    """Return the text with bullets at the end of a section; the section is made if it lacks."""
+    last = [one.end for _, one in _placed_in(text) if _section_of(one.heading) == kind]
+    if last:
+        return edits.insert_line_after(text, max(last), lines)
+    newline = edits.newline_of(text)
+    section = f"## {headings(language)[kind]}{newline}{newline}{lines}"
+    opened = ((start, _opened_by(line)) for start, _, line in prose(text))
+    after = KINDS[KINDS.index(kind) + 1 :]
+    if (at := next((start for start, known in opened if known in after), None)) is not None:
+        return edits.insert_line_before(text, at, f"{section}{newline}")
+    ended = edits.end_line(text)
+    gap = "" if not ended or ended.endswith(newline * 2) else newline
+    return f"{ended}{gap}{section}{newline}"

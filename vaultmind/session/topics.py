@@ -17,8 +17,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from vaultmind.session.sentences import Counts, label, label_words, read, said, stemmed
-from vaultmind.session.summary import TopicMark
+from vaultmind.index.words.stopwords import BY_LANGUAGE
+from vaultmind.index.words.terms import words
+from vaultmind.session.sentences import CAPITAL_NOUNS, read, said, small_words, stemmed
 from vaultmind.types import Message
 from vaultmind.vault.files import Change, FileText
 from vaultmind.vault.transcript import parse_session
@@ -37,11 +38,17 @@ LEAST_SPREAD = 0.1
 """A conversation all of one subject would find a change in every shade of it."""
 MIN_STEMS, KEPT_STEMS = 3, 120
 """Content words of a message that says something; stems of a topic that are kept."""
+LABEL_WORDS, NAME_COUNTS = 3, 1.5
+"""Words of a label, and what a name counts among them, other words counting 1."""
 PAUSE_SECONDS = 1800.0
+HEADING = re.compile(r"^## (?![ \t]*Segment[ \t]+\d)([^\r\n]*\S)", re.MULTILINE)
+"""A topic's heading in a session's file."""
 _LIKE_SEGMENT = re.compile(r"Segment +\d+")
+Counts = dict[str, float]
+"""How often each stem was said."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Topic:
     """A topic while it runs."""
 
@@ -58,91 +65,125 @@ class Topic:
     forms: dict[str, str] = field(default_factory=dict)
     """Each stem as it was written."""
 
+    def take(self, other: Topic, moves: float) -> None:
+        """Move some of the way towards another topic, whose messages are taken."""
+        self.said += other.said
+        self.near = _unit(_kept(_sum(self.near, other.near, 1 - moves, moves)))
+        self.counts = _kept(_sum(self.counts, other.counts))
+        forms = other.forms | self.forms
+        self.forms = {stem: forms.get(stem, stem) for stem in self.counts}
 
-@dataclass(frozen=True, slots=True)
-class Running:
-    """Where a conversation stands: its topic, the one it may be turning to, what is usual."""
+    def far_from(self, other: Topic) -> float:
+        """Return how far the words of two topics are apart, from 0 to 1."""
+        return 1 - sum(often * other.near.get(stem, 0.0) for stem, often in self.near.items())
+
+
+@dataclass(slots=True)
+class Topics:
+    """Hears a conversation, message by message: its topic, and the one it may be turning to."""
 
     topic: Topic = field(default_factory=Topic)
     doubt: Topic | None = None
-    before: Counts = field(default_factory=dict)
-    """Stems of the topics before; speakers' names without end: what is always said labels none."""
     messages: int = 0
-    heard: int = 0
+    _before: Counts = field(default_factory=dict)
+    """Stems of the topics before; speakers' names without end: what is always said labels none."""
+    _heard: int = 0
     """Messages that say something."""
-    mean: float = 0.4
-    variance: float = 0.01
-    last: str = ""
+    _mean: float = 0.4
+    _variance: float = 0.01
+    _last: str = ""
     """Time of the newest message."""
 
+    def hear(self, message: Message, language: str = "en") -> bool:
+        """Take the next message; return whether a topic began.
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What a message did. `ended` is the topic it ended, `began` the new one; None: no change."""
+        It did so with `topic.source`, which is this message or one shortly before it: the doubt
+        must be confirmed.
+        """
+        self.messages += 1
+        if message.role not in ("user", "assistant") or message.asked or message.erased:
+            return False
+        paused = _paused(self._last, message.time)
+        self._last = message.time or self._last
+        for stem, _ in stemmed(message.speaker, language):
+            self._before[stem] = math.inf
+        often = Counter(stem for stem, _ in stemmed(message.text, language))
+        if paused and (len(often) < MIN_STEMS or not self.topic.said):
+            return self._turn(Topic(message.block, self.messages))
+        if len(often) < MIN_STEMS:
+            return False
+        counts, forms = _label_words(message.text, language)
+        heard = Topic(message.block, self.messages, 1, _unit(dict(often)), counts, forms)
+        if not self.topic.said:
+            if self.topic.at:  # it began with a message that says nothing
+                heard.source, heard.at = self.topic.source, self.topic.at
+            self.topic, self._heard = heard, self._heard + 1
+            return False
+        folded = read(message.text, language).folded
+        eases = said(folded, "greeting") or said(folded, "aside")
+        return self._step(heard, EASED if eases else 0.0)
 
-    running: Running
-    ended: TopicMark | None = None
-    began: Topic | None = None
+    def label(self) -> str:
+        """Return the topic's most telling words: said often in it, and seldom in those before."""
+        worth = {
+            stem: often * often / (1 + math.sqrt(self._before.get(stem, 0.0)))
+            for stem, often in self.topic.counts.items()
+        }
+        ranked = sorted(filter(worth.__getitem__, worth), key=lambda stem: (-worth[stem], stem))
+        forms = self.topic.forms
+        return ", ".join(forms.get(stem, stem) for stem in ranked[:LABEL_WORDS])
+
+    def _step(self, heard: Topic, ease: float) -> bool:
+        """Take a message that says something; return whether a topic began."""
+        mean, spread = self._mean, max(LEAST_SPREAD, math.sqrt(self._variance))
+        distance = self.topic.far_from(heard)
+        rate, off = max(1 / (self._heard + 1), LEARNS), distance - mean
+        self._heard += 1
+        self._mean += rate * off
+        self._variance = (1 - rate) * (self._variance + rate * off * off)
+        if self.doubt is None:
+            if self.topic.said >= FEWEST and distance > mean + (FAR - ease) * spread:
+                self.doubt = heard
+            else:
+                self.topic.take(heard, MOVES)
+            return False
+        before = replace(self.doubt)
+        self.doubt.take(heard, DOUBT_MOVES)
+        if self.topic.far_from(self.doubt) > mean + (STILL_FAR - ease) * spread:
+            return self.doubt.said >= CONFIRMED and self._turn(self.doubt)
+        self.topic.take(before, MOVES)
+        self.topic.take(heard, MOVES)
+        self.doubt = None
+        return False
+
+    def _turn(self, topic: Topic) -> bool:
+        self._before = _kept(_sum(self._before, self.topic.counts))
+        self.topic, self.doubt = topic, None
+        return True
 
 
-def hear(running: Running, message: Message, language: str = "en") -> Step:
-    """Return where a conversation stands after a message.
-
-    A topic that changes did so with the message `began.source`, which is this one or one shortly
-    before it: the doubt must be confirmed.
-    """
-    number, text = running.messages + 1, message.text
-    running = replace(running, messages=number)
-    if message.role not in ("user", "assistant") or message.asked or message.erased:
-        return Step(running)
-    paused = _paused(running.last, message.time)
-    names = {stem: math.inf for stem, _ in stemmed(message.speaker, language)}
-    before = running.before if names.items() <= running.before.items() else running.before | names
-    running = replace(running, last=message.time or running.last, before=before)
-    often = Counter(stem for stem, _ in stemmed(text, language))
-    if paused and (len(often) < MIN_STEMS or not running.topic.said):
-        return turn(running, message.block, number)
-    if len(often) < MIN_STEMS:
-        return Step(running)
-    counts, forms = label_words(text, language)
-    heard = Topic(message.block, number, 1, _unit(dict(often)), counts, forms)
-    if not running.topic.said:
-        start = replace(heard, source=running.topic.source, at=running.topic.at)
-        topic = start if running.topic.at else heard
-        return Step(replace(running, topic=topic, heard=running.heard + 1))
-    folded = read(text, language).folded
-    eases = said(folded, "greeting") or said(folded, "aside")
-    return _step(running, heard, EASED if eases else 0.0)
-
-
-def turn(running: Running, source: str, at: int) -> Step:
-    """Return the step with which a topic begins with a message, whatever its words."""
-    return _turned(running, Topic(source, at))
-
-
-def mark_of(topic: Topic, before: Counts | None = None) -> TopicMark:
-    """Return a topic by its most telling words: said often in it, seldom in those before."""
-    return TopicMark(label(topic.counts, topic.forms, before or {}), topic.source, topic.at)
-
-
-def heading(mark: TopicMark, newline: str = "\n") -> str:
+def heading(label: str, newline: str = "\n") -> str:
     """Return the heading that starts a topic in the session's file, and a blank line."""
-    title = " ".join(mark.label.replace("%", " ").replace("#", " ").split())
+    title = " ".join(label.replace("%", " ").replace("#", " ").split())
     title += " ·" if _LIKE_SEGMENT.fullmatch(title) else ""
     return f"## {title}{newline}{newline}" if title else ""
 
 
-def with_headings(marks: Sequence[TopicMark]) -> Change:
-    """Return the change that puts a heading before the message that each topic began with."""
+def with_headings(begun: Sequence[tuple[str, str]]) -> Change:
+    """Return the change that puts a heading before the message that each topic began with.
+
+    What stands before the last heading in the file was given its own, by an earlier process.
+    """
 
     def change(file: FileText | None) -> str | None:
         if file is None:
             return None
         text = file.text
+        last = max((match.start() for match in HEADING.finditer(text)), default=0)
         starts = {one.message.block: one.start for one in parse_session(text).messages}
-        there = {starts[one.source]: one for one in marks if one.source in starts}
-        for start, mark in sorted(there.items(), reverse=True):
-            before, title = text[:start], heading(mark, file.newline)
+        placed = [(starts[at], label) for at, label in begun if starts.get(at, 0) > last]
+        for start, label in sorted(placed, reverse=True):
+            before, title = text[:start], heading(label, file.newline)
             if title and not before.rstrip().rpartition("\n")[2].startswith("#"):
                 gap = "" if before.endswith(file.newline * 2) else file.newline
                 text = f"{before}{gap}{title}{text[start:]}"
@@ -151,54 +192,26 @@ def with_headings(marks: Sequence[TopicMark]) -> Change:
     return change
 
 
-def _step(running: Running, heard: Topic, ease: float) -> Step:
-    """Return where a conversation stands after a message that says something."""
-    spread = max(LEAST_SPREAD, math.sqrt(running.variance))
-    distance = _between(running.topic, heard)
-    rate, off = max(1 / (running.heard + 1), LEARNS), distance - running.mean
-    learned = replace(
-        running,
-        heard=running.heard + 1,
-        mean=running.mean + rate * off,
-        variance=(1 - rate) * (running.variance + rate * off * off),
+def _label_words(text: str, language: str) -> tuple[Counts, dict[str, str]]:
+    """Return how often a text says each stem that may stand in a label, and how it is written."""
+    names = set(read(text, language).names)
+    counts: Counts = {}
+    forms: dict[str, str] = {}
+    for stem, form in stemmed(text, language):
+        if form.isalpha() and not _is_common(form):
+            counts[stem] = counts.get(stem, 0.0) + (NAME_COUNTS if form in names else 1.0)
+            opens = form.istitle() and form not in names and language not in CAPITAL_NOUNS
+            forms.setdefault(stem, form.lower() if opens else form)
+    return counts, forms
+
+
+def _is_common(form: str) -> bool:
+    """Tell whether a word labels no topic, as "ms" does not, where "AI" does."""
+    short = len(form) < (2 if form.isupper() else LABEL_WORDS)
+    return short or any(
+        word in small_words() or any(word in BY_LANGUAGE[code] for code in ("en", "pl", "ru"))
+        for word in words(form)
     )
-    topic, doubt = running.topic, running.doubt
-    if doubt is not None:
-        doubt = _joined(doubt, heard, DOUBT_MOVES)
-        if _between(topic, doubt) > running.mean + (STILL_FAR - ease) * spread:
-            if doubt.said >= CONFIRMED:
-                return _turned(learned, doubt)
-            return Step(replace(learned, doubt=doubt))
-        topic = _joined(topic, running.doubt or doubt, MOVES)
-    elif topic.said >= FEWEST and distance > running.mean + (FAR - ease) * spread:
-        return Step(replace(learned, doubt=heard))
-    return Step(replace(learned, topic=_joined(topic, heard, MOVES), doubt=None))
-
-
-def _turned(running: Running, topic: Topic) -> Step:
-    old = running.topic
-    before = _kept(_sum(running.before, old.counts))
-    after = replace(running, topic=topic, doubt=None, before=before)
-    return Step(after, mark_of(old, running.before) if old.said else None, topic)
-
-
-def _joined(topic: Topic, other: Topic, moves: float) -> Topic:
-    """Return a topic moved some of the way towards another, whose messages it takes."""
-    near = _sum(topic.near, other.near, 1 - moves, moves)
-    counts = _kept(_sum(topic.counts, other.counts))
-    forms = other.forms | topic.forms
-    return replace(
-        topic,
-        said=topic.said + other.said,
-        near=_unit(_kept(near)),
-        counts=counts,
-        forms={stem: forms.get(stem, stem) for stem in counts},
-    )
-
-
-def _between(one: Topic, other: Topic) -> float:
-    """Return how far the words of two topics are apart, from 0 to 1."""
-    return 1 - sum(often * other.near.get(stem, 0.0) for stem, often in one.near.items())
 
 
 def _paused(last: str, time: str) -> bool:
@@ -218,8 +231,7 @@ def _sum(one: Counts, other: Counts, share: float = 1.0, of_other: float = 1.0) 
 
 def _kept(counts: Counts) -> Counts:
     """Return the counts, the rarest dropped where there are too many."""
-    ranked = sorted(counts, key=lambda stem: (-counts[stem], stem))
-    return {stem: counts[stem] for stem in ranked[:KEPT_STEMS]}
+    return dict(Counter(counts).most_common(KEPT_STEMS))
 
 
 def _unit(counts: Counts) -> Counts:

@@ -15,10 +15,10 @@ import os
 import re
 import stat
 from collections.abc import Iterator, MutableMapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.session.files import TOOL_CHARS, beginning, iso, parse_time
@@ -35,10 +35,11 @@ CALLED = "(called)"
 """The text of a tool's call; its name stands where a speaker's does."""
 NOT_SAID = ("isSidechain", "isMeta", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 """A line with one of these was said by nobody, or not in this conversation."""
-_ASIDE = (
-    "system-reminder|ide_opened_file|ide_selection|local-command-caveat|user-prompt-submit-hook"
+_ASIDES = re.compile(
+    r"<(system-reminder|ide_opened_file|ide_selection|local-command-caveat"
+    r"|user-prompt-submit-hook)>.*?</\1>",
+    re.DOTALL,
 )
-_ASIDES = re.compile(rf"<({_ASIDE})>.*?</\1>", re.DOTALL)
 _LOCAL = re.compile(
     r"\s*<(local-command-std(out|err)|bash-(input|std(out|err))|task-notification|tick)\b"
 )
@@ -47,29 +48,15 @@ _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _EMPTY = frozenset({"", "(no content)", "No response requested."})
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Which file was read, and how far; another file at the same path is read from its start."""
 
-    file: tuple[int, int] = (0, 0)
-    """Device and inode."""
+    device: int = 0
+    inode: int = 0
     offset: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
-    """Whole lines that were read, and where to go on."""
-
-    lines: tuple[bytes, ...]
-    place: Place
-    more: bool = False
-    """Whether there was more than might be read at once."""
-    anew: bool = False
-    """Whether it was read from its start: the first time, or since it is another file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """What a line says."""
 
     messages: tuple[Message, ...] = ()
@@ -87,26 +74,27 @@ def check_transcript(path: str) -> Path:
     return found
 
 
-def read_on(path: Path, place: Place, max_bytes: int) -> Read:
-    """Return the whole lines that follow a place, as many as fit, but one at least.
+def read_on(path: Path, place: Place, max_bytes: int) -> tuple[list[bytes], Place, bool]:
+    """Return the whole lines that follow a place, as many as fit, but one at least; the place after
+    them; and whether there is more.
 
-    Raises NotFound where there is no file yet, BadArgument for anything but a regular file of
-    this user.
+    Another file, or one that has shrunk, is read from its start. Raises NotFound where there is no
+    file yet, BadArgument for anything but a regular file of this user.
     """
     with _opened(path) as file:
         found = os.fstat(file.fileno())
         here = (found.st_dev, found.st_ino)
-        anew = place.file != here or not place.offset or found.st_size < place.offset
-        start = end = 0 if anew else place.offset
+        start = place.offset if place[:2] == here and place.offset <= found.st_size else 0
         file.seek(start)
         lines: list[bytes] = []
+        end = start
         for line in file:
             if not line.endswith(b"\n") or (lines and end - start >= max_bytes):
                 break
             lines.append(line)
             end += len(line)
         more = end - start >= max_bytes and end < found.st_size
-        return Read(tuple(lines), Place(here, end), more, anew)
+        return lines, Place(*here, end), more
 
 
 def last_prompt(path: str) -> Message | None:
@@ -117,14 +105,11 @@ def last_prompt(path: str) -> Message | None:
     try:
         with _opened(check_transcript(path)) as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - END_BYTES))
-            lines = file.read().splitlines()
+            lines = [parse_line(raw, {}, datetime.fromtimestamp(0, UTC)) for raw in file]
     except (BadArgument, NotFound, OSError):
         return None
-    for raw in reversed(lines):
-        for message in reversed(parse_line(raw, {}, datetime.fromtimestamp(0, UTC)).messages):
-            if message.role == "user":
-                return message
-    return None
+    said = [one for line in lines for one in line.messages if one.role == "user"]
+    return said[-1] if said else None
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -152,10 +137,8 @@ def parse_line(
     `tools` holds the names of the tools that were called, by call: a result does not repeat
     its tool's name. `now` is the time of a line without one.
     """
-    if not any(word in raw for word in TELLING):
-        return Line()
     try:
-        record = json.loads(raw)
+        record = json.loads(raw) if any(word in raw for word in TELLING) else None
     except (ValueError, RecursionError):
         return Line()
     if not isinstance(record, dict):
@@ -180,14 +163,18 @@ def local_time(value: object, zone: tzinfo | None) -> str:
     """Return a time (ISO 8601 or seconds since 1970) as local time; empty if it is none."""
     try:
         if isinstance(value, (int, float)) and not isinstance(value, bool):
-            moment = datetime.fromtimestamp(value, UTC)
-        elif isinstance(value, str):
-            moment = parse_time(value, zone)
-        else:
-            return ""
-        return iso(moment.astimezone(zone))
+            return iso(datetime.fromtimestamp(value, UTC).astimezone(zone))
+        return iso(parse_time(value, zone).astimezone(zone)) if isinstance(value, str) else ""
     except (ValueError, OverflowError, OSError):
         return ""
+
+
+def texts(content: object) -> list[str]:
+    """Return the texts of a content: itself, or those of its blocks."""
+    if isinstance(content, str):
+        return [content]
+    found = (block.get("text") for block in _blocks(content, "text"))
+    return [text for text in found if isinstance(text, str)]
 
 
 def _messages(record: dict[str, Any], tools: MutableMapping[str, str]) -> Iterator[Message]:
@@ -201,11 +188,11 @@ def _messages(record: dict[str, Any], tools: MutableMapping[str, str]) -> Iterat
     elif kind == "user":
         yield from _typed(content)
         for block in _blocks(content, "tool_result"):
-            words = beginning("\n".join(_texts(block.get("content"))), TOOL_CHARS)
+            words = beginning("\n".join(texts(block.get("content"))), TOOL_CHARS)
             name = tools.get(str(block.get("tool_use_id")), "tool")
             yield Message("tool", words or "(no text)", "", speaker=name)
     elif kind == "assistant":
-        words = "\n\n".join(text.strip("\n") for text in _texts(content)).strip()
+        words = "\n\n".join(text.strip("\n") for text in texts(content)).strip()
         if words not in _EMPTY and isinstance(message, dict) and message.get("model") != SYNTHETIC:
             yield Message("assistant", _capped(words), "")
         for block in _blocks(content, "tool_use"):
@@ -216,9 +203,9 @@ def _messages(record: dict[str, Any], tools: MutableMapping[str, str]) -> Iterat
 
 def _typed(content: object) -> Iterator[Message]:
     """Yield what a person typed, without what the host put beside it."""
-    kept = [text for text in map(_own_words, _texts(content)) if text]
-    kept += ["[attached: image]" for _ in _blocks(content, "image")]
-    kept += ["[attached: document]" for _ in _blocks(content, "document")]
+    kept = [text for text in map(_own_words, texts(content)) if text]
+    for kind in ("image", "document"):
+        kept += [f"[attached: {kind}]" for _ in _blocks(content, kind)]
     if kept:
         yield Message("user", _capped("\n\n".join(kept)), "")
 
@@ -238,13 +225,6 @@ def _is_human(record: dict[str, Any]) -> bool:
     """Tell whether no machine is named as the one who speaks in the person's place."""
     origin = record.get("origin")
     return not isinstance(origin, dict) or origin.get("kind") in (None, "human")
-
-
-def _texts(content: object) -> list[str]:
-    if isinstance(content, str):
-        return [content]
-    texts = (block.get("text") for block in _blocks(content, "text"))
-    return [text for text in texts if isinstance(text, str)]
 
 
 def _blocks(content: object, kind: str) -> list[dict[str, Any]]:

@@ -17,9 +17,8 @@ from functools import cache, lru_cache
 from itertools import islice
 from typing import Any
 
-from vaultmind.index.words.irregular import BASES
 from vaultmind.index.words.language import CYRILLIC, OTHER_SCRIPTS, STEMMERS
-from vaultmind.index.words.stopwords import BY_LANGUAGE
+from vaultmind.index.words.stopwords import BASES, BY_LANGUAGE
 
 MAX_TOKEN = 64
 """Letters of a token that are kept: nobody types more of a blob."""

@@ -138,20 +138,20 @@ def _about(app: App, name: str, suggestions: int) -> About:
     from vaultmind.memory.rights import mark_of, scopes_of
     from vaultmind.session.files import read_text, session_ids
 
-    claim, rights = app.authority.claim(name), app.authority.rights(name)
+    asked, rights = app.authority.identity(name), app.authority.rights(name)
     return About(
         name=name,
         level=rights.level,
-        asked=claim.rights.level,
-        language=app.authority.identity(name).language or "en",
+        asked=asked.rights.level,
+        language=asked.language or "en",
         facts=len(parse_brain(read_text(app.reader, app.paths.brain(name))[0]).facts),
         sessions=len(session_ids(app.paths, name)),
         suggestions=suggestions,
         writers={who: scopes_of(rights, who) for who in sorted({who for who, _ in rights.write})},
         hidden_from=tuple(sorted(rights.hidden_from)),
         waiting=app.authority.waiting(name),
-        faults=claim.faults,
-        mark=mark_of(claim),
+        faults=asked.faults,
+        mark=mark_of(asked.rights),
         identity=app.paths.identity(name),
     )
 
@@ -159,4 +159,4 @@ def _about(app: App, name: str, suggestions: int) -> About:
 def _suggestions(app: App) -> Counter[str]:
     """Return how many suggestions wait for each agent."""
     waiting = (one for one in app.gate.queue.listed() if one.state == "waiting")
-    return Counter(one.suggestion.agent for one in waiting)
+    return Counter(one.agent for one in waiting)

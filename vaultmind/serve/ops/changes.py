@@ -23,7 +23,7 @@ from vaultmind.types import Caller, Outcome
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.memory.audit import AuditLine
-    from vaultmind.memory.suggestions import Listed
+    from vaultmind.memory.suggestions import Suggestion
 
 SINCE = "a day or time such as 2026-02-20T10:00, `yesterday`, `last week`, `2w`, `3d` or `12h`"
 FIELDS = (
@@ -103,7 +103,7 @@ class Suggestions:
     """What is not settled yet, in the file's order."""
 
     path: str = field(metadata=AS_DATA)
-    suggestions: tuple[Listed, ...]
+    suggestions: tuple[Suggestion, ...]
     notes: tuple[str, ...] = ()
 
 
@@ -294,15 +294,15 @@ def suggestions_list(app: App, call: Call, agent: Anybodys = "") -> Suggestions:
 
     whose, path = agent_name(agent) if agent else "", app.paths.suggestions
     listed = app.gate.queue.listed()
-    found = tuple(one for one in listed if whose in ("", one.suggestion.agent))
+    found = tuple(one for one in listed if whose in ("", one.agent))
     how = f"Tick or edit them in {path}, or: vaultmind suggestions accept ID"
     return Suggestions(path, found, (how if found else f"Nothing waits for you in {path}.",))
 
 
-@tells("memory.suggestions.Listed", words="id words section reason time session state")
-def _suggestion_json(one: Listed, to: Reader) -> dict[str, Any]:
+@tells("memory.suggestions.Suggestion", words="id words section reason time session state")
+def _suggestion_json(wish: Suggestion, to: Reader) -> dict[str, Any]:
     """Return who wants to change whose memory, how and why, and whether it waits."""
-    wish, said = one.suggestion, one.suggestion.evidence
+    said = wish.evidence
     into = f" in {wish.agent}'s memory" if wish.agent != wish.caller.agent else ""
     what = f"“{wish.old}” → “{wish.text}”" if wish.op == "replace" else f"“{wish.text}”"
     told = {name: getattr(wish, name) for name in ("id", "agent", "op", "text", "old", "reason")}
@@ -312,7 +312,7 @@ def _suggestion_json(one: Listed, to: Reader) -> dict[str, Any]:
         "section": wish.section or "",
         "time": wish.time,
         "session": f"{said.agent}/{said.session}" if said else "",
-        "state": one.state,
+        "state": wish.state,
     }
 
 

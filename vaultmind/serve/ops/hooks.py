@@ -161,7 +161,7 @@ def hook(
     text = _start(app, call, talk, start) if start else ""
     recalled, given = _recalled(app, call, talk, prompt)
     context = "\n\n".join(filter(None, (text, recalled)))
-    offer = talk.offer(replace(given, start=start))
+    offer = talk.offer(given._replace(start=start))
     return replace(answer, session=talk.session, context=Verbatim(context), given=offer)
 
 

@@ -15,7 +15,7 @@ from vaultmind.types import MemoryWrite, Outcome, OutcomeName, Section
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.memory.forget.erasure import Erased, Erasure, Preview
+    from vaultmind.memory.forget.erasing import Erased, Erasure, Preview
     from vaultmind.session.show import Shown
     from vaultmind.session.voice import Heard
 
@@ -41,10 +41,10 @@ ErasedText = Annotated[str, Arg("The words, or a fact's id (^k3f9).", min=1, max
 Only = Annotated[str, Arg("Only this agent's memory; default: everybody's.")]
 Seal = Annotated[str, Arg("Of the preview that was confirmed.", max=64)]
 
-tells("memory.forget.erasure.Preview", "message text meant counts found yours state_files seal",
+tells("memory.forget.erasing.Preview", "message text meant counts found yours state_files seal",
       "message meant counts found yours state_files")  # fmt: skip
 tells(
-    "memory.forget.erasure.Erased",
+    "memory.forget.erasing.Erased",
     "message outcome counts paths left yours near searched faults",
     "message left near faults",
 )
@@ -187,7 +187,7 @@ def erase(app: App, call: Call, text: ErasedText, agent: Only = "", seal: Seal =
 
 
 def _erasure(app: App, call: Call, text: str, agent: str, seal: str) -> Erasure:
-    from vaultmind.memory.forget.erasure import Erasure
+    from vaultmind.memory.forget.erasing import Erasure
 
     whose = known_agent(app, call.caller, agent) if agent else ""
     return Erasure(text, call.caller, whose, seal)

@@ -205,10 +205,10 @@ def session_log(
     adds = bool(messages or new_segment)
     talk = _conversation(app, caller, whose, named, adds=adds)
     kept = [_message(one, number, caller, now) for number, one in enumerate(messages)]
-    at: dict[str, Any] = {"caller": caller, "now": now, "conversation": talk}
-    logged = log.log_many(whose, kept, new_segment=new_segment, **at)
+    at: dict[str, Any] = {"caller": caller, "conversation": talk}
+    logged = log.log_many(whose, kept, now=now, new_segment=new_segment, **at)
     app.search_feedback.cited_in(whose, kept)
-    meant, ended = logged.session or named or log.open_session(whose, talk, now=now), ""
+    meant, ended = logged.session or named or log.open_session(whose, talk), ""
     last = meant or _just_ended(app, whose, talk, now)
     # The facts first: an ended session is read by consolidation, which then knows them.
     told = _report(app, caller, whose, last, facts=facts)[0] if facts else ()
@@ -384,12 +384,14 @@ def import_file(
     agent: op.Whose = "",
 ) -> Imported:
     """Take the conversations of an export file into an agent's sessions."""
+    from vaultmind.session import imports
+
     if not Path(path).is_absolute():
         raise BadArgument("path", path, "an absolute path: the daemon has its own folder")
     if not Path(path).is_file():
         raise NotFound(f"There is no file {path!r}.")
     target = app.target(call.caller, agent)
-    imported = app.importer.import_file(Path(path), target, call.report, one_session=one_session)
+    imported = imports.import_file(app.sessions, Path(path), target, call.report, one=one_session)
     if imported.messages:  # the talk that is likely asked about is summarised meanwhile
         app.talks.heard(target, app.sessions.latest(target))
     return imported

@@ -148,7 +148,7 @@ def _warnings(app: App, caller: Caller) -> Iterator[str]:
     for name in app.paths.agent_names() if person else filter(None, (caller.agent,)):
         brain = app.paths.brain(name)
         try:
-            if faults := app.authority.claim(name).faults:
+            if faults := app.authority.identity(name).faults:
                 yield f"{app.paths.identity(name)}: {'; '.join(faults)}."
             elif waiting := app.authority.waiting(name):
                 how = f"If you want that: vaultmind agents allow {name}"
