@@ -343,15 +343,13 @@ class Conversation:
     def fold(self, window: Window, most: int = FOLDED_AT_ONCE, report: Report = silent) -> int:
         """Fold what is due into the summary and save it, at most about so many messages.
 
-        Return how many are still due. What cannot be saved is kept in memory, and saved with the
-        next fold that can.
+        Return how many are still due. Raises what a write raises: the next fold tries again.
         """
         with self.work:
             self.tidy()
-            if not (waiting := len(self._due(self.rolling, window))):
-                return 0
-            self.hear()
-            done = 0
+            waiting, done = len(self._due(self.rolling, window)), 0
+            if waiting:
+                self.hear()
             while done < min(most, waiting) and not self._place.stopping.is_set():
                 self._write(lambda base: self._folded(base, window), "a conversation is summarised")
                 done += FOLDED_AT_ONCE
@@ -394,43 +392,26 @@ class Conversation:
                 if self.view() is None or not self.edited:
                     return
                 self.edited = False
-            for segment in range(1, self.segment + 1):
-                reason = "a person took out what it says"
-                self._write(lambda base: still_said(base, self.messages), reason, segment)
+            try:
+                for segment in range(1, self.segment + 1):
+                    reason = "a person took out what it says"
+                    self._write(lambda base: still_said(base, self.messages), reason, segment)
+            except VaultMindError:
+                self.edited = True
+                raise
 
     def _write(self, update: Callable[[Rolling], Rolling], reason: str, segment: int = 0) -> None:
-        """Change a segment's summary in its file; in memory alone where that cannot be."""
-        segment = segment or self.segment
-        gate, running = self._place.gate, segment == self.segment
-        stamp, _, text = self._summary
-        new = self.rolling
+        """Change a segment's summary in its file."""
 
         def change(file: FileText | None) -> str | None:
-            nonlocal new
             text = file.text if file else ""
             base = parse_rolling(text) if text.strip() else Rolling(self.session, self.agent)
             new = update(base)
             return rewritten(text, new) if new != base else None
 
-        written: object = None
-        try:
-            if gate.keeps_records(self.agent):
-                path = self._paths.rolling(self.agent, self.session, segment)
-                written = gate.save(path, change, Caller("agent", self.agent), reason)
-                if not isinstance(written, FileText):
-                    return
-        except VaultMindError as error:
-            log.warning("the summary of %s was not saved: %s", self.path, error)
-            self.edited = self.edited or not running
-        if isinstance(written, FileText):
-            text, stamp = written.text, written.stat
-            kept = parse_rolling(text)
-            new = kept if kept.upto == new.upto else new  # its front matter may be broken
-        elif running:
-            new = update(self.rolling)
-        if running:
-            with self.lock:
-                self.rolling, self._summary, self._view = new, (stamp, segment, text), None
+        if self._place.gate.keeps_records(self.agent):
+            path = self._paths.rolling(self.agent, self.session, segment or self.segment)
+            self._place.gate.save(path, change, Caller("agent", self.agent), reason)
 
     # --- topics ---------------------------------------------------------------------------
 
