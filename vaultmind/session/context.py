@@ -2,29 +2,26 @@
 
 Where the budget is small, what waits for an answer comes first, then what the caller says of its
 tools, then who the agent is and what it knows, then what was said earlier and matters, the summary,
-lasting memory, associations; the last messages take all that is left, each whole. Of a tool's
-result its name and its beginning stand for the whole, and a message that is larger than half of the
-room is passed over with a mark, so that one long paste does not cost the conversation around it.
+lasting memory, associations; the last messages take all that is left.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING
 
 from vaultmind.config import Config
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
 from vaultmind.index.words.language import detect
 from vaultmind.plural import counted
 from vaultmind.ports import Embedder, Report, silent
-from vaultmind.redact import mask
-from vaultmind.session import parts, subagents, summary
-from vaultmind.session.conversation import View, key_of
+from vaultmind.session import parts, subagents, summary, window
+from vaultmind.session.conversation import Conversations, View, key_of
 from vaultmind.session.files import Hides, Shows, read_text
-from vaultmind.session.longterm import Ask, Brought
+from vaultmind.session.longterm import Ask, LongTerm
 from vaultmind.session.parts import NO_ROOM, BuildRequest, BuiltContext, Dropped, Part, PartName
 from vaultmind.session.recall import RecallRequest, dated, recall
 from vaultmind.session.sentences import context_words
@@ -54,40 +51,7 @@ LEAST_FIRST: tuple[PartName, ...] = (
     "tools", "identity",
 )  # fmt: skip
 """What goes first where the estimates of the parts missed their sum."""
-TOOL_CHARACTERS, LONGEST_TOKEN = 200, 32
-"""Of a tool's result that are shown; more characters a token are cut before they are counted."""
-TOO_LARGE, WORTH_GOING_ON = 0.5, 0.25
-"""Share of the room beyond which a message is passed over while such a share of it is left."""
-DAY_TOKENS = 10
-"""What a line with a date costs at most."""
-MOST_UNANSWERED, MOST_OF_A_TURN, SHORT_WORDS = 3, 1000, 3
-"""Messages at the end that are taken for the question where none is named; messages of an answer
-under way that are looked past; words of what is said again and again (yes, go on)."""
-QUERY_CHARACTERS = 4000
-"""Of a long message that are searched for, its ends."""
-GAP, MARK = "…", " …"
-
 log = logging.getLogger(__name__)
-
-
-class Conversations(Protocol):
-    """The conversations in memory."""
-
-    def view(self, agent: str, session: str = "") -> View | None:
-        """Return a conversation as it stands, the agent's latest for ""; None if there is none."""
-        ...
-
-    def fold(self, view: View, window: Window, report: Report = silent) -> View:
-        """Return it with what is due folded into its summary."""
-        ...
-
-
-class Memory(Protocol):
-    """Lasting memory."""
-
-    def recall(self, ask: Ask) -> Brought:
-        """Return what it says to a question, within the room."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +62,7 @@ class ContextSources:
     shows: Shows
     hides: Hides
     talks: Conversations
-    memory: Memory
+    memory: LongTerm
     embedder: Callable[[], Embedder | None]
     """Returns the index's embedder once it is loaded."""
     config: Config
@@ -137,129 +101,6 @@ class ContextBuilder:
         return draft.finished()
 
 
-# --- the last messages --------------------------------------------------------------------
-
-
-class Waiting(NamedTuple):
-    """What waits for an answer, and the conversation before it."""
-
-    texts: tuple[str, ...]
-    before: Sequence[Message]
-    keys: tuple[str, ...]
-    """Of those that are written down in the conversation already."""
-
-    @property
-    def query(self) -> str:
-        """Return what is looked for."""
-        text, half = "\n".join(self.texts).strip(), QUERY_CHARACTERS // 2
-        return text if len(text) <= QUERY_CHARACTERS else f"{text[:half]}\n{text[-half:]}"
-
-
-class Entry(NamedTuple):
-    """A message as it is shown; a gap has no key."""
-
-    text: str
-    key: str = ""
-    whole: bool = False
-    """Whether its full text stands there."""
-    day: str = ""
-
-
-class Picked(NamedTuple):
-    """The newest messages that fit a room, oldest first."""
-
-    entries: Sequence[Entry] = ()
-    older: int = 0
-    """Messages before the first of them."""
-    too_large: Sequence[str] = ()
-    """Keys of those that were passed over."""
-
-    @property
-    def keys(self) -> frozenset[str]:
-        """Return which messages stand there, whole or as what is shown of a tool's."""
-        return frozenset(entry.key for entry in self.entries if entry.key)
-
-
-def _waiting(messages: Sequence[Message], pending: Sequence[str]) -> Waiting:
-    """Return what waits: what the caller says, else what the user said last, unanswered.
-
-    What is pending may be written down already: it then stands at the end of the conversation, or
-    before what the assistant has said and done about it so far.
-    """
-    texts = tuple(text.strip() for text in pending if text.strip())
-    most, places = len(texts) or MOST_UNANSWERED, list[int]()
-    for at in range(len(messages) - 1, max(-1, len(messages) - 1 - MOST_OF_A_TURN), -1):
-        said, is_users = messages[at].text.strip(), messages[at].role == "user"
-        if texts and not is_users:
-            continue
-        answered = at + len(places) + 1 < len(messages)
-        if not is_users or not said or len(places) == most:
-            break
-        short = answered and len(said.split()) <= SHORT_WORDS
-        if texts and (short or not any(_is_logged(text, said) for text in texts)):
-            break
-        places.insert(0, at)
-    before = [one for at, one in enumerate(messages) if at not in places]
-    logged = [messages[at] for at in places]
-    texts = texts or tuple(message.text.strip() for message in logged)
-    return Waiting(texts, before, tuple(map(key_of, logged)))
-
-
-def _is_logged(text: str, said: str) -> bool:
-    """Tell whether a text is what was written down, where secrets are masked."""
-    alike = 2 * len(said) > len(text) > len(said) // 2
-    return text == said or (alike and mask(text).text.strip() == said)
-
-
-def _cut(text: str, room: int) -> str:
-    """Return as much of a text as there is room for, with a mark where it was cut."""
-    head = text[: LONGEST_TOKEN * max(0, room)]
-    cut = clip(head, room)
-    if len(head) == len(text) or cut != head:
-        return cut
-    return clip(head, room - count(MARK), mark="").rstrip() + MARK  # little but spaces
-
-
-def _pick(
-    messages: Sequence[Message], room: int, words: dict[str, str], most: int, out: Collection[str]
-) -> Picked:
-    """Return the newest messages that fit, other than those left `out`."""
-    entries, too_large = list[Entry](), list[str]()
-    left, at, oldest = room, len(messages), max(0, len(messages) - most)
-    while at > oldest:
-        one = messages[at - 1]
-        if key_of(one) not in out:
-            entry, cost = _entry(one, room, words)
-            days = {shown.day for shown in entries}
-            cost += DAY_TOKENS * (1 + (len(days) == 1)) if days and entry.day not in days else 0
-            if cost > left:
-                if cost <= TOO_LARGE * room or left < WORTH_GOING_ON * room:
-                    break
-                too_large.append(entry.key)
-                entry, cost = Entry(GAP), count(f"{GAP}\n")
-            if entry.key or (entries and entries[-1].key):
-                entries.append(entry)
-                left -= cost
-        at -= 1
-    while entries and not entries[-1].key:
-        entries.pop()
-    return Picked(entries[::-1], at, too_large)
-
-
-def _entry(message: Message, room: int, words: dict[str, str]) -> tuple[Entry, int]:
-    """Return a message as it is shown and what it costs; a huge one is not read through."""
-    said = message.text.strip()
-    who = " ".join(filter(None, (words.get(message.role, message.role), message.speaker)))
-    whole = bool(said)
-    if message.role == "tool" and len(said) > TOOL_CHARACTERS:
-        said, whole = said[:TOOL_CHARACTERS], False
-        said = (said.rpartition(" ")[0] or said) + MARK
-    text = f"{who}: {said}"
-    huge = len(text) > LONGEST_TOKEN * room
-    entry = Entry(text, key_of(message), whole, message.time[:10])
-    return entry, room + 1 if huge else count(f"{text}\n")
-
-
 # --- the parts ----------------------------------------------------------------------------
 
 
@@ -281,7 +122,7 @@ class _Draft:
         self.dropped: list[Dropped] = []
         self.notes: list[str] = []
         self.view = None if request.fresh or request.task else self._conversation()
-        self.asked = _waiting(self.view.messages if self.view else (), request.pending)
+        self.asked = window.waiting(self.view.messages if self.view else (), request.pending)
         self.query = self.asked.query
         self.language = self.view.language if self.view else detect(self.query, "en")
         self.words = context_words(self.language)
@@ -290,7 +131,7 @@ class _Draft:
         self.is_explicit = request.budget is not None
         self.said, self.whole = "", False
         """The pending messages as they are shown, which are paid for; whether all of them are."""
-        self.picked, self.window_room = Picked(), 0
+        self.picked, self.window_room = window.Picked(), 0
         self.recalled: frozenset[str] = frozenset()
         asks = self.query and self.view and self.wants("earlier", "memory", "associations")
         self.embedder = sources.embedder() if asks else None
@@ -360,7 +201,9 @@ class _Draft:
         lines: list[str] = []
         self.whole = self.wants("window") and bool(self.asked.texts)
         for text in reversed(self.asked.texts if self.whole else ()):
-            line = _cut(f"{self.words['user']}: {text}", self.room - count("\n".join(["", *lines])))
+            line = window.cut(
+                f"{self.words['user']}: {text}", self.room - count("\n".join(["", *lines]))
+            )
             self.whole = line.endswith(text)
             if self.whole or not lines:
                 lines.insert(0, line)
@@ -373,7 +216,7 @@ class _Draft:
     def add_tools(self) -> None:
         """Add what the caller says of its tools."""
         text = self.request.tools.strip() if self.wants("tools") else ""
-        shown = _cut(text, int(self.room * TOOLS_SHARE))
+        shown = window.cut(text, int(self.room * TOOLS_SHARE))
         if shown != text:
             self.drop("a part of the tools" if shown else "the tools")
         self.add(Part("tools", shown, count(shown)))
@@ -499,8 +342,8 @@ class _Draft:
         config, tokens = self.config, max(MIN_FOLD_TOKENS, self.window_room)
         every, full = config.summary.every, config.session.summarize_at
         try:
-            window = Window(config.context.sliding_window, tokens, every, full)
-            view = self.sources.talks.fold(view, window, report)
+            whole = Window(config.context.sliding_window, tokens, every, full)
+            view = self.sources.talks.fold(view, whole, report)
         except VaultMindError as error:  # a full disk, a file that somebody else keeps changing
             log.warning("a summary was not folded on: %s", error)
             self.notes.append(f"The summary could not be brought up to date: {error}")
@@ -571,8 +414,10 @@ class _Draft:
         picked = self._pick(room)
         entries, keys = list(picked.entries), [one.key for one in picked.entries if one.whole]
         if not entries and not self.said and messages:
-            text = _cut(_entry(messages[-1], room, self.words)[0].text, room - HEADING_TOKENS)
-            entries = [Entry(text)] if text.strip(MARK) else []
+            text = window.cut(
+                window.entry(messages[-1], room, self.words)[0].text, room - HEADING_TOKENS
+            )
+            entries = [window.Entry(text)] if text.strip(window.MARK) else []
         lines = dated([(one.day, one.text) for one in entries])
         lines = [self.words["window"], *lines] if lines else []
         text = "\n".join([*lines, *([self.said] if self.said else [])])
@@ -616,21 +461,21 @@ class _Draft:
         known = self.request.known
         return [one for one in self.asked.before if key_of(one) not in known]
 
-    def _pick(self, room: int) -> Picked:
+    def _pick(self, room: int) -> window.Picked:
         messages = self._messages()
         if not self.wants("window"):
-            return Picked(older=len(messages))
-        return _pick(messages, room - HEADING_TOKENS, self.words, self._most(), self.recalled)
+            return window.Picked(older=len(messages))
+        return window.pick(messages, room - HEADING_TOKENS, self.words, self._most(), self.recalled)
 
     def finished(self) -> BuiltContext:
         """Return the context; what the estimates let in too much is taken out again."""
         for name in LEAST_FIRST:
             if self._cost() > self.budget and self.parts.pop(name, None) is not None:
                 self.drop(f"the {name}")
-        window, excess = self.parts.get("window"), self._cost() - self.budget
-        if window is not None and excess > 0:
-            text = clip(window.text, window.tokens - excess)
-            self.parts["window"] = replace(window, text=text, tokens=count(text), messages=())
+        last, excess = self.parts.get("window"), self._cost() - self.budget
+        if last is not None and excess > 0:
+            text = clip(last.text, last.tokens - excess)
+            self.parts["window"] = replace(last, text=text, tokens=count(text), messages=())
             if not text:
                 self.drop("the pending messages")
         return BuiltContext(

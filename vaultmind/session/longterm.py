@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from vaultmind.config.settings import AssociationConfig, RecallConfig
+from vaultmind.config import Config
 from vaultmind.errors import BadArgument
 from vaultmind.index.embed import scale_of
 from vaultmind.index.where import message_number
@@ -40,16 +40,6 @@ _LEAD = re.compile(r"\A[-*+•][ \t]+")
 _WORD = re.compile(r"[^\W_]+")
 
 Search = Callable[[SearchRequest, Caller], SearchResponse]
-
-
-@dataclass(frozen=True, slots=True)
-class LongTermSettings:
-    """When lasting memory is asked, and how much of it may be shown."""
-
-    recall: RecallConfig
-    association: AssociationConfig
-    gate: float
-    """Where the conversation's best match is as good, only a new topic asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,18 +113,18 @@ class LongTerm:
     search: Search
     related: Related
     paths: VaultPaths
-    settings: LongTermSettings
+    config: Config
 
     def recall(self, ask: Ask) -> Brought:
         """Return what lasting memory says to a question, within the room."""
-        settings, query = self.settings.recall, ask.query.strip()
+        settings, query = self.config.recall, ask.query.strip()
         if len(query) > MOST_QUERY:
             query = f"{query[: MOST_QUERY // 2]}\n{query[-MOST_QUERY // 2 :]}"
         telling = len(telling_terms(query_terms(query, ("en",))))
         reason = "" if settings.enabled else "switched off"
         if not reason and not telling:
             reason = "nothing in it to look for" if query else "nothing was asked"
-        if not reason and ask.best >= self.settings.gate and not ask.topic_is_new:
+        if not reason and ask.best >= self.config.context.recall_gate and not ask.topic_is_new:
             reason = f"the conversation itself has a match of {ask.best:.2f}, and no new topic"
         if reason:
             return _nothing(reason)
@@ -200,7 +190,7 @@ class LongTerm:
 
         They stand as the search ranks them, which finds more than the order of their scores does.
         """
-        settings, about, old = self.settings.recall, sought(query), _outdated(hits, ask.shown)
+        settings, about, old = self.config.recall, sought(query), _outdated(hits, ask.shown)
         room = min(ask.room_tokens, settings.max_tokens)
         if room < 1 or not hits:  # whoever gives none knows why
             return None
@@ -236,7 +226,7 @@ class LongTerm:
         dropped: list[Dropped],
     ) -> Part | None:
         """Return what comes to mind through what was found, the strongest first."""
-        settings, words = self.settings.association, context_words(ask.language)
+        settings, words = self.config.association, context_words(ask.language)
         room = min(ask.association_tokens, settings.max_tokens)
         if room < 1:
             return None

@@ -1,0 +1,149 @@
+"""What waits for an answer, and the last messages before it, each whole.
+
+Of a tool's result its name and its beginning stand for the whole. A message that is larger than
+half of the room is passed over with a mark, so that one long paste does not cost the conversation
+around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from vaultmind.redact import mask
+from vaultmind.session.conversation import key_of
+from vaultmind.tokens import clip, count
+from vaultmind.types import Message
+
+TOOL_CHARACTERS, LONGEST_TOKEN = 200, 32
+"""Of a tool's result that are shown; more characters a token are cut before they are counted."""
+TOO_LARGE, WORTH_GOING_ON = 0.5, 0.25
+"""Share of the room beyond which a message is passed over while such a share of it is left."""
+DAY_TOKENS = 10
+"""What a line with a date costs at most."""
+MOST_UNANSWERED, MOST_OF_A_TURN, SHORT_WORDS = 3, 1000, 3
+"""Messages at the end that are taken for the question where none is named; messages of an answer
+under way that are looked past; words of what is said again and again (yes, go on)."""
+QUERY_CHARACTERS = 4000
+"""Of a long message that are searched for, its ends."""
+GAP, MARK = "…", " …"
+
+
+class Waiting(NamedTuple):
+    """What waits for an answer, and the conversation before it."""
+
+    texts: tuple[str, ...]
+    before: Sequence[Message]
+    keys: tuple[str, ...]
+    """Of those that are written down in the conversation already."""
+
+    @property
+    def query(self) -> str:
+        """Return what is looked for."""
+        text, half = "\n".join(self.texts).strip(), QUERY_CHARACTERS // 2
+        return text if len(text) <= QUERY_CHARACTERS else f"{text[:half]}\n{text[-half:]}"
+
+
+class Entry(NamedTuple):
+    """A message as it is shown; a gap has no key."""
+
+    text: str
+    key: str = ""
+    whole: bool = False
+    """Whether its full text stands there."""
+    day: str = ""
+
+
+class Picked(NamedTuple):
+    """The newest messages that fit a room, oldest first."""
+
+    entries: Sequence[Entry] = ()
+    older: int = 0
+    """Messages before the first of them."""
+    too_large: Sequence[str] = ()
+    """Keys of those that were passed over."""
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Return which messages stand there, whole or as what is shown of a tool's."""
+        return frozenset(entry.key for entry in self.entries if entry.key)
+
+
+def waiting(messages: Sequence[Message], pending: Sequence[str]) -> Waiting:
+    """Return what waits: what the caller says, else what the user said last, unanswered.
+
+    What is pending may be written down already: it then stands at the end of the conversation, or
+    before what the assistant has said and done about it so far.
+    """
+    texts = tuple(text.strip() for text in pending if text.strip())
+    most, places = len(texts) or MOST_UNANSWERED, list[int]()
+    for at in range(len(messages) - 1, max(-1, len(messages) - 1 - MOST_OF_A_TURN), -1):
+        said, is_users = messages[at].text.strip(), messages[at].role == "user"
+        if texts and not is_users:
+            continue
+        answered = at + len(places) + 1 < len(messages)
+        if not is_users or not said or len(places) == most:
+            break
+        short = answered and len(said.split()) <= SHORT_WORDS
+        if texts and (short or not any(_is_logged(text, said) for text in texts)):
+            break
+        places.insert(0, at)
+    before = [one for at, one in enumerate(messages) if at not in places]
+    logged = [messages[at] for at in places]
+    texts = texts or tuple(message.text.strip() for message in logged)
+    return Waiting(texts, before, tuple(map(key_of, logged)))
+
+
+def _is_logged(text: str, said: str) -> bool:
+    """Tell whether a text is what was written down, where secrets are masked."""
+    alike = 2 * len(said) > len(text) > len(said) // 2
+    return text == said or (alike and mask(text).text.strip() == said)
+
+
+def cut(text: str, room: int) -> str:
+    """Return as much of a text as there is room for, with a mark where it was cut."""
+    head = text[: LONGEST_TOKEN * max(0, room)]
+    cut = clip(head, room)
+    if len(head) == len(text) or cut != head:
+        return cut
+    return clip(head, room - count(MARK), mark="").rstrip() + MARK  # little but spaces
+
+
+def pick(
+    messages: Sequence[Message], room: int, words: dict[str, str], most: int, out: Collection[str]
+) -> Picked:
+    """Return the newest messages that fit, other than those left `out`."""
+    entries, too_large = list[Entry](), list[str]()
+    left, at, oldest = room, len(messages), max(0, len(messages) - most)
+    while at > oldest:
+        one = messages[at - 1]
+        if key_of(one) not in out:
+            entry, cost = shown_as(one, room, words)
+            days = {other.day for other in entries}
+            cost += DAY_TOKENS * (1 + (len(days) == 1)) if days and entry.day not in days else 0
+            if cost > left:
+                if cost <= TOO_LARGE * room or left < WORTH_GOING_ON * room:
+                    break
+                too_large.append(entry.key)
+                entry, cost = Entry(GAP), count(f"{GAP}\n")
+            if entry.key or (entries and entries[-1].key):
+                entries.append(entry)
+                left -= cost
+        at -= 1
+    while entries and not entries[-1].key:
+        entries.pop()
+    return Picked(entries[::-1], at, too_large)
+
+
+def shown_as(message: Message, room: int, words: dict[str, str]) -> tuple[Entry, int]:
+    """Return a message as it is shown and what it costs; a huge one is not read through."""
+    said = message.text.strip()
+    who = " ".join(filter(None, (words.get(message.role, message.role), message.speaker)))
+    whole = bool(said)
+    if message.role == "tool" and len(said) > TOOL_CHARACTERS:
+        said, whole = said[:TOOL_CHARACTERS], False
+        said = (said.rpartition(" ")[0] or said) + MARK
+    text = f"{who}: {said}"
+    huge = len(text) > LONGEST_TOKEN * room
+    entry = Entry(text, key_of(message), whole, message.time[:10])
+    return entry, room + 1 if huge else count(f"{text}\n")
