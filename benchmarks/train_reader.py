@@ -14,6 +14,7 @@ import argparse
 import hashlib
 import json
 import random
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -26,6 +27,7 @@ from extraction import PARTS
 from extraction import load as dialogues
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from vaultmind.consolidate.talk import own_words, spans
 from vaultmind.language.encoder import (
@@ -47,12 +49,23 @@ ASKS = ["none", "remember", "forget", "forget_topic", "correct", "recall", "show
 ASKS += ["skip_this", "skip_before", "skip_after"]
 OLD_NAMES = {"forget_that": "forget", "show_memory": "show"}
 HIDDEN, EPOCHS, BATCH, RATE, DECAY = 144, 6, 48, 1.5e-3, 0.05
+SLOW = 0.998
+"""Share of the mean of all steps that each step leaves as it is."""
 TAGGED = 0.7
 """What the words' tags count beside the text's labels."""
 OFTEN = 14
 """How often each of the plainest ways to ask is shown, each time about something else."""
 BESIDE, LONGEST = 0.4, 120
 """Share of requests that are also shown beside a sentence of at most so many letters."""
+LONG, SHORT = 2500, 25
+"""Requests that are shown in a long message; letters of a sentence of a talk that may ask."""
+ASKED = re.compile(
+    r"remember|remind|forget|keep|sav|stor|note|record|memor|pami|zapomn|zapis|notuj|przypom|"
+    r"помн|забы|забудь|сохран|запис|^(?:no|nope|not anymore|actually|sorry|wait|nie|jednak|нет|"
+    r"не|вообще)\b",
+    re.IGNORECASE,
+)
+"""Messages of talks with such words may ask something of the memory."""
 PLAIN = 4000
 """Sentences without a secret that are taken from other data."""
 FACTS = {
@@ -66,7 +79,7 @@ BALANCE = 0.5
 """Power of how rare a label is by which its lines count for more."""
 OWN = 2.0
 """What a line counts that was labelled for everything asked of it."""
-BARE = ("asked_a", "asked_b", "asked_c", "asked_d", "asked_m", "utterances")
+BARE = ("asked_a", "asked_b", "asked_c", "asked_d", "asked_m", "asked_s", "utterances")
 """Writers who marked the bare value of a correction where the others marked the whole clause."""
 WEAK = 0.5
 """What a line counts that was labelled for something else."""
@@ -152,8 +165,41 @@ def asks() -> Task:
         rows += [Row(one, stem, {"asks": [0], **language(line)}, None) for one in (*said, *both)]
         forget = {"asks": [ASKS.index("forget_topic")], **language(line)}
         rows.append(Row(line["forget"]["text"], stem, forget, None))
-    every = [*rows, *varied(rows), *plain(rows)]
+    every = [*rows, *varied(rows), *plain(rows), *long(rows), *talk()]
     return Task({"asks": ASKS, "lang": LANGUAGES}, 3, every)
+
+
+def talk() -> Iterator[Row]:
+    """Yield what people say to an assistant in whole conversations: nearly all asks nothing."""
+    said = [(part, one) for part in PARTS for one in dialogues(part)]
+    said += [(stem, one) for stem, one in (*lines("claims*.jsonl"), *lines("talks_?.jsonl"))]
+    for stem, one in said:
+        for message in (each for each in one["messages"] if each["role"] == "user"):
+            whole = message["text"]
+            for text in dict.fromkeys((whole, *sentences(whole))):
+                if not ASKED.search(text) and (text == whole or len(text) > SHORT):
+                    labels = {"asks": [0], **language(one)}
+                    yield Row(text, stem, labels, None, WEAK if text == whole else WEAK / 2)
+
+
+def long(rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield messages of several sentences, half of them with a request somewhere in them."""
+    dice = random.Random(4)
+    quiet: dict[str, list[str]] = {}
+    for row in rows:
+        if row.labels["asks"] == [0] and len(row.text) < LONGEST and "lang" in row.labels:
+            quiet.setdefault(str(row.labels["lang"]), []).append(row.text)
+    asking = [row for row in rows if row.weight == 1 and row.labels["asks"] != [0]]
+    for row in dice.sample([row for row in asking if str(row.labels.get("lang")) in quiet], LONG):
+        said = dice.sample(quiet[str(row.labels["lang"])], dice.randint(2, 5))
+        said = [one if one[-1:] in ".!?" else f"{one}." for one in said]
+        yield Row(" ".join(said), "long", {**row.labels, "asks": [0]}, None, WEAK)
+        at = dice.randint(0, len(said))
+        first = "".join(f"{one} " for one in said[:at])
+        spans = row.spans and [(a + len(first), b + len(first), tag) for a, b, tag in row.spans]
+        end = row.text if row.text[-1:] in ".!?" or at == len(said) else f"{row.text}."
+        text = " ".join([f"{first}{end}", *said[at:]])
+        yield Row(text, row.writer, row.labels, spans, WEAK)
 
 
 def plain(rows: Sequence[Row]) -> Iterator[Row]:
@@ -247,7 +293,8 @@ def facts() -> Task:
 def sayings() -> Iterator[Row]:
     """Yield single sentences with what they are."""
     fact, alone, manner = ({label: [at] for at, label in enumerate(x)} for x in FACTS.values())
-    for stem, line in (*lines("sayings_[a-z].jsonl"), *lines("sayings_said_?.jsonl")):
+    said = [(stem, one) for stem, talk in lines("talks_?.jsonl") for one in talk["labels"]]
+    for stem, line in (*lines("sayings_[a-z].jsonl"), *lines("sayings_said_?.jsonl"), *said):
         kind, worth = line["kind"].upper(), [*range(len(FACTS["fact"]) - 1)]
         right = fact["SKIP"] if kind == "NONE" else fact.get(kind, worth)
         yield Row(line["text"], stem, {"fact": right, "alone": [int(line["alone"])]}, None, OWN)
@@ -389,6 +436,7 @@ def train(tasks: dict[str, Task], seed: int = 0) -> Net:
     torch.manual_seed(seed)
     shuffle = random.Random(seed).shuffle
     net = Net(tasks)
+    mean = AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(SLOW))
     steps = EPOCHS * sum(len(task.rows) // BATCH + 2 for task in tasks.values())
     steer = torch.optim.AdamW(net.parameters(), lr=RATE, weight_decay=DECAY)
     pace = torch.optim.lr_scheduler.OneCycleLR(steer, RATE, total_steps=steps)
@@ -402,8 +450,10 @@ def train(tasks: dict[str, Task], seed: int = 0) -> Net:
             nn.utils.clip_grad_norm_(net.parameters(), 1.0)
             steer.step()
             pace.step()
+            mean.update_parameters(net)
         print(f"{epoch + 1} of {EPOCHS}", flush=True)
-    return net.eval()
+    best: Net = mean.module
+    return best.eval()
 
 
 def batched(rows: Sequence[Row], shuffle: Callable[[list[Row]], None]) -> Iterator[list[Row]]:

@@ -29,7 +29,7 @@ from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.moves import Sizes
 from vaultmind.memory.polling import Polling, look_once, when_changed
-from vaultmind.memory.rights import Authority, Grants, grants_file
+from vaultmind.memory.rights import Authority, grants_file
 from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.episodes import open_watching
@@ -93,8 +93,7 @@ class App:
         self.reader = VaultReader(self.paths, config.index.max_file_bytes)
         self.tombstones = Tombstones(self.paths)
         level = config.memory.autonomy
-        grants = Grants(grants_file(config.state_dir), config.vault, level)
-        self.authority = Authority(self.reader, grants, level)
+        self.authority = Authority(self.reader, grants_file(config.state_dir), level)
         self.noticing = Polling("identities", self.authority.notice)
         withheld = Withheld(self.tombstones, self.authority)
         named = config.index.embedder
@@ -253,7 +252,7 @@ class App:
         """Return an embedder by its configured name: one in a file lives as long as the app."""
         if not name.lower().endswith(".gguf"):
             return open_embedder(name, self.config.index.embedder_key_env)
-        from vaultmind.minion.embedder import GgufEmbedder
+        from vaultmind.gguf_embedder import GgufEmbedder
 
         embedder = GgufEmbedder(Path(name), self.config.minion, self.config.state_dir)
         self._models.callback(embedder.close)

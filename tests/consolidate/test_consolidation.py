@@ -183,7 +183,7 @@ def test_a_session_that_cannot_be_marked_is_named_once_and_not_read_until_it_cha
 def test_a_summary_that_could_not_be_written_is_told_in_words_and_a_note_of_all_once(
     bed: Bed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bed.put(f"{bed.paths.summaries('main')}/L1/Broken.md", '---\nsessions: ["[[x]]"\n---\nOdd.\n')
+    bed.put(f"{bed.paths.summaries('main')}/L1/L1_001.md", '---\nsessions: ["[[x]]"\n---\nOdd.\n')
     for at in range(4):
         bed.talk(f"We decided to rebuild shed {at} from larch for {at + 4},200 euros.")
     asleep = bed.asleep(Says(), levels=2)
@@ -191,9 +191,9 @@ def test_a_summary_that_could_not_be_written_is_told_in_words_and_a_note_of_all_
         patched.setattr("vaultmind.consolidate.levels.Levels._saved", lambda *_, **__: False)
         (note,) = _run(asleep).notes
     assert note == (
-        "The summaries of main were not made: VaultMind/agents/main/memory/summaries/L1/L1_001.md, "
+        "The summaries of main were not made: VaultMind/agents/main/memory/summaries/L1/L1_002.md, "
         "or what it is made of, kept changing. They are tried again at the next run."
     )
     made = _run(asleep).summaries
-    assert [one.id for one in made] == ["L1_001", "L1_002"]
-    assert sum("Broken.md" in note for one in made for note in one.notes) == 1
+    assert [one.id for one in made] == ["L1_002", "L1_003"]
+    assert sum("L1_001.md" in note for one in made for note in one.notes) == 1

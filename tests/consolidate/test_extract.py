@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from vaultmind.consolidate.extract import Readings, extract
 from vaultmind.consolidate.types import REASONS, Extraction
+from vaultmind.index.when import with_dates
 from vaultmind.types import Fact, Message, Role
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"
@@ -156,3 +158,21 @@ def test_at_most_so_many_facts_are_kept_and_the_rest_is_counted() -> None:
 def test_every_reason_is_a_known_one() -> None:
     found = run("Am I late?", "my password is hunter22", "she loves Bach", "I'm Bo", "I'm Bo")
     assert reasons(found) <= set(REASONS)
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("The wedding is on 21 June", "The wedding is on 21 June (2026-06-21)"),
+        ("The report is due tomorrow", "The report is due tomorrow (2026-05-13)"),
+        ("Ślub jest 27 czerwca", "Ślub jest 27 czerwca (2026-06-27)"),
+        ("Экзамен 15 июня", "Экзамен 15 июня (2026-06-15)"),
+        ("The rent rises from May 20th", "The rent rises from May 20th (2026-05-20)"),
+        ("My birthday is 3 May", "My birthday is 3 May"),
+        ("I was born on 4 July", "I was born on 4 July"),
+        ("Urodziny mam 3 maja", "Urodziny mam 3 maja"),
+        ("I row on Tuesday", "I row on Tuesday"),
+    ],
+)
+def test_a_date_gets_its_year_unless_it_comes_again(said: str, kept: str) -> None:
+    assert with_dates(said, datetime(2026, 5, 12, 9)) == kept

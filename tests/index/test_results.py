@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.index.vault import Vault
-from vaultmind import redact
 from vaultmind.index.db import chunks_beside
 from vaultmind.index.results import LEAST_TOKENS, Answered, Ranked, answer, shares
 from vaultmind.types import PERSON, Chunk, Message, Role, SearchRequest
@@ -48,8 +47,8 @@ def answered(vault: Vault, ranked: Sequence[Chunk], **wanted: object) -> Answere
     def shows(chunk: Chunk) -> bool:
         return vault.outlet.shows_chunk(chunk, PERSON)
 
-    scored = [Ranked(one, 1.0 - at / 100) for at, one in enumerate(ranked)]
-    return answer(scored, request, beside, shows, lambda text: redact.mask(text).text)
+    scored = [Ranked(one, 1.0 - at / 100, {}, tuple) for at, one in enumerate(ranked)]
+    return answer(scored, request, beside, shows)
 
 
 def talk(*said: tuple[Role, str]) -> str:

@@ -44,6 +44,8 @@ KEEPS = 0.8
 """Likelihood of being a fact from which a piece is one."""
 STANDS = 0.95
 """Likelihood of standing alone from which a piece is written."""
+ASKS = 0.9
+"""Likelihood of a wish to have something kept from which it is kept as said."""
 TELLS_NOTHING = 0.5
 """Likelihood of being no fact from which a clause is left out before one."""
 SURE, BACK_FROM, BROKEN = 0.5, 0.35, 0.5
@@ -167,7 +169,7 @@ def _earnest(
     for one, manner in zip(said, told, strict=True):
         if manner == "play":
             playing = one.at + PLAYED
-        asked = one.intent.intent == "remember"
+        asked = _is_asked(one)
         reason = REASON_OF.get(manner if one.at > playing else "play")
         if one.fault:
             continue
@@ -220,9 +222,14 @@ def _pieces(one: Utterance) -> list[str]:
     """Return what of a sentence may be a fact: for what it asks to have kept, its words alone."""
     if one.intent.intent in TO_THE_MEMORY:
         return []
-    if one.intent.intent == "remember" and (text := statement(one.intent.payload)):
+    if _is_asked(one) and (text := statement(one.intent.payload)):
         return [text]
     return [piece for piece in spans(one.text) if len(piece.split()) >= FEWEST]
+
+
+def _is_asked(one: Utterance) -> bool:
+    """Tell whether a sentence surely asks to have something kept."""
+    return one.intent.intent == "remember" and one.intent.confidence >= ASKS
 
 
 def _found(
@@ -232,15 +239,20 @@ def _found(
     found: list[tuple[Candidate, Utterance]] = []
     unclear: list[Dropped] = []
     for one in said:
-        asked = one.intent.intent == "remember"
-        worth = [
-            piece for piece in pieces[one.text] if asked or 1 - read.sort(piece)["SKIP"] >= KEEPS
-        ]
+        asked, worth = _is_asked(one), pieces[one.text]
+        if not asked:
+            whole = statement(one.text)
+            worth = [
+                piece
+                for piece in worth
+                if 1 - read.sort(piece)["SKIP"] >= KEEPS and _begins(piece, whole, read)
+            ]
         if not worth:
             continue
         clear = [piece for piece in worth if asked or read.alone(piece) >= STANDS]
+        # the most that is clear, without a beginning that tells nothing: "Last thing, ..."
         text = max(clear, key=len) if clear else max(worth, key=read.alone)
-        text = text if asked else _without_lead(text, clear, read)
+        text = min((one for one in clear if text.endswith(one[1:])), key=len, default=text)
         likely = read.sort(text)
         category = max(WEIGHT, key=lambda name, likely=likely: likely[name])  # type: ignore[misc]
         if clear:
@@ -250,18 +262,13 @@ def _found(
     return found, unclear
 
 
-def _without_lead(text: str, clear: Sequence[str], read: Readings) -> str:
-    """Return a piece without the clauses before its fact that tell nothing: "Last thing, ...".
-
-    What is left must be a fact by itself, and what is left out none.
-    """
-    for rest in sorted(clear, key=len):
-        lead = text.casefold().removesuffix(rest.casefold())
-        if lead != text.casefold() and lead and not values(lead):
-            own = statement(lead)
-            if own in read.heads and read.sort(own)["SKIP"] >= TELLS_NOTHING:
-                return rest
-    return text
+def _begins(piece: str, whole: str, read: Readings) -> bool:
+    """Tell whether a piece begins its sentence, or what stands before it tells nothing."""
+    lead = statement(whole[: max(0, whole.casefold().find(piece.casefold()))])
+    if not lead:
+        return whole.casefold().startswith(piece.casefold())
+    told = read.heads.get(lead)
+    return told is not None and told["fact"]["SKIP"] >= TELLS_NOTHING and not values(lead)
 
 
 def _candidate(category: Category, text: str, one: Utterance, *, asked: bool = False) -> Candidate:

@@ -76,7 +76,10 @@ _TURNS = re.compile(
     r"запре\w*|максимум|меньше|ниже)\b"
 )
 """Words that deny, or turn from something, without a `not`."""
-_CLAUSE = re.compile(r"[,;:.!?—–]|\s-\s|\b(?:but|ale|lecz|но|зато|and|oraz|и|i|a|а)\b")
+_CLAUSE = re.compile(
+    r"[,;:.!?—–]|\s-\s|\b(?:but|because|since|so|ale|lecz|bo|poniewaz|gdyz|wiec|но|зато|"
+    r"потому|поскольку|and|oraz|и|i|a|а)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -31,7 +31,7 @@ from vaultmind.errors import BadArgument, NotFound, VaultMindError, WriteConflic
 from vaultmind.index.words.language import detect
 from vaultmind.ports import Report, silent
 from vaultmind.redact import blank_private, mask
-from vaultmind.session.files import Head, iso, recallable
+from vaultmind.session.files import iso, recallable
 from vaultmind.tokens import count
 from vaultmind.types import Caller, Progress
 from vaultmind.vault.bullets import plain
@@ -66,22 +66,18 @@ Key = TypeVar("Key")
 
 @dataclass(frozen=True, slots=True)
 class SummaryFile:
-    """A summary that stands in the vault; a person may have made or renamed it."""
+    """A summary that stands in the vault, under a name of ours."""
 
     path: str
-    stem: str
-    """Its file's name without `.md`, which is its id unless it was renamed."""
     id: str
     text: str
     sources: tuple[str, ...]
     """Names of the files it is made of, without folder and `.md`."""
-    by: str
-    summarised_in: str
+    mark: str
+    """The summary that it is in itself."""
     device: str
     fault: str
     """What is wrong with its front matter, in words."""
-    is_copy: bool
-    """Whether it is a sync program's copy of another that stands, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +160,6 @@ def rewritten(text: str, lines: Sequence[str]) -> str:
     return f"{text[:at]}{body}{gap}{text[at:]}"
 
 
-def level_of(id: str) -> Level | None:
-    """Return which level an id is of; None for what is no summary's id."""
-    if not _ID.fullmatch(id):
-        return None
-    return "L1" if id.startswith("L1") else "L2"
-
-
 def _stem(path: str) -> str:
     """Return the name of the file that a link or a path is to, without folder and `.md`."""
     found = _LINK.search(path)
@@ -186,6 +175,20 @@ def _marking(summary: str, file: FileText | None) -> str | None:
 
 
 # --- making --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """What a summary may be made of: a session, for an L2 an L1."""
+
+    id: str
+    path: str
+    mark: str
+    """The summary that it says it is in."""
+    is_ours: bool
+    """Whether it has ended, and this device may sum it up."""
+    is_due: bool = True
+    """Whether it is consolidated, and its turn comes by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,24 +253,22 @@ class Levels:
         """
         if not self._with.gate.keeps_records(agent):
             return ()
+        done: list[SummaryDone] = []
         with self._lock:
-            done = [] if dry_run else self._completed(agent, caller)
             for level in LEVELS:
                 failed = 0
-                while drafts := self._due(agent, level, imported_too, dry_run=dry_run):
+                while drafts := self._due(agent, level, caller, imported_too, dry_run=dry_run):
                     if dry_run:
                         done += [one.done("would be written") for one in drafts]
                         break
-                    draft = drafts[0]
-                    report(Progress(len(done), len(done) + 1, draft.id))
-                    if self._saved(draft, caller, f"a summary of {len(draft.loaded)} sources"):
-                        done.append(draft.done("written"))
-                        report(Progress(len(done), len(done), draft.id))
+                    report(Progress(len(done), len(done) + 1, drafts[0].id))
+                    if self._saved(drafts[0], caller, "a summary of several sources"):
+                        done.append(drafts[0].done("written"))
                         continue
                     failed += 1
                     if failed == TRIES:
-                        raise _conflict(draft.path)
-            return tuple(done)
+                        raise _conflict(drafts[0].path)
+        return tuple(done)
 
     def again(
         self,
@@ -281,90 +282,128 @@ class Levels:
         """Make one summary anew, under its id, of what may be recalled of its sources now.
 
         What a person typed into it stays. Raises BadArgument for what is no summary's id, NotFound
-        for one that never was.
+        for one that is not there.
         """
-        level = level_of(id)
-        if level is None:
+        if not _ID.fullmatch(id):
             raise BadArgument("again", id, "a session's id, or a summary's such as L1_001")
         if not self._with.gate.keeps_records(agent):
             raise BadArgument("agent", agent, "an agent whose records are kept (autonomy 1 to 3)")
+        level: Level = "L1" if id.startswith("L1") else "L2"
         with self._lock:
             report(Progress(0, 1, id))
+            path = f"{self._folder(agent, level)}/{id}.md"
             for _ in range(TRIES):
-                old = next((one for one in self.files(agent, level) if one.id == id), None)
+                old = next((one for one in self._files(agent, level) if one.id == id), None)
                 notes: list[str] = []
-                loaded = self._made_of(agent, level, id, old, notes)
+                nodes = [
+                    one
+                    for one in self._nodes(agent, level)
+                    if (one.id in old.sources if old else one.mark == id)
+                ]
+                loaded = self._loaded(agent, level, nodes, notes)
                 if not loaded:
                     raise NotFound(
-                        f"There is no summary {id} of {agent}, and nothing says what it was made "
-                        "of.",
+                        f"There is no summary {id} of {agent}, or nothing is left of its sources.",
                         hint="`vaultmind consolidate --status` says what waits.",
                     )
-                path = old.path if old else f"{self._folder(agent, level)}/{id}.md"
                 draft = self._draft(agent, id, path, loaded, notes)
                 if dry_run:
                     return draft.done("would be written")
                 if self._saved(draft, caller, "a summary is made anew", anew=bool(old)):
                     report(Progress(1, 1, id))
                     return draft.done("written")
-        raise _conflict(draft.path)
+        raise _conflict(path)
 
     def left(self, agent: str, *, imported_too: bool = False) -> tuple[int, int]:
         """Return how many more sessions the next L1 waits for, and how many L1 the next L2."""
-        sessions = self._sessions_waiting(agent, imported_too=imported_too, done=True)
-        return (
-            max(0, self._sizes["L1"] - len(sessions)),
-            max(0, self._sizes["L2"] - len(self._summaries_waiting(agent))),
+        waiting = (len(self._waiting(agent, level, imported_too)) for level in LEVELS)
+        first, second = (
+            max(0, self._sizes[one] - n) for one, n in zip(LEVELS, waiting, strict=True)
         )
+        return first, second
 
-    def files(self, agent: str, level: Level, notes: list[str] | None = None) -> list[SummaryFile]:
+    # --- what is due -----------------------------------------------------------------------
+
+    def _files(self, agent: str, level: Level, notes: list[str] | None = None) -> list[SummaryFile]:
         """Return an agent's summaries of a level, the lowest number first.
 
         What cannot be read is left out, and said in `notes`. Where the front matter is broken, all
         that it links to counts as its sources: nothing is summed up twice for a mistyped quote.
         """
         notes = notes if notes is not None else []
-        folder = self._folder(agent, level)
-        names = sorted(one.name for one in (self._paths.root / folder).glob("[!.]*.md"))
         found: list[SummaryFile] = []
-        for name in names:
-            path = f"{folder}/{name}"
+        for file in sorted((self._paths.root / self._folder(agent, level)).glob("L*.md")):
+            path = f"{self._folder(agent, level)}/{file.name}"
+            if not _ID.fullmatch(file.stem):
+                continue
             try:
                 text = self._with.reader.read(path).text
             except VaultMindError as error:
                 notes.append(f"{path} was left out: {error.message}")
                 continue
             front = front_matter(text)
-            values = front.properties if front else {}
-            fault = front.fault if front else ""
+            values, fault = (front.properties, front.fault) if front else ({}, "")
             if fault:
                 notes.append(f"{path}: {fault}; it is not summed up any further")
-            stem, id = name[:-3], str(values.get("id") or name[:-3])
             mark = _stem(str(values.get("summarised_in") or ""))
             links = _LINK.findall(text[front.start : front.end]) if front else []
-            sources = dict.fromkeys(_stem(link) for link, _ in links if _stem(link) != mark)
-            by, device = str(values.get("by") or ""), str(values.get("device") or "")
-            copy = stem != id and f"{id}.md" in names
-            found.append(
-                SummaryFile(path, stem, id, text, tuple(sources), by, mark, device, fault, copy)
+            sources = tuple(dict.fromkeys(_stem(link) for link, _ in links if _stem(link) != mark))
+            device = str(values.get("device") or "")
+            found.append(SummaryFile(path, file.stem, text, sources, mark, device, fault))
+        return sorted(found, key=lambda one: (len(one.id), one.id))
+
+    def _nodes(self, agent: str, level: Level, *, imported_too: bool = True) -> list[_Node]:
+        """Return what a summary of a level may be made of, the oldest first."""
+        own = ("", self._with.device)
+        if level == "L2":
+            return [
+                _Node(one.id, one.path, one.mark, one.device in own and not one.fault)
+                for one in self._files(agent, "L1")
+            ]
+        return [
+            _Node(
+                head.id,
+                self._paths.session(agent, head.id),
+                _stem(head.meta.summarised_in),
+                head.meta.state == "ended"
+                and head.meta.device in own
+                and (imported_too or not head.meta.source),
+                bool(head.meta.consolidated) and not head.meta.pending,
             )
-        return sorted(found, key=lambda one: (level_of(one.id) is None, len(one.id), one.id))
+            for head in self._with.heads(agent)
+        ]
 
-    # --- what is due -----------------------------------------------------------------------
+    def _waiting(
+        self,
+        agent: str,
+        level: Level,
+        imported_too: bool,
+        notes: list[str] | None = None,
+        *,
+        done: bool = True,
+        caller: Caller | None = None,
+    ) -> list[_Node]:
+        """Return what waits for a summary; with a `caller` marks that a kill left out are added."""
+        named = {id: one for one in self._files(agent, level, notes) for id in one.sources}
+        found = []
+        for node in self._nodes(agent, level, imported_too=imported_too):
+            if not node.is_ours or node.mark:
+                continue
+            if node.id not in named:
+                found += [node] if node.is_due or not done else []
+            elif caller:
+                self._mark(node.path, named[node.id].path.removesuffix(".md"), caller)
+        return found
 
-    def _due(self, agent: str, level: Level, imported_too: bool, *, dry_run: bool) -> list[_Draft]:
+    def _due(
+        self, agent: str, level: Level, caller: Caller, imported_too: bool, *, dry_run: bool
+    ) -> list[_Draft]:
         """Return the next summary of a level that is due; in a dry run all that are."""
         notes: list[str] = []
         number = self._number(agent, level)  # before the sources: who takes it meanwhile is seen
-        if level == "L1":
-            waiting = self._sessions_waiting(
-                agent, imported_too=imported_too, done=not dry_run, notes=notes
-            )
-            loaded = self._loading(self._session, agent, waiting, notes)
-        else:
-            loaded = self._loading(
-                self._summary, agent, self._summaries_waiting(agent, notes), notes
-            )
+        by = None if dry_run else caller
+        nodes = self._waiting(agent, level, imported_too, notes, done=not dry_run, caller=by)
+        loaded = self._loaded(agent, level, nodes, notes)
         size, drafts = self._sizes[level], list[_Draft]()
         for at in range(0, len(loaded) - size + 1, size):
             id = f"{level}_{number + len(drafts):03d}"
@@ -374,124 +413,71 @@ class Levels:
                 break
         return drafts
 
-    def _loading(
-        self,
-        load: Callable[[str, Key], _Loaded],
-        agent: str,
-        keys: Iterable[Key],
-        notes: list[str],
-    ) -> list[_Loaded]:
-        found = []
-        for key in keys:
-            try:
-                found.append(load(agent, key))
-            except VaultMindError as error:
-                notes.append(f"left out: {error.message}")
-        return found
-
-    def _sessions_waiting(
-        self,
-        agent: str,
-        *,
-        imported_too: bool,
-        done: bool,
-        notes: list[str] | None = None,
-    ) -> list[str]:
-        """Return the sessions that wait for an L1, oldest first; `done`: only consolidated ones."""
-        named = {source for one in self.files(agent, "L1", notes) for source in one.sources}
-        return [
-            head.id
-            for head in self._with.heads(agent)
-            if self._is_ours(head)
-            and not head.meta.summarised_in
-            and head.id not in named
-            and (imported_too or not head.meta.source)
-            and (not done or (bool(head.meta.consolidated) and not head.meta.pending))
-        ]
-
-    def _summaries_waiting(self, agent: str, notes: list[str] | None = None) -> list[SummaryFile]:
-        """Return the L1 that wait for an L2, the lowest number first."""
-        named = {source for one in self.files(agent, "L2", notes) for source in one.sources}
-        return [
-            one
-            for one in self.files(agent, "L1")
-            if one.device in ("", self._with.device)
-            and not (one.is_copy or one.fault or one.summarised_in)
-            and named.isdisjoint((one.stem, one.id))
-        ]
-
-    def _is_ours(self, head: Head) -> bool:
-        return head.meta.state == "ended" and head.meta.device in ("", self._with.device)
-
-    def _made_of(
-        self, agent: str, level: Level, id: str, old: SummaryFile | None, notes: list[str]
-    ) -> list[_Loaded]:
-        """Return what a summary is made of: by its own front matter, or by its sources' marks."""
-        names = old.sources if old else ()
-        if level == "L1":
-            heads = [(one.id, _stem(one.meta.summarised_in)) for one in self._with.heads(agent)]
-            ids = [one for one, mark in heads if one in names or (not names and mark == id)]
-            return self._loading(self._session, agent, ids, notes)
-        found = [
-            one
-            for one in self.files(agent, "L1")
-            if not one.is_copy
-            and (one.stem in names or one.id in names or (not names and one.summarised_in == id))
-        ]
-        return self._loading(self._summary, agent, found, notes)
-
     def _number(self, agent: str, level: Level) -> int:
         """Return the number after the highest that a summary of a level has, or ever had.
 
-        A session's mark, an audit line and a tombstone name a summary by its number: under one
-        that is used again they would vouch for, or hide, what they were never about.
+        A source's mark, an audit line and a tombstone name a summary by its number: under one that
+        is used again they would vouch for, or hide, what they were never about.
         """
-        own = re.compile(rf"\b{level}_(\d{{3,18}})(?!\d)")
-        logged = re.compile(rf'/summaries/{level}/{level}_(\d{{3,18}})(?:\.md)?"')
-        every = [*self.files(agent, "L1"), *self.files(agent, "L2")]
-        texts = [head.meta.summarised_in for head in self._with.heads(agent)]
-        texts += [text for one in every for text in (one.id, one.summarised_in, *one.sources)]
+        own = re.compile(rf"\b{level}_(\d{{3,9}})(?!\d)")
         folder = self._paths.root / self._folder(agent, level)
-        texts += [path.name for path in folder.glob("*")]
+        texts = [path.name for path in folder.glob("*")]
+        texts += [node.mark for node in self._nodes(agent, level)]
+        texts += [id for one in self._files(agent, "L2") for id in one.sources]
         used = {int(number) for text in texts for number in own.findall(text)}
+        logged = re.compile(rf'/summaries/{level}/{level}_(\d{{3,9}})(?:\.md)?"')
         memory = self._paths.root / self._paths.memory(agent)
         for log_file in (*memory.glob("audit-*.jsonl"), *memory.glob("tombstones-*.jsonl")):
             used.update(map(int, logged.findall(log_file.read_text("utf-8", "replace"))))
-        return max((one for one in used if one < MOST), default=0) + 1
+        return max(used, default=0) + 1
 
     # --- reading and writing -----------------------------------------------------------------
 
-    def _session(self, agent: str, id: str) -> _Loaded:
-        """Return a session's messages of people. Raises NotFound, UnreadableNote, PathRefused."""
-        with_ = self._with
-        path = self._paths.session(agent, id)
-        file = with_.reader.read(path)
-        told = recallable(agent, path, file.text, with_.hides)
-        pieces = tuple(
-            Piece(one.block, text, one.speaker, one.role)
-            for one, _ in told
-            if one.role in ("user", "assistant") and (text := mask(one.text).text.strip())
-        )
-        started = parse_meta(file.text).started or id[:10]
-        return _Loaded(Source(id, started, pieces), path, file.stat, (id[:10],))
+    def _loaded(
+        self, agent: str, level: Level, nodes: Iterable[_Node], notes: list[str]
+    ) -> list[_Loaded]:
+        """Return sources as far as they may be recalled; what cannot be read is noted."""
+        found = []
+        for node in nodes:
+            try:
+                file = self._with.reader.read(node.path)
+            except VaultMindError as error:
+                notes.append(f"left out: {error.message}")
+                continue
+            read = self._session if level == "L1" else self._summary
+            source, days = read(agent, node, file.text)
+            found.append(_Loaded(source, node.path, file.stat, days))
+        return found
 
-    def _summary(self, agent: str, one: SummaryFile) -> _Loaded:
+    def _session(self, agent: str, node: _Node, text: str) -> tuple[Source, tuple[str, ...]]:
+        """Return a session's messages of people."""
+        pieces = tuple(
+            Piece(one.block, masked, one.speaker, one.role)
+            for one, _ in recallable(agent, node.path, text, self._with.hides)
+            if one.role in ("user", "assistant") and (masked := mask(one.text).text.strip())
+        )
+        day = node.id[:10]
+        return Source(node.id, parse_meta(text).started or day, pieces), (day,)
+
+    def _summary(self, agent: str, node: _Node, text: str) -> tuple[Source, tuple[str, ...]]:
         """Return the paragraphs of an L1 that may be recalled, with all that they link to."""
-        file = self._with.reader.read(one.path)
-        record, hides = one.path.removesuffix(".md"), self._with.hides
+        record, hides = node.path.removesuffix(".md"), self._with.hides
         pieces = tuple(
             Piece(placed.block, mask(placed.text).text)
-            for placed in paragraphs_of(blank_private(file.text))
+            for placed in paragraphs_of(blank_private(text))
             if not (placed.block and hides(agent, record, placed.block))
             and not any(block and hides(agent, _stem(path), block) for path, block in placed.links)
         )
-        days = tuple(sorted(name[:10] for name in one.sources if SESSION_ID.fullmatch(name)))
-        return _Loaded(Source(one.stem, days[0] if days else "", pieces), one.path, file.stat, days)
+        front = front_matter(text)
+        links = _LINK.findall(text[front.start : front.end]) if front else []
+        names = {_stem(link) for link, _ in links}
+        days = tuple(sorted(name[:10] for name in names if SESSION_ID.fullmatch(name)))
+        return Source(node.id, days[0] if days else "", pieces), days
 
     def _draft(
         self, agent: str, id: str, path: str, loaded: Sequence[_Loaded], notes: Sequence[str]
     ) -> _Draft:
-        level = level_of(id) or "L1"
+        level: Level = "L1" if id.startswith("L1") else "L2"
         sources = [one.source for one in loaded]
         pieces = [piece for one in sources for piece in one.pieces]
         own = [piece for piece in pieces if piece.role == "user"] or pieces
@@ -560,34 +546,6 @@ class Levels:
             log.warning("%s was not marked as summed up: %s", path, error)
             return False
         return saved is not None
-
-    def _completed(self, agent: str, caller: Caller) -> list[SummaryDone]:
-        """Add the marks that are missing on what summaries name; return which these are."""
-        unmarked = {
-            head.id: self._paths.session(agent, head.id)
-            for head in self._with.heads(agent)
-            if self._is_ours(head) and not head.meta.summarised_in
-        }
-        for low in self.files(agent, "L1"):
-            if not (low.summarised_in or low.is_copy or low.fault) and low.device in (
-                "",
-                self._with.device,
-            ):
-                unmarked[low.id] = unmarked[low.stem] = low.path
-        done = []
-        for level in LEVELS:
-            for one in (one for one in self.files(agent, level) if not one.is_copy):
-                paths = {unmarked[name] for name in one.sources if name in unmarked}
-                summary = one.path.removesuffix(".md")
-                if sum(self._mark(path, summary, caller) for path in sorted(paths)):
-                    text = "\n\n".join(placed.text for placed in paragraphs_of(one.text))
-                    done.append(
-                        SummaryDone(
-                            agent, level, one.id, one.path, one.sources, count(text), text, one.by,
-                            "completed",
-                        )
-                    )  # fmt: skip
-        return done
 
     def _folder(self, agent: str, level: Level) -> str:
         return f"{self._paths.summaries(agent)}/{level}"

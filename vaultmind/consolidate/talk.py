@@ -41,7 +41,8 @@ _TAKEN = re.compile(
 _FOREIGN = re.compile(
     r"^(?:from|to|subject|date|od|do|temat|data|от|кому|тема|дата)\s*:"
     r"|^(?:dear|szanown\w*|drog\w|witam|уважаем\w*|здравствуите|hi|hello)\b[^\n.!?]{0,40}[,!]\s*$"
-    r"|^[^\w\n]{0,40}\d{1,2}:\d\d|^\d{4}-\d\d-\d\d|\b(?:info|warn|error|debug)\b[\s:\]]+\w"
+    r"|^[^\w\n]{0,40}\d{1,2}:\d\d(?::\d\d|\]|[^\S\n][\w .]{1,24}:)"
+    r"|^\d{4}-\d\d-\d\d|\b(?:info|warn|error|debug)\b[\s:\]]+\w"
     r"|^#{1,6}\s|^[ \t]{0,80}(?:def|class|import|return|function|const|var|let|if)\b.*[:;({]\s*$",
 )
 """How a line of an e-mail, a log, a document or of code begins, folded."""

@@ -228,7 +228,7 @@ class SummaryDone:
     tokens: int
     text: str
     by: str = "extractive"
-    outcome: Literal["written", "completed", "would be written", "unchanged"] = "written"
+    outcome: Literal["written", "would be written", "unchanged"] = "written"
     """`completed`: it was there, and only its sources' marks were missing."""
     notes: tuple[str, ...] = ()
 

@@ -17,6 +17,7 @@ MAX_CHARACTERS = 20_000
 """Characters of a text that are read: a longer message is a pasted file."""
 OPEN_SCALE = timedelta(days=30)
 """Distance at which a moment outside an open stretch ("since March") is worth one half."""
+HALF_YEAR = timedelta(days=183)
 LATER = timedelta(weeks=52)
 """How much later the same words are read again: a relative date then means another day."""
 ALLOWED = "a date such as 2026-02-20, or words of time ('last week', 'w lutym', 'март 2025')"
@@ -24,6 +25,14 @@ SMALL, MAX_FILTER = 3, 60
 """Letters of a word in a filter that says no time and is no fault ("from", "z", the article), and
 characters of a filter's words of time."""
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
+_WORD_END = re.compile(r"\w*")
+_COMES_AGAIN = re.compile(
+    r"\b(?:birthdays?|born|bday|anniversary|name ?day|every|each|yearly|annual\w*|"
+    r"urodz\w+|imienin\w*|rocznic\w*|co rok\w*|każd\w+|kazd\w+|corocz\w+|"
+    r"день рождения|родил\w+|рожден\w+|именин\w*|годовщин\w*|кажд\w+|ежегодн\w+)\b",
+    re.IGNORECASE,
+)
+"""Words beside a date of a day that comes again each year."""
 _NOTED = re.compile(r"\s*\(")
 _DATED = re.compile(r"(?<!\S)\S+( \(\d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?\))")
 _ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[T ][\d:.+\-Z]+)?")
@@ -70,8 +79,10 @@ def with_dates(text: str, said: datetime) -> str:
     """Return a text with what each relative date in it means: "tomorrow (2026-11-24)".
 
     Only where it is certain: dates that say their year and those that come again ("I row on
-    Tuesday", "on Fridays", "my birthday is 3 May") stay as they are.
+    Tuesday", "on Fridays", "my birthday is 3 May") stay as they are. A day of a month is the one
+    that is nearest as the sentence tells it: "the wedding is on 21 June (2026-06-21)".
     """
+    comes_again = _COMES_AGAIN.search(text)
     asked = {one.text: one for one in spans(text, "", said)}
     later = mentioned(text, "", said + LATER)
     at, shown = 0, ""
@@ -80,10 +91,14 @@ def with_dates(text: str, said: datetime) -> str:
         if place < 0:
             break
         end = place + len(told.text)
+        end += len(_WORD_END.match(text, end)[0])  # type: ignore[index]
         shown, at = shown + text[at:end], end
         is_title = place and told.explicit and text[place].isupper()  # the film Yesterday
-        is_certain = asked.get(told.text, told) == told != then
-        if is_certain and not is_title and not _NOTED.match(text, end):
+        is_day = any(map(str.isdigit, told.text))
+        is_near = is_day and told.start and abs(told.start - said) < HALF_YEAR
+        is_certain = told != then and (is_near or asked.get(told.text, told) == told)
+        is_left = is_title or _NOTED.match(text, end) or (is_day and comes_again)
+        if is_certain and not is_left:
             shown += _days_of(told)
     return shown + text[at:]
 
