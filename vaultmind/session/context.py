@@ -415,7 +415,7 @@ class _Draft:
         entries, keys = list(picked.entries), [one.key for one in picked.entries if one.whole]
         if not entries and not self.said and messages:
             text = window.cut(
-                window.entry(messages[-1], room, self.words)[0].text, room - HEADING_TOKENS
+                window.shown_as(messages[-1], room, self.words)[0].text, room - HEADING_TOKENS
             )
             entries = [window.Entry(text)] if text.strip(window.MARK) else []
         lines = dated([(one.day, one.text) for one in entries])
