@@ -131,7 +131,7 @@ class SessionSettler:
         What an agent reported may be known, or wait for the person.
         """
         suggested = parse(read_text(self._with.reader, self._paths.suggestions)[0])
-        waits = [one.suggestion for one in suggested if one.suggestion.agent == agent]
+        waits = [one for one in suggested if one.agent == agent]
         every: list[Fact | Suggestion] = [*self._known(agent), *waits]
         reported = [
             (one.evidence.block, one.text)
