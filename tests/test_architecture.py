@@ -64,7 +64,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"index"}),
     ),
     "session": (
-        frozenset({"sentences", "spool", "commands", "parts", "unkept"}),
+        frozenset({"sentences", "spool", "parts", "unkept"}),
         frozenset({"summary", "recall", "subagents", "uses", "topics"}),
         frozenset({"files", "excerpt", "talk"}),
         frozenset({"active", "longterm", "transcripts", "keeping_out", "conversation"}),
