@@ -291,23 +291,6 @@ def _lines(path: Path, device: str, holding: str) -> Iterator[AuditLine]:
             yield line
 
 
-def erase(text: str, says: Callable[[AuditLine], bool]) -> str:
-    """Return an audit file whose lines have lost their texts wherever the predicate says so.
-
-    It sees a line that cannot be read as one of the operation `torn` with the raw line in
-    `after`; where it agrees, that line is dropped.
-    """
-    kept = []
-    for raw in text.split("\n"):
-        line = parse_line(raw) or AuditLine("", "", "", "", "torn", "", after=raw.strip())
-        if not (raw.strip() and says(line)):
-            kept.append(raw)
-        elif line.op != "torn":
-            blank = replace(line, before="", after="", reason="", moves=(), erased=True)
-            kept.append(render_line(blank).rstrip("\n"))
-    return "\n".join(kept)
-
-
 # --- what a line names --------------------------------------------------------------------
 
 

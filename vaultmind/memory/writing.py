@@ -34,13 +34,13 @@ from vaultmind.memory.audit import (
     session_of,
 )
 from vaultmind.memory.brain import MEND, WRITING_WAITS, damage, new_brain, own_text
-from vaultmind.memory.changes import Ask, Step, make_room, plan, quoted, safe_write
+from vaultmind.memory.changes import Ask, Step, plan, quoted, safe_write, with_room
 from vaultmind.memory.forget.kinds import RecordKind, Ref
 from vaultmind.memory.forget.taking import ERASABLES, Erasable
 from vaultmind.memory.forget.tombstones import Hiding, hidden_words
 from vaultmind.memory.late import FORGOTTEN, Late
 from vaultmind.memory.match import mentions, says_words
-from vaultmind.memory.moves import JOINT, Sizes, apply, find_fact, masked
+from vaultmind.memory.moves import Sizes, apply, find_fact, masked
 from vaultmind.memory.rights import AUTO, VERDICTS, Authority, Decision, cautious, inferred
 from vaultmind.memory.suggestions import Queue, warn
 from vaultmind.memory.words import content
@@ -157,7 +157,7 @@ class Facts:
 
     def _asked(self, ask: Ask, witness: Witness | None) -> Outcome:
         line = self._audit.line(ask.write.caller, ask.write.agent, ask.write.op, "")
-        decision, hidden = self._decide(ask.write, "brain"), tuple[Ref, ...]()
+        decision = self._decide(ask.write, "brain")
         if refused := self._refused(ask, decision):
             return refused if ask.dry else self._tell(line, ask.write, Step(refused))
         try:
@@ -165,32 +165,34 @@ class Facts:
             if ask.dry:
                 return _shown(ask, step).outcome
             if step.unsaid and not inferred(ask.write):
-                step, hidden = self._hide_unsaid(ask, step, decision)
+                step = self._hide_unsaid(ask, step, decision)
                 if witness and step.written:
                     ask = replace(ask, write=replace(ask.write, evidence=witness()))
-            elif ask.write.op == "forget" and step.written:
-                hidden = self._hidden_with(ask.write, step.gone)
-                step = _told(step, self._hiding.hide(hidden), "said it")
+            else:
+                step = _told(step, self._hiding.hide(step.hidden), "said it")
         except Held as held:
             return self._held(ask, held, witness)
-        outcome = self._tell(line, ask.write, _shown(ask, step), hidden)
-        return self._with_room(ask, outcome)
+        return self._tell(line, ask.write, _shown(ask, step))
 
     def _made(self, ask: Ask, witness: Witness | None, line: AuditLine) -> tuple[Step, Ask]:
         """Make a write; return the step, and what was asked with the message that says it.
 
         Raises Held for one that is not to be made.
         """
+        makes_room = self._authority.level(ask.write.agent) >= AUTO
 
         def step_of(brain: str, archive: str) -> Step:
             nonlocal ask, witness
             step = plan(brain, archive, ask)
-            if step.written:
-                self._judge(ask.write, step)
-                if witness:
-                    ask = replace(ask, write=replace(ask.write, evidence=witness()))
-                    witness, step = None, plan(brain, archive, ask)
-            return step
+            if not step.written:
+                return step
+            self._judge(ask.write, step)
+            if witness:
+                ask = replace(ask, write=replace(ask.write, evidence=witness()))
+                witness, step = None, plan(brain, archive, ask)
+            if ask.write.op == "forget" and not ask.dry:
+                return replace(step, hidden=self._saying(ask.write, step.gone))
+            return with_room(step, brain, archive, ask) if makes_room else step
 
         return self._change(ask, step_of, lambda step: self._line(line, ask.write, step)), ask
 
@@ -227,26 +229,6 @@ class Facts:
         if step.written and not ask.dry and any(move.archive for move in step.moves):
             self._edit(ask.archive, archived)
         return step
-
-    def _with_room(self, ask: Ask, outcome: Outcome) -> Outcome:
-        """Make room in a brain that a write made too big: a change of its own, which it tells."""
-        agent = ask.write.agent
-        if outcome.outcome != "written" or self._authority.level(agent) < AUTO:
-            return outcome
-        line = self._audit.line(ask.write.caller, agent, "archive", "written")
-
-        def line_of(step: Step) -> AuditLine:
-            done = step.outcome
-            before = mask(done.before).text
-            return replace(line, before=before, path=done.path, moves=masked(step.moves))
-
-        step = self._change(
-            ask, lambda brain, archive: make_room(brain, archive, ask, outcome.block), line_of
-        )
-        if step.written:
-            self._audit.write(line_of(step))
-            self._sound.add(agent)
-        return replace(also(outcome, step.outcome.message), archived=step.outcome.archived)
 
     def _ask(self, write: MemoryWrite) -> Ask:
         safe, kinds = safe_write(write)
@@ -362,8 +344,7 @@ class Facts:
 
     def _line(self, line: AuditLine, write: MemoryWrite, step: Step) -> AuditLine:
         """Return a line with what a write came to; its texts are masked."""
-        outcome = step.outcome
-        before = outcome.before
+        outcome, before = step.outcome, step.outcome.before
         if not (before or step.written) and write.op != "remember":
             before = write.old or write.text
         took_place = write.op == "remember" and step.written and before
@@ -380,18 +361,16 @@ class Facts:
             block=outcome.block,
             how=write.how if write.how in FOUND else "",
             moves=masked(step.moves) if step.written else (),
+            hidden=tuple(map(ref_text, step.hidden)),
         )
 
-    def _tell(
-        self, line: AuditLine, write: MemoryWrite, step: Step, hidden: Sequence[Ref] = ()
-    ) -> Outcome:
+    def _tell(self, line: AuditLine, write: MemoryWrite, step: Step) -> Outcome:
         """Write the line of what a write came to; a change that is on disk stays true without."""
-        line = replace(self._line(line, write, step), hidden=tuple(map(ref_text, hidden)))
         home = write.agent
         if not step.written and home not in self._paths.agent_names():
             home = write.caller.agent or home  # what is not written makes no folder
         try:
-            self._audit.write(line, home)
+            self._audit.write(self._line(line, write, step), home)
         except VaultMindError as error:
             if not step.written:
                 raise
@@ -437,11 +416,12 @@ class Facts:
     def _finish(self, line: AuditLine) -> None:
         """Do what a line says that is not done yet; nothing where the brain never changed."""
         found = self._found(self._paths.brain(line.agent))
-        brain = found.text if found else ""
+        brain, reason = found.text if found else "", "cut short before anything was changed"
         own = [move for move in line.moves if not move.archive]
         if own and all(bool(find_fact(brain, move.fact)) is not move.came for move in own):
-            reason = "cut short before anything was changed"
-            self._audit.write(replace(line, outcome="unchanged", reason=reason))
+            self._audit.write(
+                replace(line, outcome="unchanged", reason=reason, hidden=(), shown=())
+            )
             return
         moves = [move for move in line.moves if move.archive and (move.whole or not move.came)]
         if moves:
@@ -450,67 +430,54 @@ class Facts:
                 self._paths.archive(line.agent),
                 lambda file: apply(file.text if file else start, moves, archive=True),
             )
-        hidden = refs_of(line.hidden)
-        if line.op == "forget" and not line.undoes:
-            person = line.caller == "person"
-            name = "" if person else line.caller
-            caller = Caller("person" if person else "agent", name, line.client)
-            write = MemoryWrite("forget", line.agent, caller, line.before)
-            gone = [move.fact for move in line.moves if not move.came]
-            gone += [Fact(one, None) for one in line.before.split(JOINT)]
-            hidden = self._hidden_with(write, gone)
         self._hiding.show(refs_of(line.shown))
-        self._hiding.hide(hidden)
+        self._hiding.hide(refs_of(line.hidden))
         reason = " · ".join(filter(None, (line.reason, "completed after it was cut short")))
-        names = tuple(map(ref_text, hidden))
-        self._audit.write(replace(line, outcome="written", reason=reason, hidden=names))
+        self._audit.write(replace(line, outcome="written", reason=reason))
 
     # --- hiding ---------------------------------------------------------------------------
 
-    def _hidden_with(self, write: MemoryWrite, gone: Iterable[Fact]) -> tuple[Ref, ...]:
+    def _saying(self, write: MemoryWrite, gone: Iterable[Fact]) -> tuple[Ref, ...]:
         """Return what said forgotten facts; an agent reaches its own records alone."""
         found = self._hiding.said(write.agent, gone, self._naming(write.caller))
         person = write.caller.kind == "person"
         return tuple(one for one in found if person or one.agent == write.agent)
 
-    def _hide_unsaid(
-        self, ask: Ask, step: Step, decision: Decision
-    ) -> tuple[Step, tuple[Ref, ...]]:
+    def _hide_unsaid(self, ask: Ask, step: Step, decision: Decision) -> Step:
         """Hide the messages that say what no fact says, or tell what to do about it.
 
         Raises Held for what waits.
         """
         write, words, agent = ask.write, ask.write.text, ask.write.agent
         both = dict.fromkeys(ask.words)  # notes of agents may hold what a message has masked
+        outcome, shown = step.outcome, [*self._hiding.shown(agent, words)]
         if decision.verdict != "allow" or write.hold:
-            if any(
-                says_words(said, one) for one in both for said in self._hiding.shown(agent, one)
-            ):
+            said = (one for each in both for one in self._hiding.shown(agent, each))
+            if any(says_words(one, each) for one in said for each in both):
                 raise Held(Decision("suggest", write.hold or decision.reason), step)
-            return step, ()
-        naming = self._naming(write.caller)
-        refs = tuple(
-            dict.fromkeys(ref for one in both for ref in self._hiding.saying(agent, one, naming))
-        )
+            return step
+        edit, says = self._naming(write.caller), self._hiding.saying
+        refs = tuple(dict.fromkeys(ref for each in both for ref in says(agent, each, edit)))
         hid = self._hiding.hide(refs)
-        seen = blank_private(self._text(ask.path))
-        own = any(mentions(paragraph, words) for paragraph in own_text(seen))
-        here = f"tands in {ask.path} as your own text; edit it there."
+        prose = own_text(blank_private(self._text(ask.path)))
+        own = f"tands in {ask.path} as your own text; edit it there."
+        own *= any(mentions(paragraph, words) for paragraph in prose)
+        mentioned = sum(mentions(one, words) for one in shown)
         if hid:
-            outcome = replace(step.outcome, outcome="written", path="", nearest=())
-            step = replace(step, outcome=replace(outcome, message="No fact said it;"))
-            step = _told(step, hid, "did")
-            return replace(step, outcome=also(step.outcome, f"It also s{here}" * own)), refs
-        message = step.outcome.message
+            outcome = replace(outcome, outcome="written", path="", nearest=())
+            outcome = replace(outcome, message="No fact said it;")
+            step = _told(replace(step, outcome=outcome, hidden=refs), hid, "did")
+            return replace(step, outcome=also(step.outcome, own and f"It also s{own}"))
         if own:
-            message = f"No fact says {quoted(words)}. It s{here}"
-        elif mentioned := sum(mentions(said, words) for said in self._hiding.shown(agent, words)):
+            message = f"No fact says {quoted(words)}. It s{own}"
+        elif mentioned:
             verb = "mentions" if mentioned == 1 else "mention"
-            message = f"{message} {counted(mentioned, 'message')} {verb} it. To hide"
+            message = f"{outcome.message} {counted(mentioned, 'message')} {verb} it. To hide"
             message += " what was said, give two words or more of it."
-        elif not step.outcome.nearest:
-            message = f"Nothing in {agent}'s memory says {quoted(words)}."
-        return replace(step, outcome=replace(step.outcome, message=message)), ()
+        else:
+            nothing = f"Nothing in {agent}'s memory says {quoted(words)}."
+            message = outcome.message if outcome.nearest else nothing
+        return replace(step, outcome=replace(outcome, message=message))
 
     # --- files ---------------------------------------------------------------------------
 
@@ -557,7 +524,9 @@ def in_name(write: MemoryWrite) -> MemoryWrite:
 
 def also(outcome: Outcome, sentence: str) -> Outcome:
     """Return an outcome whose message says one thing more."""
-    return replace(outcome, message=f"{outcome.message} {sentence}".strip())
+    return (
+        replace(outcome, message=f"{outcome.message} {sentence}".strip()) if sentence else outcome
+    )
 
 
 def _told(step: Step, refs: Sequence[Ref], said: str) -> Step:

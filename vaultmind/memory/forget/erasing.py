@@ -202,7 +202,7 @@ class Erasing:
             for item in plan.items
             for one in item.taken
         ]
-        names = tuple(sorted({one.path for one in self._in_state(plan)}))
+        names = self._in_state(plan)
         said = "Nothing in the memory says it."
         if plan.items:
             files = counted(len({item.path for item in plan.items}), "file")
@@ -245,15 +245,11 @@ class Erasing:
                     left[item.path] = Place(item.path, why=error.message)
             paths += self._without_links(plan.agents, gone) if gone else []
             try:
-                _blank_logs(self._state_dir, plan.wanted)
+                _empty_logs(self._state_dir, plan.wanted)
             except OSError as error:
                 left["the log"] = Place("the log", why=str(error))
             faults = index.scrub(dict.fromkeys([*paths, *left])).faults
-            for place in (
-                *self._by_text(plan, index),
-                *self._by_bytes(plan),
-                *self._in_state(plan),
-            ):
+            for place in self._left(plan, index):
                 left.setdefault(place.path, place)
             erased = _erased(plan, paths, [*left.values()], faults, index)
             for agent in concerned:
@@ -410,82 +406,63 @@ class Erasing:
 
     # --- what is left ---------------------------------------------------------------------
 
-    def _by_text(self, plan: Plan, index: IndexErasing) -> Iterator[Place]:
-        """Yield files and chunks of the memory that still say it."""
+    def _left(self, plan: Plan, index: IndexErasing) -> Iterator[Place]:
+        """Yield what still says it, in the memory, the index and the state folder."""
         for item in self._items(plan.wanted, plan.agents, shared=plan.whole):
             said = excerpt(item.taken[0].text, plan.wanted)
             yield Place(item.path, said, "the file still says it")
-        explained = {*(place.path for place in plan.yours), *plan.others}
+        stays = {*(place.path for place in plan.yours), *plan.others}
         for text in plan.wanted.texts:
             for chunk in index.saying(text, CANDIDATES):
-                if chunk.path not in explained and plan.wanted.says(chunk.text):
+                if chunk.path not in stays and plan.wanted.says(chunk.text):
                     yield Place(chunk.path, excerpt(chunk.text, plan.wanted), "the index has it")
+            for file in search(self._paths.root / self._paths.memory_dir, text):
+                path = self._paths.relative(file)
+                concerns = plan.whole or self._paths.agent_of(path) in plan.agents
+                if concerns and path not in stays:
+                    yield Place(path, why="its bytes hold it")
+        for name in self._in_state(plan):
+            yield Place(name, why="its bytes hold it")
 
-    def _by_bytes(self, plan: Plan) -> Iterator[Place]:
-        """Yield files of the memory folder whose raw bytes hold it, but for the person's own."""
-        rest = {*(place.path for place in plan.yours), *plan.others}
-        for path, _ in search(self._paths.root / self._paths.memory_dir, plan.wanted.texts):
-            relative = self._paths.relative(path)
-            concerns = plan.whole or self._paths.agent_of(relative) in plan.agents
-            if relative not in rest and concerns:
-                yield Place(relative, why="its bytes hold it")
-
-    def _in_state(self, plan: Plan) -> Iterator[Place]:
-        """Yield files of the state folder that hold it, but for what files explain that stay."""
-        if self._state_dir is None:
-            return
-        stay = [self._text(path) for path in (*(one.path for one in plan.yours), *plan.others)]
-        for path, text in search(self._state_dir, plan.wanted.texts):
-            if not any(map(Wanted([text]).says, stay)):
-                yield Place(str(path.relative_to(self._state_dir)), why="its bytes hold it")
+    def _in_state(self, plan: Plan) -> tuple[str, ...]:
+        """Return files of the state folder that hold it, but for what files explain that stay."""
+        top, stays = self._state_dir, (*(one.path for one in plan.yours), *plan.others)
+        kept = [self._text(path) for path in stays]
+        texts = [one for one in plan.wanted.texts if not any(map(Wanted([one]).says, kept))]
+        found = (
+            {str(file.relative_to(top)) for one in texts for file in search(top, one)}
+            if top
+            else ()
+        )
+        return tuple(sorted(found))
 
 
-def search(root: Path, texts: Sequence[str]) -> Iterator[tuple[Path, str]]:
-    """Yield the files below a folder whose bytes hold a text, in any case."""
-    needles = [(needle, text) for text in texts for needle in _variants(text)]
-    overlap = max((len(needle) for needle, _ in needles), default=0) + 1
-    for path in sorted(root.rglob("*")):
+def search(root: Path, text: str) -> Iterator[Path]:
+    """Yield the files below a folder whose bytes hold a text: in any case, plain, as JSON."""
+    forms = {form for one in (text, fold(text)) for form in (one, one.upper(), one.lower())}
+    forms |= {json.dumps(one)[1:-1] for one in forms}
+    needles = {one.encode("utf-8", "replace").lower() for one in forms if len(one) > 1}
+    said = b"|".join(map(re.escape, sorted(needles)))
+    if len(text) < _WORD_BELOW:  # a whole word
+        said = rb"(?<![a-z0-9])(?:" + said + rb")(?![a-z0-9])"
+    for path in sorted(root.rglob("*")) if needles else ():
         if not path.is_file() or path.is_symlink():
             continue
-        found, kept = set[str](), b""
         with path.open("rb") as file:
+            kept = b""
             while block := file.read(_BLOCK_BYTES):
                 data = kept + block.lower()
-                found |= {text for needle, text in needles if _holds(data, needle, text)}
-                kept = data[-overlap:]
-        yield from ((path, text) for text in sorted(found))
+                if any(one in data for one in needles) and re.search(said, data):
+                    yield path
+                    break
+                kept = data[-max(map(len, needles)) - 1 :]
 
 
-def _variants(text: str) -> set[bytes]:
-    """Return a text as it may stand in a file: as it is, without diacritics, as JSON."""
-    plain = {one for form in (text, fold(text)) for one in (form, form.upper(), form.lower())}
-    written = plain | {json.dumps(one)[1:-1] for one in plain}
-    return {raw for one in written if len(raw := one.encode("utf-8", "replace").lower()) > 1}
-
-
-def _holds(data: bytes, needle: bytes, text: str) -> bool:
-    at = data.find(needle)
-    while at >= 0:
-        end = at + len(needle)
-        around = data[max(0, at - 1) : at] + data[end : end + 1]
-        if len(text) >= _WORD_BELOW or not any(chr(byte).isalnum() for byte in around):
-            return True
-        at = data.find(needle, at + 1)
-    return False
-
-
-def _blank_logs(folder: Path | None, wanted: Wanted) -> None:
-    """Write over the lines of a folder's logs that say it, in place."""
+def _empty_logs(folder: Path | None, wanted: Wanted) -> None:
+    """Empty a folder's logs of which a line says it."""
     for path in sorted(folder.glob("*.log*")) if folder else ():
-        if path.is_symlink() or not path.is_file():
-            continue
-        with path.open("r+b") as file:
-            offset = 0
-            for line in file.read().split(b"\n"):
-                if wanted.says(line.decode("utf-8", "replace")):
-                    file.seek(offset)
-                    file.write(b"-" * len(line))
-                offset += len(line) + 1
+        if path.is_file() and any(map(wanted.says, path.read_text("utf-8", "replace").split("\n"))):
+            path.write_bytes(b"")
 
 
 # --- in words -----------------------------------------------------------------------------
