@@ -11,11 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from vaultmind.errors import (
-    BrokenMemory,
-    NotAllowed,
-    PathRefused,
-)
+from vaultmind import errors
 from vaultmind.memory.audit import (
     AuditLine,
     find_line,
@@ -81,7 +77,7 @@ class Gate(Facts):
             line = find_line(self._paths, (agent,), line_id)
             try:
                 outcome = self._undone(line, caller, dry_run=dry_run)
-            except (Conflict, BrokenMemory) as conflict:
+            except (Conflict, errors.BrokenMemory) as conflict:
                 reason = mask(str(conflict)).text
                 about = {"path": line.path, "block": line.block, "reason": reason}
                 if not dry_run:
@@ -140,7 +136,7 @@ class Gate(Facts):
         """
         decision = self._authority.decide(caller, agent, "forget", "brain")
         if decision.verdict != "allow":
-            raise NotAllowed(f"Not allowed: {decision.reason}. Nothing was hidden.")
+            raise errors.NotAllowed(f"Not allowed: {decision.reason}. Nothing was hidden.")
         with self._locks[agent]:
             wanted = tuple(refs)
             hidden = self._hiding.hide(wanted)
@@ -269,8 +265,10 @@ class Gate(Facts):
         name = relative.rsplit("/", 1)[-1]
         kept = {self._paths.brain(agent), self._paths.archive(agent)} if agent else set()
         if relative in kept or (agent and name.startswith(("audit-", "tombstones-"))):
-            raise PathRefused(relative, "facts, audit and tombstones change by gate.write only")
+            raise errors.PathRefused(
+                relative, "facts, audit and tombstones change by gate.write only"
+            )
         if caller is None or caller.kind == "person":
             return
         if agent != caller.agent or relative == self._paths.identity(agent):
-            raise PathRefused(relative, f"{caller.agent} may write its own records only")
+            raise errors.PathRefused(relative, f"{caller.agent} may write its own records only")

@@ -16,23 +16,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from vaultmind.errors import (
-    BrokenMemory,
-    NotFound,
-    UnreadableNote,
-    VaultMindError,
-)
-from vaultmind.memory.audit import (
-    BEGUN,
-    DROP,
-    FOUND,
-    AuditLine,
-    AuditLog,
-    newest_first,
-    ref_text,
-    refs_of,
-    session_of,
-)
+from vaultmind import errors
+from vaultmind.memory import audit
 from vaultmind.memory.brain import MEND, WRITING_WAITS, damage, new_brain, own_text
 from vaultmind.memory.changes import Ask, Step, plan, quoted, safe_write, with_room
 from vaultmind.memory.forget.kinds import RecordKind, Ref
@@ -124,7 +109,7 @@ class Facts:
         self._authority, self._clock = authority, clock
         self._writer = VaultWriter(paths)
         self._reader = VaultReader(paths, max_bytes=0)
-        self._audit = AuditLog(paths, settings.device, self._writer.append, clock)
+        self._audit = audit.AuditLog(paths, settings.device, self._writer.append, clock)
         self._hiding = Hiding(paths, settings.device, kinds, self._writer.append, clock)
         self._late = Late(paths, self._text)
         self.queue = Queue(self._reader, self._edit, self._write, self._audit, clock, settings.rng)
@@ -174,7 +159,7 @@ class Facts:
             return self._held(ask, held, witness)
         return self._tell(line, ask.write, _shown(ask, step))
 
-    def _made(self, ask: Ask, witness: Witness | None, line: AuditLine) -> tuple[Step, Ask]:
+    def _made(self, ask: Ask, witness: Witness | None, line: audit.AuditLine) -> tuple[Step, Ask]:
         """Make a write; return the step, and what was asked with the message that says it.
 
         Raises Held for one that is not to be made.
@@ -197,7 +182,10 @@ class Facts:
         return self._change(ask, step_of, lambda step: self._line(line, ask.write, step)), ask
 
     def _change(
-        self, ask: Ask, step_of: Callable[[str, str], Step], line_of: Callable[[Step], AuditLine]
+        self,
+        ask: Ask,
+        step_of: Callable[[str, str], Step],
+        line_of: Callable[[Step], audit.AuditLine],
     ) -> Step:
         """Make a step of brain and archive; its line stands before the first of them changes."""
         step = Step(ask.outcome("unchanged", ""))
@@ -209,22 +197,22 @@ class Facts:
         def change(file: FileText | None) -> str | None:
             nonlocal step
             if file and (reason := damage(file.text)):
-                raise UnreadableNote(ask.path, reason)
+                raise errors.UnreadableNote(ask.path, reason)
             text = file.text if file else new_brain(ask.write.agent, ask.language)
             step = step_of(text, self._text(ask.archive))
             if ask.dry or not step.written:
                 return None
             if any(move.archive for move in step.moves):
                 archived(self._found(ask.archive))  # raises where it can take nothing
-            if ask.write.how in FOUND or step.gone or len(step.moves) != 1:
-                self._audit.write(replace(line_of(step), outcome=BEGUN))
+            if ask.write.how in audit.FOUND or step.gone or len(step.moves) != 1:
+                self._audit.write(replace(line_of(step), outcome=audit.BEGUN))
                 self._sound.discard(ask.write.agent)
             new = apply(text, step.moves, archive=False, language=ask.language)
             return None if all(move.archive for move in step.moves) else new
 
         try:
             self._writer.edit(ask.path, change, TRIES)
-        except UnreadableNote as error:
+        except errors.UnreadableNote as error:
             raise self._broken(error, ask.language) from error
         if step.written and not ask.dry and any(move.archive for move in step.moves):
             self._edit(ask.archive, archived)
@@ -241,17 +229,17 @@ class Facts:
         """Return a file's text; empty where there is none that can be read."""
         try:
             found = self._found(path)
-        except UnreadableNote:
+        except errors.UnreadableNote:
             return ""
         return found.text if found else ""
 
     def _found(self, path: str) -> FileText | None:
         try:
             return self._reader.read(path)
-        except NotFound:
+        except errors.NotFound:
             return None
 
-    def _broken(self, error: UnreadableNote, language: str) -> BrokenMemory:
+    def _broken(self, error: errors.UnreadableNote, language: str) -> errors.BrokenMemory:
         """Tell the person of a file that is to be mended; return what is raised."""
         told = f"{error.path} is damaged: {error.reason}. {WRITING_WAITS}"
         note = f"> [!warning] a damaged memory file\n> {told} {MEND}"
@@ -262,9 +250,9 @@ class Facts:
 
         try:
             self._edit(self._paths.suggestions, warned)
-        except UnreadableNote:
+        except errors.UnreadableNote:
             self._writer.append(self._paths.suggestions, f"\n{note}\n")
-        return BrokenMemory(f"Not written: {told}", hint=MEND)
+        return errors.BrokenMemory(f"Not written: {told}", hint=MEND)
 
     # --- who may --------------------------------------------------------------------------
 
@@ -319,7 +307,9 @@ class Facts:
             put = self.queue.seen(write)
             if put[0] == "new" and not ask.dry:
                 write = replace(write, evidence=witness() if witness else write.evidence)
-                why = reason if write.how in FOUND else ""  # an agent gives a reason of its own
+                why = (
+                    reason if write.how in audit.FOUND else ""
+                )  # an agent gives a reason of its own
                 whys = dict.fromkeys(part for part in (write.reason, write.hold, why) if part)
                 put = self.queue.put(replace(write, reason=" · ".join(whys)), ask.language)
             path = self._paths.suggestions
@@ -342,7 +332,7 @@ class Facts:
 
     # --- the audit ------------------------------------------------------------------------
 
-    def _line(self, line: AuditLine, write: MemoryWrite, step: Step) -> AuditLine:
+    def _line(self, line: audit.AuditLine, write: MemoryWrite, step: Step) -> audit.AuditLine:
         """Return a line with what a write came to; its texts are masked."""
         outcome, before = step.outcome, step.outcome.before
         if not (before or step.written) and write.op != "remember":
@@ -359,19 +349,19 @@ class Facts:
             reason=" · ".join(part for part in (outcome.reason, write.reason) if part),
             path=outcome.path,
             block=outcome.block,
-            how=write.how if write.how in FOUND else "",
+            how=write.how if write.how in audit.FOUND else "",
             moves=masked(step.moves) if step.written else (),
-            hidden=tuple(map(ref_text, step.hidden)),
+            hidden=tuple(map(audit.ref_text, step.hidden)),
         )
 
-    def _tell(self, line: AuditLine, write: MemoryWrite, step: Step) -> Outcome:
+    def _tell(self, line: audit.AuditLine, write: MemoryWrite, step: Step) -> Outcome:
         """Write the line of what a write came to; a change that is on disk stays true without."""
         home = write.agent
         if not step.written and home not in self._paths.agent_names():
             home = write.caller.agent or home  # what is not written makes no folder
         try:
             self._audit.write(self._line(line, write, step), home)
-        except VaultMindError as error:
+        except errors.VaultMindError as error:
             if not step.written:
                 raise
             log.error("the audit line of a write is missing: %s", error)
@@ -382,8 +372,10 @@ class Facts:
         return step.outcome
 
     def _drop(self, agent: str, session: str, dropped: Sequence[Dropped], caller: Caller) -> int:
-        lines = newest_first(self._paths, (agent,), (DROP,), session)
-        known = Counter((one.after, one.reason) for one in lines if session_of(one) == session)
+        lines = audit.newest_first(self._paths, (agent,), (audit.DROP,), session)
+        known = Counter(
+            (one.after, one.reason) for one in lines if audit.session_of(one) == session
+        )
         room, told = MOST_DROPS - known.total(), 0
         for text, reason, evidence in dropped:
             safe = "" if reason in UNTOLD else one_line(mask(blank_private(text)).text)
@@ -394,7 +386,7 @@ class Facts:
             block = next((one for one in reversed(evidence) if one[1:].isdigit()), "")
             source = self._audit.evidence(MessageRef(agent, session, block) if session else None)
             self._audit.note(
-                caller, agent, DROP, "dropped", after=safe, reason=reason, evidence=source
+                caller, agent, audit.DROP, "dropped", after=safe, reason=reason, evidence=source
             )
             told += 1
         return told
@@ -410,10 +402,10 @@ class Facts:
             for line in self._audit.unfinished(agent):
                 self._finish(line)
             self._sound.add(agent)
-        except (VaultMindError, OSError) as error:
+        except (errors.VaultMindError, OSError) as error:
             log.warning("what was cut short in the memory of %s waits: %s", agent, error)
 
-    def _finish(self, line: AuditLine) -> None:
+    def _finish(self, line: audit.AuditLine) -> None:
         """Do what a line says that is not done yet; nothing where the brain never changed."""
         found = self._found(self._paths.brain(line.agent))
         brain, reason = found.text if found else "", "cut short before anything was changed"
@@ -430,8 +422,8 @@ class Facts:
                 self._paths.archive(line.agent),
                 lambda file: apply(file.text if file else start, moves, archive=True),
             )
-        self._hiding.show(refs_of(line.shown))
-        self._hiding.hide(refs_of(line.hidden))
+        self._hiding.show(audit.refs_of(line.shown))
+        self._hiding.hide(audit.refs_of(line.hidden))
         reason = " · ".join(filter(None, (line.reason, "completed after it was cut short")))
         self._audit.write(replace(line, outcome="written", reason=reason))
 
@@ -506,7 +498,7 @@ class Facts:
         files = [self._paths.brain(agent), self._paths.archive(agent)]
         try:
             self._indexer.refresh(files)
-        except VaultMindError as error:
+        except errors.VaultMindError as error:
             self._indexer.mark(files)
             log.warning("%s was written and not indexed: %s", outcome.path, error)
 
@@ -517,7 +509,7 @@ class Facts:
 
 def in_name(write: MemoryWrite) -> MemoryWrite:
     """Return a write with the caller whose rights it has: extraction has none but the agent's."""
-    if write.how not in FOUND or write.caller.kind == "agent":
+    if write.how not in audit.FOUND or write.caller.kind == "agent":
         return write
     return replace(write, caller=Caller("agent", agent_name(write.agent), write.caller.client))
 

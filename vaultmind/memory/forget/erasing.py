@@ -16,19 +16,12 @@ import secrets
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from vaultmind.errors import (
-    BadArgument,
-    NotAllowed,
-    NotFound,
-    PathRefused,
-    UnreadableNote,
-    VaultMindError,
-    WriteConflict,
-)
+from vaultmind import errors
 from vaultmind.memory.audit import DROP, newest_first, ref_of, refs_of
 from vaultmind.memory.brain import block_ids, parse_brain
 from vaultmind.memory.forget.kinds import Ref, key_of
@@ -227,7 +220,7 @@ class Erasing:
         with self._lock:
             plan = self._plan(erasure)
             if erasure.seal and not secrets.compare_digest(erasure.seal, plan.seal):
-                raise WriteConflict(
+                raise errors.WriteConflict(
                     "What would be erased has changed since it was shown.",
                     hint="Nothing was erased; look at it again.",
                 )
@@ -241,7 +234,7 @@ class Erasing:
                 try:
                     gone |= self._take(item, plan.wanted)
                     paths.append(item.path)
-                except VaultMindError as error:
+                except errors.VaultMindError as error:
                     left[item.path] = Place(item.path, why=error.message)
             paths += self._without_links(plan.agents, gone) if gone else []
             try:
@@ -288,20 +281,17 @@ class Erasing:
         def led(match: re.Match[str]) -> str:
             if match["to"] not in gone:
                 return match[0]
-            shown = match["shown"] or ""
-            return (
-                ""
-                if shown == "|source"
-                else f"{match[0][0].strip('[')}[[{match['record']}{shown}]]"
-            )
+            shown, gap = match["shown"] or "", match[0][0].strip("[")
+            return "" if shown == "|source" else f"{gap}[[{match['record']}{shown}]]"
 
         for agent in agents:
             for file in sorted((self._paths.root / self._paths.memory(agent)).rglob("*.md")):
                 path = self._paths.relative(file)
                 text = self._text(path)
                 if _LINK.sub(led, text) != text:
-                    self._edit(path, lambda it: _LINK.sub(led, it.text) if it else None)
-                    yield path
+                    with suppress(errors.VaultMindError):  # it leads nowhere then
+                        self._edit(path, lambda it: _LINK.sub(led, it.text) if it else None)
+                        yield path
 
     # --- what would go --------------------------------------------------------------------
 
@@ -310,7 +300,7 @@ class Erasing:
         id that no fact has.
         """
         if erasure.caller.kind != "person":
-            raise NotAllowed(
+            raise errors.NotAllowed(
                 f"{erasure.caller.name} may not erase: only the person may, on the command line.",
                 hint="Nothing was touched. The person can run `vaultmind forget --everywhere`.",
             )
@@ -323,7 +313,7 @@ class Erasing:
         yours = tuple(
             Place(path, excerpt(text, wanted))
             for path in self._own_files()
-            if wanted.says(text := self._text(path, errors="replace"))
+            if wanted.says(text := self._text(path, lenient=True))
         )
         return Plan(wanted, agents, agents == every, meant, items, yours, others)
 
@@ -346,9 +336,9 @@ class Erasing:
             told = ((line.before, line.after) for line in lines if line.block == block[1])
             meant = [text for both in told for text in both if text]
             if not meant:
-                raise NotFound(f"No fact has the id {text}.")
+                raise errors.NotFound(f"No fact has the id {text}.")
         elif not block and all(word.folded in SOFT for word in content(text)):
-            raise BadArgument("text", erasure.text, "words that say what to erase")
+            raise errors.BadArgument("text", erasure.text, "words that say what to erase")
         texts = (*([] if block else [text]), *meant)
         says = Wanted(texts).says
         refs: list[Ref | None] = [
@@ -395,13 +385,13 @@ class Erasing:
     def _target(self, path: str, agent: str, text: str) -> Target:
         return Target(path, agent, text, self._clock().date().isoformat())
 
-    def _text(self, path: str, errors: str = "") -> str:
+    def _text(self, path: str, *, lenient: bool = False) -> str:
         """Return a file's text; empty for one that is no text, or not there any more."""
         try:
-            if errors:
-                return self._paths.absolute(path).read_bytes().decode("utf-8", errors)
+            if lenient:
+                return self._paths.absolute(path).read_text("utf-8", "replace")
             return self._reader.read(path).text
-        except (NotFound, PathRefused, UnreadableNote, OSError):
+        except (errors.NotFound, errors.PathRefused, errors.UnreadableNote, OSError):
             return ""
 
     # --- what is left ---------------------------------------------------------------------

@@ -159,4 +159,4 @@ def _about(app: App, name: str, suggestions: int) -> About:
 def _suggestions(app: App) -> Counter[str]:
     """Return how many suggestions wait for each agent."""
     waiting = (one for one in app.gate.queue.listed() if one.state == "waiting")
-    return Counter(one.agent for one in waiting)
+    return Counter(one.write.agent for one in waiting)

@@ -294,26 +294,30 @@ def suggestions_list(app: App, call: Call, agent: Anybodys = "") -> Suggestions:
 
     whose, path = agent_name(agent) if agent else "", app.paths.suggestions
     listed = app.gate.queue.listed()
-    found = tuple(one for one in listed if whose in ("", one.agent))
+    found = tuple(one for one in listed if whose in ("", one.write.agent))
     how = f"Tick or edit them in {path}, or: vaultmind suggestions accept ID"
     return Suggestions(path, found, (how if found else f"Nothing waits for you in {path}.",))
 
 
 @tells("memory.suggestions.Suggestion", words="id words section reason time session state")
-def _suggestion_json(wish: Suggestion, to: Reader) -> dict[str, Any]:
+def _suggestion_json(one: Suggestion, to: Reader) -> dict[str, Any]:
     """Return who wants to change whose memory, how and why, and whether it waits."""
-    said = wish.evidence
+    wish, said = one.write, one.write.evidence
     into = f" in {wish.agent}'s memory" if wish.agent != wish.caller.agent else ""
     what = f"“{wish.old}” → “{wish.text}”" if wish.op == "replace" else f"“{wish.text}”"
-    told = {name: getattr(wish, name) for name in ("id", "agent", "op", "text", "old", "reason")}
-    return told | {
-        "by": wish.caller.agent,
-        "words": f"{wish.caller.agent} wants to {_DOES[wish.op]}{into}: {what}",
-        "section": wish.section or "",
-        "time": wish.time,
-        "session": f"{said.agent}/{said.session}" if said else "",
-        "state": wish.state,
-    }
+    told = {name: getattr(wish, name) for name in ("agent", "op", "text", "old", "reason")}
+    return (
+        {"id": one.id}
+        | told
+        | {
+            "by": wish.caller.agent,
+            "words": f"{wish.caller.agent} wants to {_DOES[wish.op]}{into}: {what}",
+            "section": wish.section or "",
+            "time": one.time,
+            "session": f"{said.agent}/{said.session}" if said else "",
+            "state": one.state,
+        }
+    )
 
 
 @operation("Accept or reject suggestions", writes=True, surfaces=LOCAL, persons=True)
