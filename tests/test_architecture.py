@@ -43,7 +43,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"terminal"}),
         frozenset({"options"}),
         frozenset({"made", "processes", "connect", "minion"}),
-        frozenset({"commands", "talks", "demo", "chat"}),
+        frozenset({"commands", "demo", "chat"}),
         frozenset({"main"}),
     ),
     "index": (
@@ -64,7 +64,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"index"}),
     ),
     "session": (
-        frozenset({"sentences", "spool", "commands", "parts", "unkept"}),
+        frozenset({"sentences", "spool", "parts", "unkept"}),
         frozenset({"summary", "recall", "subagents", "uses", "topics"}),
         frozenset({"files", "excerpt", "talk"}),
         frozenset({"active", "longterm", "transcripts", "keeping_out", "conversation"}),
@@ -75,13 +75,12 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
     "planner": (
         frozenset({"types"}),
         frozenset({"task", "code", "scorer"}),
-        frozenset({"records", "spans", "names"}),
+        frozenset({"records", "names"}),
         frozenset({"git", "graph"}),
         frozenset({"structure"}),
         frozenset({"layers", "sources"}),
         frozenset({"candidates", "rerank", "saving"}),
-        frozenset({"forms", "earlier", "telling"}),
-        frozenset({"pack"}),
+        frozenset({"pack", "earlier"}),
         frozenset({"episodes"}),
         frozenset({"plan"}),
     ),

@@ -17,14 +17,13 @@ from vaultmind.errors import MinionFailed
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.rerank import (
     Reranker,
-    Shown,
     blended,
     seconds_left,
 )
 from vaultmind.planner.types import PlanRequest
 from vaultmind.types import Generated, Prompt
 
-FILES = tuple(Shown(f"src/part{n}.py", f"part {n} of the shop") for n in range(40))
+FILES = tuple(f"src/part{n}.py: part {n} of the shop" for n in range(40))
 
 
 def asked(**values: Any) -> PlanRequest:
@@ -102,7 +101,7 @@ def test_a_closed_one_asks_nobody(tmp_path: Path) -> None:
     queue = QueueGenerator()
     reranker = Reranker(minion_of(queue, tmp_path))
     reranker.close()
-    assert "closed" in reranker.rerank(asked(), FILES, 5).note and not queue.asked
+    assert "No model" in reranker.rerank(asked(), FILES, 5).note and not queue.asked
 
 
 def test_a_model_lifts_what_it_wants_and_an_equal_word_changes_nothing() -> None:

@@ -48,9 +48,8 @@ def shake_hands(pipe: Pipe, name: str) -> None:
     pipe.send("notifications/initialized", {})
 
 
-def call(pipe: Pipe, tool: str, **arguments: Any) -> Any:
-    result = pipe.ask("tools/call", name=tool, arguments=arguments)["result"]
-    return result["structuredContent"]
+def call(pipe: Pipe, tool: str, **arguments: Any) -> None:
+    assert pipe.ask("tools/call", name=tool, arguments=arguments)["result"]
 
 
 def test_no_argument_and_no_later_word_changes_who_calls(home: House) -> None:

@@ -33,7 +33,6 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 def test_half_a_letter_becomes_one_that_can_be_kept(raw: bytes, meant: str | None) -> None:
     made = whole_json(raw)
-    assert len(made) == len(raw)
     if meant is not None:
         assert json.loads(made) == meant
 

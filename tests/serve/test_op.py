@@ -48,7 +48,7 @@ def test_an_unknown_argument_is_refused_and_a_near_one_named_in_lists_too() -> N
 def test_a_fault_inside_a_list_names_its_place() -> None:
     messages = [{"text": "a"}, {"id": "2"}]
     assert refused("session_log", {"messages": messages}).field == "messages[1].text"
-    assert refused("session_log", {"messages": "all"}).field == "messages"
+    assert refused("session_log", {"messages": "all"}).field == "messages[0]"
     assert refused("memory_fetch", {"id": "   "}).field == "id"
 
 

@@ -62,7 +62,6 @@ def test_a_fact_that_a_logged_message_says_is_written_with_it_as_evidence(app: A
     line = next(one for one in brain(app).splitlines() if "bridge" in one)
     assert " reported [[" in line and f"{body['session']}#^m1" in line
     assert "“I work as a bridge engineer”%%" in line
-    assert "“Works as a bridge engineer” written" in body["message"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.machine import Machine
+from tests.machine import Machine, text_of
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.errors import BadArgument, NotAllowed, NotFound
@@ -127,8 +127,8 @@ def test_two_clients_at_once_and_a_hand_edit_lose_nothing(machine: Machine) -> N
                 await begun.wait()
             own = {"messages": [{"text": "begin", "id": "0"}]} if name == "one" else {}
             if own:
-                answer = (await client.call_tool("session_log", own)).structured_content
-                session /= f"{answer['session']}.md"
+                told = text_of(await client.call_tool("session_log", own))
+                session /= f"{told.split(' in ')[1].split()[0]}.md"
                 begun.set()
             where = {"session": session.stem}
             for number in range(15):
