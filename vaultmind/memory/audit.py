@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from vaultmind.errors import BadArgument, NotFound
+from vaultmind.language.words import saying
 from vaultmind.memory.forget.kinds import Ref, SummaryRef
 from vaultmind.memory.moves import Move
-from vaultmind.memory.words import saying
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.types import Caller, Fact, MessageRef

@@ -14,6 +14,7 @@ from typing import Any
 
 from vaultmind.errors import BadArgument, DamagedMemory
 from vaultmind.language.secrets import CERTAIN, mask_secrets
+from vaultmind.language.words import tokens
 from vaultmind.memory.brain import (
     Brain,
     block_ids,
@@ -38,7 +39,6 @@ from vaultmind.memory.moves import (
 )
 from vaultmind.memory.rights import inferred
 from vaultmind.memory.sections import pick
-from vaultmind.memory.words import tokens
 from vaultmind.plural import counted
 from vaultmind.redact import MARK, blank_private, mask
 from vaultmind.types import Fact, MemoryWrite, Outcome, OutcomeName

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from vaultmind.language.text import fold_word
+from vaultmind.language.words import NEGATIONS, Word, content, fold
 from vaultmind.memory.sections import tables
-from vaultmind.memory.words import NEGATIONS, Word, content, fold
 
 _SAID = tables()["contradictions"]
 

@@ -28,12 +28,12 @@ from functools import lru_cache, partial
 from typing import Any, Literal
 
 from vaultmind import errors
+from vaultmind.language.words import saying
 from vaultmind.memory.audit import FOUND, AuditLog, moment, newest_first
 from vaultmind.memory.brain import PlacedFact, add_item, block_ids, new_block, parse_brain
 from vaultmind.memory.changes import quoted
 from vaultmind.memory.replies import phrase
 from vaultmind.memory.sections import LANGUAGES
-from vaultmind.memory.words import saying
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.types import SECTIONS, Caller, MemoryWrite, MessageRef, Outcome

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from vaultmind import errors
+from vaultmind.language.words import content
 from vaultmind.memory import audit
 from vaultmind.memory.brain import MEND, WRITING_WAITS, damage, new_brain, own_text
 from vaultmind.memory.changes import Ask, Step, plan, quoted, safe_write, with_room
@@ -28,7 +29,6 @@ from vaultmind.memory.match import mentions, says_words
 from vaultmind.memory.moves import Sizes, apply, find_fact, masked
 from vaultmind.memory.rights import AUTO, VERDICTS, Authority, Decision, cautious, inferred
 from vaultmind.memory.suggestions import Queue, warn
-from vaultmind.memory.words import content
 from vaultmind.plural import counted
 from vaultmind.ports import Clock, FileIndexer
 from vaultmind.redact import MARK, blank_private, has_household_code, mask

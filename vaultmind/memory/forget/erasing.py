@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import Literal
 
 from vaultmind import errors
+from vaultmind.language.words import SOFT, bare, content, fold
 from vaultmind.memory.audit import DROP, newest_first, ref_of, refs_of
 from vaultmind.memory.brain import block_ids, parse_brain
 from vaultmind.memory.forget.kinds import Ref, key_of
 from vaultmind.memory.forget.taking import OTHERS, Erasable, Taken, Target
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.memory.match import find
-from vaultmind.memory.words import SOFT, bare, content, fold
 from vaultmind.plural import counted
 from vaultmind.ports import Clock, IndexErasing, Report, silent
 from vaultmind.redact import mask
