@@ -18,7 +18,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset(
         {"types", "address", "errors", "tokens", "redact", "fence", "ports", "heavy", "plural"}
     )
-    | frozenset({"tally", "polling"}),
+    | frozenset({"tally"}),
     frozenset({"config", "locate"}),
     frozenset({"vault"}),
     frozenset({"language"}),
@@ -29,7 +29,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"episodes"}),
     frozenset({"planner"}),
     frozenset({"learn"}),
-    frozenset({"gguf_embedder"}),
+    frozenset({"gguf_embedder", "polling"}),
     frozenset({"app"}),
     frozenset({"serve"}),
     frozenset({"cli"}),
