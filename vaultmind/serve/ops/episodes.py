@@ -66,11 +66,7 @@ class Happened:
 
 WORDS = "episode source state task started outcome note event_count hidden fault"
 """What words tell of an episode."""
-tells(
-    "episodes.types.Event",
-    "kind time path symbol text change commit tokens ok how outcome block",
-    "time kind path symbol change commit outcome text how",
-)
+tells("episodes.types.Event", words="time kind path symbol change commit outcome text how")
 tells(
     "episodes.gains.Figures",
     words="episodes running outcomes plans offered_tokens whole_tokens saved_share hit_share "

@@ -30,10 +30,8 @@ Lessons = Annotated[
 Force = Annotated[bool, Arg("Use it whatever its trial says; the person's.", option="--activate")]
 Wait = Annotated[float, Arg("Wait so long for its end.", min=0, max=3600)]
 
-tells("learn.learning.Job", "id kind state started ended doing done total results error begun",
-      "id state doing error results")  # fmt: skip
-tells("learn.trial.Trained", "kind of why id lessons rows activated verdict",
-      "kind of id activated why")  # fmt: skip
+tells("learn.learning.Job", words="id state doing error results")
+tells("learn.trial.Trained", words="kind of id activated why")
 tells("learn.models.ModelRow", "id kind of active created learnt_on scores path",
       "active id kind of")  # fmt: skip
 
