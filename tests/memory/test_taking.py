@@ -8,7 +8,6 @@ from dataclasses import replace
 from vaultmind.memory.audit import AuditLine, Move, parse_line, render_line
 from vaultmind.memory.forget.taking import (
     Target,
-    without_audit_texts,
     without_facts,
     without_messages,
     without_sentences,
@@ -103,12 +102,12 @@ def test_the_audit_loses_the_texts_and_keeps_the_lines() -> None:
         for number, text in enumerate(("Likes tea", "Is allergic to hazelnuts", "Sings"))
     ]
     torn = '{"after": "allergic to hazelnuts'
-    new = without_audit_texts(target("".join(map(render_line, lines)) + torn), HAZELNUTS)
+    new = without_values(target("".join(map(render_line, lines)) + torn), HAZELNUTS)
     assert "hazelnut" not in new.text and len(new.taken) == 2
     left = [line for raw in new.text.split("\n") if (line := parse_line(raw))]
     assert [(line.id, line.after, line.erased) for line in left] == [
         ("00aa", "Likes tea", False),
-        ("11aa", "", True),
+        ("11aa", f"(erased {TODAY})", True),
         ("22aa", "Sings", False),
     ]
 
