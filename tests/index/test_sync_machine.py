@@ -17,7 +17,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from tests.fakes import HashEmbedder, OpenToAll
 from vaultmind.config import Config, IndexConfig
-from vaultmind.index.chroma import ChromaStore
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.vault.paths import VaultPaths
@@ -48,7 +47,6 @@ def open_index(vault: Path, state: Path) -> Index:
         Withheld(Nothing(), OpenToAll()),
         clock=lambda: datetime.now(UTC),
         embedder=lambda: HashEmbedder(dim=8),
-        store=ChromaStore(state / "chroma"),
     )
     index.start()
     return index
