@@ -79,7 +79,7 @@ class Index:
             folder = VaultFolder(folder, named.exclude)
         reader = VaultReader(folder.paths, named.max_file_bytes)
         self._columns = Columns(self._database)
-        self._changes = Changes(named.debounce_ms / 1000)
+        self._changes = Changes()
         self._sync = Sync(self._database, reader, folder, self._changes)
         self._sync.min_message_tokens = config.auto_rag.min_message_tokens
         opening = embedder or (lambda: open_embedder(named.embedder, named.embedder_key_env))
@@ -250,10 +250,10 @@ class Index:
                 self._busy = False
                 self._step()
                 with self._changes.condition:
-                    due = self._changes.next_due()
-                    until = self._next_compare if due is None else min(due, self._next_compare)
-                    if (left := until - time.monotonic()) > 0 and not self._stopping:
-                        self._changes.condition.wait(left)
+                    left = max(0.0, self._next_compare - time.monotonic())
+                    has_news = self._changes.condition.wait_for(self._has_news, left)
+                if has_news and not self._stopping:  # a save is several events
+                    time.sleep(self._config.debounce_ms / 1000)
         except Exception as error:  # the thread's last word; searching goes on
             log.exception("the index no longer follows the vault")
             self._phase, self._failure = "failed", f"The index has stopped: {error}."
@@ -268,10 +268,11 @@ class Index:
             self._database.renew(self._renew_wanted)
             self._renew_wanted = ""  # whoever failed meanwhile read the old file
             self._changes.mark_all()
-        if self._changes.take_all() or time.monotonic() >= self._next_compare:
+        is_dirty, paths = self._changes.take()
+        if is_dirty or time.monotonic() >= self._next_compare:
             with self._comparing:
                 self._compare(silent)
-        if paths := self._changes.take():
+        if paths:
             self._sync.refresh(paths)
             self._columns.follow()
             self._embedding.wake()
@@ -331,8 +332,11 @@ class Index:
         with self._stepped:
             self._stepped.notify_all()
 
+    def _has_news(self) -> bool:
+        return self._stopping or self._changes.waiting
+
     def _is_ready(self, vectors: bool) -> bool:
-        if self._phase != "ready" or self._changes.next_due() is not None or self._busy:
+        if self._phase != "ready" or self._changes.waiting or self._busy:
             return False
         return not vectors or self._embedding.settled
 

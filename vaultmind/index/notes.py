@@ -107,16 +107,14 @@ def place_of(path: str, paths: VaultPaths) -> Place | None:
         return None
     folder, _, name = path.rpartition("/")
     is_dated = SESSION_ID.fullmatch(name.removesuffix(".md")) is not None
-    if path in (paths.brain(agent), paths.archive(agent)):
-        return Place("fact", agent, "brain")
-    if folder == paths.sessions(agent) and is_dated:
-        return Place("message", agent, "session")
-    if folder == paths.episodes(agent) and is_dated:
-        return Place("episode", agent, "episode")
     is_summary = path.startswith(f"{paths.memory(agent)}/summaries/")
-    if path == paths.active_context(agent) or is_summary:
-        return Place("summary", agent, "summary")
-    return None
+    found: tuple[tuple[bool, Kind, Form], ...] = (
+        (path in (paths.brain(agent), paths.archive(agent)), "fact", "brain"),
+        (folder == paths.sessions(agent) and is_dated, "message", "session"),
+        (folder == paths.episodes(agent) and is_dated, "episode", "episode"),
+        (path == paths.active_context(agent) or is_summary, "summary", "summary"),
+    )
+    return next((Place(kind, agent, form) for fits, kind, form in found if fits), None)
 
 
 def chunk_file(path: str, file: FileText, place: Place) -> Chunked:
