@@ -333,8 +333,6 @@ class SearchResponse:
     took_ms: float = 0.0
     next_offset: int | None = None
     """Where to go on; None at the end."""
-    explained: bool = False
-    """Whether it was asked why each hit is there: then all reasons are told, with their shares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,5 +394,3 @@ class Generated:
     prompt_tokens: int = 0
     tokens: int = 0
     took_ms: float = 0.0
-    prompt_ms: float = 0.0
-    """Of these, until the first token was written."""

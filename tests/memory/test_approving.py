@@ -134,13 +134,13 @@ def test_a_crash_before_the_line_of_what_it_came_to_writes_nothing_twice(
 def test_no_reason_of_an_agent_makes_another_suggestion_look_done(shy: House) -> None:
     shy.forget("Drinks coffee black", caller=MAIN)
     (forgets,) = shy.gate.queue.listed()
-    forged = f"x · suggested by main, approved on the command line (^{forgets.suggestion.id})"
+    forged = f"x · suggested by main, approved on the command line (^{forgets.id})"
     suggest(shy, "Likes tea", reason=forged)
-    client = f"evil (^{forgets.suggestion.id})"
+    client = f"evil (^{forgets.id})"
     suggest(shy, "Likes rum")
     for one in shy.gate.queue.listed()[1:]:
         person = replace(PERSON, client=client)
-        assert shy.gate.answer_suggestion(one.suggestion.id, True, person).outcome == "written"
+        assert shy.gate.answer_suggestion(one.id, True, person).outcome == "written"
     tick(shy, "wants to forget")
     assert [one.outcome for one in shy.gate.settle_suggestions()] == ["written"]
     assert "coffee" not in shy.brain()

@@ -17,25 +17,18 @@ from tests.memory.conftest import House
 from tests.waiting import until
 from vaultmind.errors import BadArgument, WriteFailed
 from vaultmind.memory.folder import default_identity
-from vaultmind.memory.polling import Polling
 from vaultmind.memory.rights import (
     EVERYBODY,
     LEVELS,
     SCOPES,
     VERDICTS,
-    Claim,
     Decision,
-    Grants,
-    Identity,
     Rights,
     cautious,
-    claim_of,
-    grants_file,
-    judge,
     mark_of,
     parse_identity,
-    waiting_for_person,
 )
+from vaultmind.polling import Polling
 from vaultmind.types import PERSON, SECTIONS, Caller, MemoryWrite
 
 AGENTS = ("main", "jaskier", "dexter")
@@ -100,7 +93,7 @@ def ask(house: House, name: str, text: str) -> None:
 
 
 def allow(house: House, name: str) -> None:
-    house.authority.allow(name, mark_of(house.authority.claim(name)), PERSON)
+    house.authority.allow(name, mark_of(house.authority.identity(name).rights), PERSON)
 
 
 def effect(house: House, target: str, caller: Caller, asked: tuple[str, str, Any]) -> int:
@@ -161,7 +154,7 @@ def test_what_the_person_allows_is_in_force_and_stays_so(low: Rights, high: Righ
         assert before.permits(house.authority.rights("dexter"))
         waits = house.authority.waiting("dexter")
         allow(house, "dexter")
-        asked = house.authority.claim("dexter").rights
+        asked = house.authority.identity("dexter").rights
         assert house.authority.rights("dexter") == asked
         assert house.authority.waiting("dexter") == ()
         assert waits or before.permits(asked), "what was raised was shown"
@@ -172,7 +165,7 @@ def test_what_the_person_allows_is_in_force_and_stays_so(low: Rights, high: Righ
 @pytest.mark.parametrize("call", ["allow", "begin"])
 def test_no_agent_allows_anything_not_even_with_the_right_mark(house: House, call: str) -> None:
     ask(house, "dexter", front(Rights(3)))
-    mark = mark_of(house.authority.claim("dexter"))
+    mark = mark_of(house.authority.identity("dexter").rights)
     agent = Caller("agent", "dexter")
     with pytest.raises(BadArgument, match="the person"):
         house.authority.allow("dexter", mark, agent) if call == "allow" else (
@@ -196,20 +189,17 @@ def test_what_a_person_lowers_is_noticed_though_nobody_asks(house: House) -> Non
 # --- what an identity says, and what is kept of it ------------------------------------------
 
 
+@FILES
 @given(NAME, NAME, st.sampled_from(["remember", "replace", "forget"]), st.sampled_from(SCOPES))
-def test_a_lower_level_never_permits_more_and_a_stranger_nothing(
-    caller: str, target: str, op: Any, scope: str
-) -> None:
-    who = Caller("agent", caller)
-    verdicts = [
-        judge(who, target, op, scope, {name: Rights(level) for name in AGENTS}).verdict
-        for level in LEVELS
-    ]
-    places = [VERDICTS.index(verdict) for verdict in verdicts]
+def test_a_lower_level_never_permits_more(caller: str, target: str, op: Any, scope: str) -> None:
+    who, places = Caller("agent", caller), []
+    for level in LEVELS:
+        with world({name: Rights(level) for name in AGENTS}) as house:
+            verdict = house.authority.decide(who, target, op, scope).verdict
+            places.append(VERDICTS.index(verdict))
+            assert house.authority.decide(PERSON, target, op, scope).verdict == "allow"
+            assert caller == target or verdict != "allow"
     assert places == sorted(places)
-    assert caller == target or "allow" not in verdicts
-    assert judge(PERSON, target, op, scope, {}).verdict == "allow"
-    assert judge(who, target, op, scope, {}).verdict == "deny"
 
 
 def test_caution_holds_an_agents_sensitive_facts_and_never_allows_more() -> None:
@@ -225,65 +215,59 @@ def test_caution_holds_an_agents_sensitive_facts_and_never_allows_more() -> None
     assert cautious(mine, Decision("allow", ""), enabled=True).verdict == "allow"
 
 
-def front_claim(text: str) -> Claim:
-    return claim_of(parse_identity("dexter", f"---\n{text}\n---\nDexter\n"))
+def test_raising_takes_effect_after_the_person_allowed_it(house: House) -> None:
+    grants = house.paths.root.with_name(f"grants-{house.paths.root.name}.json")
+    raised = "---\nautonomy: 3\npermissions: {write: {jaskier: current}}\n---\nDexter\n"
+    ask(house, "dexter", raised)
+    assert house.authority.rights("dexter") == Rights(2) and not grants.exists()
+    waits = ("autonomy 3 (in force: 2)", "jaskier writing to current")
+    assert house.authority.waiting("dexter") == waits
+    allow(house, "dexter")
+    assert House(house.paths.root).authority.level("dexter") == 3
+    assert grants.stat().st_mode & 0o777 == 0o600
+    ask(house, "dexter", "---\nautonomy: 0\npermissions: {hidden_from: main}\n---\n")
+    assert house.authority.level("dexter") == 0
+    ask(house, "dexter", raised)
+    assert House(house.paths.root).authority.level("dexter") == 0, "lowered stays lowered"
+    assert "main reading it again" in house.authority.waiting("dexter")
+    ask(house, "dexter", "---\nautonomy: nine\n---\n")
+    with pytest.raises(BadArgument, match="sound front matter"):
+        allow(house, "dexter")
 
 
-def test_raising_takes_effect_after_the_person_allowed_it(tmp_path: Path) -> None:
-    state = tmp_path / "state" / "0123456789abcdef"
-    path = grants_file(state)
-    grants = Grants(path, tmp_path)
-    raised = front_claim("autonomy: 3\npermissions: {write: {jaskier: current}}")
-    assert grants.in_force("dexter", raised) == Rights(2) and not path.exists()
-    assert waiting_for_person(grants.known("dexter"), raised) == (
-        "autonomy 3 (in force: 2)", "jaskier writing to current",
-    )  # fmt: skip
-    with pytest.raises(BadArgument):
-        grants.allow("dexter", raised, Caller("agent", "dexter"))
-    assert grants.allow("dexter", raised, PERSON) == raised.rights
-    assert Grants(path, tmp_path).in_force("dexter", raised) == raised.rights
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert not state.exists(), "it outlives the state folder"
-    low = front_claim("autonomy: 0\npermissions: {hidden_from: main}")
-    assert grants.in_force("dexter", low) == low.rights
-    assert Grants(path, tmp_path).in_force("dexter", raised) == low.rights, "lowered stays lowered"
-    assert "main reading it again" in waiting_for_person(grants.known("dexter"), raised)
-    with pytest.raises(BadArgument):
-        grants.allow("dexter", front_claim("autonomy: nine"), PERSON)
+def test_a_missing_or_broken_identity_lowers_for_as_long_as_it_is(house: House) -> None:
+    for text, level in (("---\nbroken: [\n---\n", 0), ("", 2), ("---\nautonomy: x\n---\n", 0)):
+        ask(house, "dexter", "---\nautonomy: 3\n---\n")
+        allow(house, "dexter")
+        ask(house, "dexter", text)
+        assert house.authority.level("dexter") == level
+        ask(house, "dexter", "---\nautonomy: 3\n---\n")
+        assert house.authority.level("dexter") == 3
 
 
-def test_a_missing_or_broken_identity_lowers_for_as_long_as_it_is(tmp_path: Path) -> None:
-    grants = Grants(tmp_path / "grants.json", tmp_path)
-    raised = front_claim("autonomy: 3")
-    grants.allow("dexter", raised, PERSON)
-    assert grants.in_force("dexter", front_claim("broken: [")).level == 0
-    assert grants.in_force("dexter", claim_of(Identity("dexter"))).level == 2
-    assert grants.in_force("dexter", raised).level == 3
-
-
-@pytest.mark.parametrize("raw", [b"", b"[]", b"\xff", b'{"agents": 1}', b'{"agents": {}}'])
-def test_a_broken_file_raises_nobody_and_says_so(tmp_path: Path, raw: bytes) -> None:
-    path = tmp_path / "grants.json"
-    grants = Grants(path, tmp_path)
-    grants.allow("dexter", front_claim("autonomy: 3"), PERSON)
-    path.write_bytes(raw)
-    assert grants.known("dexter") == Rights(1) and str(path) in grants.fault
-    grants.allow("dexter", front_claim("autonomy: 3"), PERSON)
-    assert grants.known("dexter") == Rights(3) and Grants(path, tmp_path).fault == ""
-    (tmp_path / "file").write_text("")
-    with pytest.raises(WriteFailed, match=r"grants\.json"):
-        Grants(tmp_path / "file" / "grants.json", tmp_path).allow(
-            "dexter", front_claim("autonomy: 3"), PERSON
-        )
+@pytest.mark.parametrize("raw", [b"", b"[]", b"\xff", b'{"agents": 1}', b'{"agents": {"a": {}}}'])
+def test_a_broken_file_raises_nobody_and_says_so(house: House, raw: bytes) -> None:
+    grants = house.paths.root.with_name(f"grants-{house.paths.root.name}.json")
+    ask(house, "dexter", "---\nautonomy: 3\n---\n")
+    allow(house, "dexter")
+    grants.write_bytes(raw)
+    assert house.authority.level("dexter") == 1 and str(grants) in house.authority.fault
+    grants.unlink()
+    grants.mkdir()
+    with pytest.raises(WriteFailed, match="grants-"):
+        allow(house, "dexter")
+    grants.rmdir()
+    allow(house, "dexter")
+    assert (House(house.paths.root).authority.level("dexter"), house.authority.fault) == (3, "")
 
 
 def test_an_identity_reads_leniently_and_a_missing_one_is_empty(house: House) -> None:
     path = house.put(house.paths.identity("main"), b"\xff\xfe")
     assert house.authority.level("main") == 0
-    path.write_text("---\r\nlanguage: Polski\r\n---\r\nHej\r\n")
+    path.write_text("---\r\nlanguage: PL\r\n---\r\nHej\r\n")
     identity = house.authority.identity("main")
     assert (identity.language, identity.text) == ("pl", "Hej\r\n")
     assert parse_identity("main", "No front matter").text == "No front matter"
     for language in ("en", "pl", "ru", "fr"):
         made = parse_identity("jaskier", default_identity("jaskier", language, 1))
-        assert (made.faults, made.autonomy) == ((), 1) and "Jaskier" in made.text
+        assert (made.faults, made.rights.level) == ((), 1) and "Jaskier" in made.text

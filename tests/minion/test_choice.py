@@ -12,7 +12,7 @@ from tests.minion.model import ask, config
 from vaultmind.errors import BadArgument, MinionFailed
 from vaultmind.minion import prompts
 from vaultmind.minion.choice import Minion
-from vaultmind.minion.spending import Spending
+from vaultmind.minion.state import Spending
 from vaultmind.minion.structured import ask_json
 from vaultmind.ports import Generator
 
@@ -68,13 +68,29 @@ def test_an_answer_much_longer_than_was_asked_for_is_not_read() -> None:
         ask_json(model, ask("Say it.", schema=WORD, max_tokens=64))
 
 
-def test_a_prompt_in_a_language_that_has_none_is_english(tmp_path: Path) -> None:
+def test_a_prompt_in_a_language_that_has_none_is_english() -> None:
     assert prompts.load("repair", "fi").language == "en"
-    with pytest.raises(FileNotFoundError, match="no prompt 'bake'"):
+    with pytest.raises(FileNotFoundError, match=r"bake\.en\.txt"):
         prompts.load("bake")
-    (tmp_path / "bake.en.txt").write_text("Bake a cake.", "utf-8")
-    with pytest.raises(ValueError, match="version"):
-        prompts.load("bake", "en", tmp_path)
+
+
+@pytest.mark.parametrize(("text", "value"), [
+    ('Sure: {"word": "yes"} it is', {"word": "yes"}),
+    ('```json\n{"word": "yes"}\n```', {"word": "yes"}),
+    ('{"word": "yes", "n": 1.0}', {"word": "yes", "n": 1}),
+])  # fmt: skip
+def test_json_is_found_in_fences_and_between_words(text: str, value: object) -> None:
+    found = ask_json(QueueGenerator(text), ask("Say yes", schema=WORD))
+    assert found == value and isinstance(found.get("n", 1), int)
+
+
+def test_a_model_is_told_what_is_wrong_in_words_of_the_schema_alone() -> None:
+    model = QueueGenerator('{"word": "no"}', '{"word": 3, "secret": "hunter2"}', SOUND)
+    schema = WORD | {"additionalProperties": False}
+    assert ask_json(model, ask("Say", schema=schema), lambda value: ()) == {"word": "no"}
+    assert ask_json(model, ask("Say", schema=schema)) == {"word": "yes"}
+    told = model.asked[-1].turns[-1].text
+    assert "answer.word does not have the right type" in told and "hunter2" not in told
 
 
 def test_where_the_days_seconds_are_used_up_nobody_is_asked(tmp_path: Path) -> None:

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vaultmind import tokens
 from vaultmind.planner.candidates import Candidate, Spot
-from vaultmind.planner.forms import SIZES, Form, Page, forms_of, rendered
-from vaultmind.planner.pack import Ranked, pack, running_last
-from vaultmind.planner.types import Definition, FileRecord, Heading, Piece
+from vaultmind.planner.pack import (
+    SIZES,
+    Form,
+    Laid,
+    Page,
+    Ranked,
+    forms_of,
+    named_reasons,
+    pack,
+    rendered,
+    running_last,
+)
+from vaultmind.planner.types import FileRecord, Part, Piece
+from vaultmind.types import Reason
 from vaultmind.vault.files import FileStat
 
 TEXT = '"""The cart."""\n\n' + "\n\n".join(
@@ -21,15 +30,12 @@ TEXT = '"""The cart."""\n\n' + "\n\n".join(
     for n in range(60)
 )
 DEFINED = tuple(
-    Definition(f"step_{n}", "function", 3 + 4 * n, 5 + 4 * n, f"step_{n}(cart)") for n in range(60)
+    Part(f"step_{n}", "function", 3 + 4 * n, 5 + 4 * n, f"step_{n}(cart)") for n in range(60)
 )
 RECORD = FileRecord(
-    "cart.py", "sha", "code", "python", "cart", 240, tokens.count(TEXT), "The cart.",
-    definitions=DEFINED,
-)  # fmt: skip
-FORMS = st.builds(
-    lambda value, cost: Form((), cost, round(value, 3)), st.floats(-0.2, 1.0), st.integers(1, 60)
+    "cart.py", "sha", "code", "python", "cart", tokens.count(TEXT), "The cart.", parts=DEFINED
 )
+FORMS = st.builds(lambda gain, cost: Form((), cost, gain), st.floats(0.0, 1.0), st.integers(1, 60))
 FILES = st.lists(st.lists(FORMS, max_size=3), max_size=6)
 
 
@@ -49,35 +55,37 @@ def forms(
 ) -> list[tuple[Piece, ...]]:  # fmt: skip
     candidate = Candidate("cart.py", {}, spots, causal=causal, parts=parts)
     sizes = SIZES[detail]  # type: ignore[index]
-    made = forms_of(one, candidate, 1.0, told or {}, sizes, lambda text: text)
+    made = forms_of(one, candidate, told or {}, sizes, lambda text: text)
     assert all(sum(piece.tokens for piece in form.pieces) == form.tokens for form in made)
     return [form.pieces for form in made]
 
 
 def code(text: str, *defined: tuple[str, int, int]) -> Page:
-    definitions = tuple(Definition(name, "function", *lines, name) for name, *lines in defined)
-    record = replace(RECORD, title="cart.py", abstract="", definitions=definitions)
+    parts = tuple(Part(name, "function", *lines, name) for name, *lines in defined)
+    record = replace(RECORD, title="cart.py", abstract="", parts=parts)
     return page(text, record)
 
 
-def best_of(files: list[list[Form]], budget: int) -> float:
-    """Return the best value there is, by trying everything."""
-    best = 0.0
-    for chosen in product(*([None, *some] for some in files)):
-        taken = [one for one in chosen if one is not None]
-        if sum(one.tokens for one in taken) <= budget:
-            best = max(best, sum(one.value for one in taken))
-    return best
+def laid(forms: list[Form], relevance: float = 1.0) -> Laid:
+    ranked = Ranked(Candidate("cart.py"), relevance)
+    return Laid(ranked, page(), relevance, 1.0, tuple(sorted(forms, key=lambda one: one.tokens)))
 
 
 @given(FILES, st.integers(0, 150))
-def test_a_choice_is_within_its_budget_and_its_bound(files: list[list[Form]], budget: int) -> None:
-    packed = pack(files, budget)
-    taken = [files[at][one] for at, one in enumerate(packed.chosen) if one is not None]
-    assert sum(one.tokens for one in taken) == packed.tokens <= budget
-    assert sum(one.value for one in taken) == pytest.approx(packed.value)
-    assert packed.value - 1e-9 <= best_of(files, packed.tokens) <= packed.bound + 1e-9
-    assert packed == pack([[*some] for some in files], budget)
+def test_a_choice_is_within_its_budget(files: list[list[Form]], budget: int) -> None:
+    some = [laid(forms, 0.9**at) for at, forms in enumerate(files)]
+    chosen, efficiency = pack(some, budget, 0.0006)
+    taken = [some[at].forms[one] for at, one in enumerate(chosen) if one >= 0]
+    assert sum(one.tokens for one in taken) <= budget and 0.0 <= efficiency <= 1.0
+    assert pack(some, budget, 0.0006) == (chosen, efficiency)
+
+
+def test_the_best_file_gets_its_content_before_the_tenth_gets_its_name() -> None:
+    some = [laid([Form((), 30, 0.55), Form((), 240, 0.9)], 0.9**at) for at in range(10)]
+    chosen, _ = pack(some, 300, 0.0006)
+    assert chosen[0] == 1 and chosen[-1] == -1
+    everything, share = pack(some, 3000, 0.0006)
+    assert everything == [1] * 10 and share > 0.99
 
 
 def test_a_place_is_cut_at_a_whole_line_where_it_is_too_long() -> None:
@@ -105,8 +113,8 @@ def test_what_earlier_work_changed_goes_first() -> None:
 
 def test_of_a_note_that_earlier_work_used_the_section_is_shown() -> None:
     text = "# Oven\n\nOf clay.\n\n## Door\n\nOf oak, 25 cm.\n\n## Roof\n\n" + "Of straw. " * 400
-    headings = (Heading("Oven", 1, 1), Heading("Door", 2, 5), Heading("Roof", 2, 9))
-    record = FileRecord("Oven.md", "sha", "note", "markdown", "Oven", 12, 900, headings=headings)
+    parts = (Part("Oven", "h1", 1, 4), Part("Door", "h2", 5, 8), Part("Roof", "h2", 9, 11))
+    record = FileRecord("Oven.md", "sha", "note", "markdown", "Oven", 900, parts=parts)
     note = page(text, record)
     last = forms(note, parts=("Door",), causal=1.0)[-1]
     assert [piece.text for piece in last] == ["## Door\n\nOf oak, 25 cm."]
@@ -162,3 +170,16 @@ def test_the_memorys_own_summaries_are_planned_once_and_below_what_they_are_abou
     }  # fmt: skip
     alone = [Ranked(Candidate(f"{memory}/active_context.md"), 5.0)]
     assert [one.score for one in running_last(alone)] == [5.0]
+
+
+def test_reasons_say_what_they_are_about_and_what_holds_anyhow_comes_last() -> None:
+    shares = {"f_recency_score": 0.5, "user": 0.3, "similar": 0.1, "f_token_cost": 0.1}
+    made = tuple(Reason(f"by {family}", share, family) for family, share in shares.items())
+    because = {"tests a.py": None, "uses b.py": None}
+    one = Ranked(Candidate("cart.py", because=because), 1.0, {}, made)
+    told = named_reasons(Laid(one, page(), 1.0, 1.0, ()), "fix the cart", {})
+    assert [str(one) for one in told] == [
+        "uses b.py (30%)",
+        "by similar (10%)",
+        "by f_recency_score (50%)",
+    ]

@@ -17,14 +17,13 @@ from vaultmind.errors import MinionFailed
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.rerank import (
     Reranker,
-    Shown,
     blended,
     seconds_left,
 )
 from vaultmind.planner.types import PlanRequest
 from vaultmind.types import Generated, Prompt
 
-FILES = tuple(Shown(f"src/part{n}.py", f"part {n} of the shop") for n in range(40))
+FILES = tuple(f"src/part{n}.py: part {n} of the shop" for n in range(40))
 
 
 def asked(**values: Any) -> PlanRequest:
@@ -60,11 +59,11 @@ class Hanging(QueueGenerator):
     ("answers", "word"),
     [
         (("Sure! The third file is best.", "I said the third."), "no answer that can be used"),
-        ((answer(1, 2), answer(1, 2, 3)), "at least 8 items"),
-        ((answer(*[99] * 8), answer(*[-1] * 8)), "at least 0"),
+        ((answer(1, 2), answer(1, 2, 3)), "right minItems"),
+        ((answer(*[99] * 8), answer(*[-1] * 8)), "right minimum"),
         ((answer(*[4] * 8),), "told the candidates not apart"),
         ((MinionFailed("crash", "It crashed."),), "It crashed."),
-        (('{"scores": ["nine"]}', '{"files": []}'), "is missing"),
+        (('{"scores": ["nine"]}', '{"files": []}'), "right required"),
     ],
 )
 def test_nonsense_leaves_the_first_ranking_and_is_said(
@@ -102,7 +101,7 @@ def test_a_closed_one_asks_nobody(tmp_path: Path) -> None:
     queue = QueueGenerator()
     reranker = Reranker(minion_of(queue, tmp_path))
     reranker.close()
-    assert "closed" in reranker.rerank(asked(), FILES, 5).note and not queue.asked
+    assert "No model" in reranker.rerank(asked(), FILES, 5).note and not queue.asked
 
 
 def test_a_model_lifts_what_it_wants_and_an_equal_word_changes_nothing() -> None:

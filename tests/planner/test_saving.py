@@ -12,7 +12,7 @@ import pytest
 from tests.serve.vaults import open_vault
 from vaultmind import tokens
 from vaultmind.app import App
-from vaultmind.memory.forget.erasure import Erasure
+from vaultmind.memory.forget.erasing import Erasure
 from vaultmind.planner.saving import MAX_TOKENS, Kept, rendered, save_plan
 from vaultmind.planner.types import (
     BudgetReport,

@@ -14,7 +14,7 @@ from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.kinds import Messages
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
-from vaultmind.memory.rights import Authority, Grants
+from vaultmind.memory.rights import Authority
 from vaultmind.memory.writing import GateSettings
 from vaultmind.session.answers import recalled
 from vaultmind.session.files import read_text, session_ids
@@ -47,8 +47,7 @@ class Desk:
 
     def __post_init__(self) -> None:
         reader, clock = self.reader, self.clock
-        self.grants = grants = Grants(self.paths.root.parent / "grants.json", self.paths.root)
-        self.authority = Authority(reader, grants)
+        self.authority = Authority(reader, self.paths.root.parent / "grants.json")
         kinds = (Messages(EveryMessage(reader)),)
         settings = GateSettings("test", rng=random.Random(1))
         gate = Gate(self.paths, settings, kinds, Marked(), self.authority, clock)

@@ -149,13 +149,13 @@ def ask_all(
         raise MinionFailed("too_long", why)
     found = []
     for part in parts:
-        text = words.filled(**{place: "\n".join(one.text for one in part.pieces)}, **fixed)
-        allowed = frozenset(lines[one.source].number for one in part.pieces)
+        text = words.filled(**{place: "\n".join(text for _, text in part)}, **fixed)
+        allowed = frozenset(lines[source].number for source, _ in part)
         prompt = Prompt(
             (Turn("user", text),), object_of(**schema), max_tokens=answer, seconds=SECONDS
         )
         check = partial(_numbers_fault, allowed)
-        found.append(ask_json(generator, prompt, check, language=words.language).value)
+        found.append(ask_json(generator, prompt, check, language=words.language))
     return found
 
 

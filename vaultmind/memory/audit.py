@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from vaultmind.errors import BadArgument, NotFound
+from vaultmind.language.words import saying
 from vaultmind.memory.forget.kinds import Ref, SummaryRef
 from vaultmind.memory.moves import Move
-from vaultmind.memory.words import saying
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.types import Caller, Fact, MessageRef
@@ -44,8 +44,6 @@ DROP = "drop"
 the story of the changes is told without it."""
 BEGUN = "begun"
 """The outcome of a line that stands before a change; the line of what came of it has its id."""
-JOINT = "; "
-"""Stands between facts that one change took away."""
 MIN_ID_CHARS = 4
 """Fewer letters of an id name nothing."""
 
@@ -53,7 +51,6 @@ _NAME = re.compile(r"audit-([A-Za-z0-9-]+)\.jsonl")
 _EVIDENCE = re.compile(r".*/([a-z0-9][a-z0-9_-]*)/memory/sessions/([^/#]+)(?:#\^(\S+))?")
 _MESSAGE = re.compile(r"(?P<agent>[^/#]+)/(?P<session>[^/#]+)#(?P<at>\^)?(?P<id>.+)", re.DOTALL)
 _PART = re.compile(r"(?P<whose>[a-z0-9][a-z0-9_-]*):(?P<path>[^#:/]*/[^#]+)#\^(?P<block>\S+)")
-_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,32 +104,33 @@ class AuditLine:
         return tuple(text for text in texts if text)
 
 
-_TEXT_KEYS = tuple(one.name for one in fields(AuditLine) if one.type == "str")[:-3]
-"""All of them but `id` and what is known when a line is read."""
+_KEPT = tuple(one.name for one in fields(AuditLine) if one.compare)
+"""What of a line is written down."""
+_TEXTS = tuple(one.name for one in fields(AuditLine) if one.compare and one.type == "str")
 
 
 def render_line(line: AuditLine) -> str:
     """Return a line as it is written, with its newline."""
-    value = asdict(line)
-    del value["device"], value["undone_by"]
-    value["moves"] = [{key: one for key, one in move.items() if one} for move in value["moves"]]
-    kept = {key: one for key, one in value.items() if one}
-    return _SURROGATES.sub("\ufffd", json.dumps(kept, ensure_ascii=False)) + "\n"
+    kept: dict[str, Any] = {name: value for name in _KEPT if (value := getattr(line, name))}
+    if line.moves:
+        moves = map(asdict, line.moves)
+        kept["moves"] = [{key: value for key, value in one.items() if value} for one in moves]
+    return json.dumps(kept, ensure_ascii=False) + "\n"
 
 
 def parse_line(raw: str, device: str = "") -> AuditLine | None:
     """Return what a line of an audit file says; None for one that cannot be read."""
     try:
         value = json.loads(raw)
-        moves = [one for one in value.get("moves") or () if isinstance(one, dict)]
-        return AuditLine(
-            **{key: str(value.get(key) or "") for key in _TEXT_KEYS},
+        texts: dict[str, Any] = {key: str(value.get(key) or "") for key in _TEXTS}
+        line = AuditLine(**texts, device=device)
+        return replace(
+            line,
             hidden=tuple(map(str, value.get("hidden") or ())),
             shown=tuple(map(str, value.get("shown") or ())),
-            moves=tuple(map(_move, moves)),
-            id=str(value.get("id") or hashlib.sha256(raw.strip().encode()).hexdigest()[:8]),
-            erased=bool(value.get("erased")),
-            device=device,
+            moves=tuple(map(_move, value.get("moves") or ())),
+            id=line.id or hashlib.sha256(raw.strip().encode()).hexdigest()[:8],
+            erased=value.get("erased") is True,
         )
     except (ValueError, TypeError, AttributeError, RecursionError):
         return None
@@ -175,11 +173,11 @@ class AuditLog:
         path = self._paths.session(ref.agent, ref.session).removesuffix(".md")
         return f"{path}#^{ref.block}" if ref.block else path
 
-    def unfinished(self, agent: str) -> AuditLine | None:
-        """Return the change of an agent's facts that this device began and did not finish."""
+    def unfinished(self, agent: str) -> list[AuditLine]:
+        """Return the changes of an agent's facts that this device began and did not finish."""
         path = self._paths.absolute(self._paths.audit(agent, self._device))
         lines = _lines(path, "", "") if path.is_file() else ()
-        return next((line for line in lines if line.outcome == BEGUN), None)
+        return [line for line in lines if line.outcome == BEGUN]
 
 
 # --- reading ------------------------------------------------------------------------------
@@ -291,23 +289,6 @@ def _lines(path: Path, device: str, holding: str) -> Iterator[AuditLine]:
         if line and line.id not in known:
             known.add(line.id)
             yield line
-
-
-def erase(text: str, says: Callable[[AuditLine], bool]) -> str:
-    """Return an audit file whose lines have lost their texts wherever the predicate says so.
-
-    It sees a line that cannot be read as one of the operation `torn` with the raw line in
-    `after`; where it agrees, that line is dropped.
-    """
-    kept = []
-    for raw in text.split("\n"):
-        line = parse_line(raw) or AuditLine("", "", "", "", "torn", "", after=raw.strip())
-        if not (raw.strip() and says(line)):
-            kept.append(raw)
-        elif line.op != "torn":
-            blank = replace(line, before="", after="", reason="", moves=(), erased=True)
-            kept.append(render_line(blank).rstrip("\n"))
-    return "\n".join(kept)
 
 
 # --- what a line names --------------------------------------------------------------------

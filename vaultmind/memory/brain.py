@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -20,7 +20,7 @@ from vaultmind.errors import DamagedMemory
 from vaultmind.memory.sections import heading, language_of, section_of
 from vaultmind.types import SECTIONS, Fact, MessageRef, Section
 from vaultmind.vault.bullets import HEADING, MARKER, Bullet, bullets, plain, prose
-from vaultmind.vault.files import newline_of
+from vaultmind.vault.edits import newline_of, with_newlines
 from vaultmind.vault.oneline import escape, one_line
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.properties import front_matter
@@ -196,21 +196,27 @@ def render_fact(fact: Fact, paths: VaultPaths) -> str:
 def add_bullet(text: str, bullet: str, section: Section, language: str) -> str:
     """Return the text with a bullet, and what is nested under it, at the end of its section.
 
-    A missing section gets its heading at the end. Where a person's open comment or code would
-    swallow the line there, it goes to the top. Raises DamagedMemory if it is read nowhere.
+    A missing section gets its heading at the end. Raises DamagedMemory if it is read nowhere.
+    """
+    title = heading(section, parse_brain(text).language or language)
+    return add_item(text, bullet, title, lambda one: one.section == section)
+
+
+def add_item(text: str, item: str, title: str, belongs: Callable[[PlacedHeading], bool]) -> str:
+    """Return the text with a list item below the heading it belongs to, made where it is missing.
+
+    Where a person's open comment or code would swallow the item there, it stands at the end, below
+    a heading of its own. Raises DamagedMemory where it would be read nowhere.
     """
     brain = parse_brain(text)
-    wanted = len(brain.facts) + len(parse_brain(bullet).facts)
-    known = next((one for one in brain.headings if one.section == section), None)
-    title = f"## {heading(section, brain.language or language)}"
-    tries = [_insert(text, _after_section(text, brain, known), bullet)] if known else []
-    tries.append(_append(text, f"{title}\n\n{bullet}"))
-    tries.append(_insert_top(text, f"{title}\n\n{bullet}\n"))
-    for new in tries:
+    wanted = len(brain.facts) + len(parse_brain(item).facts)
+    known = next(filter(belongs, brain.headings), None)
+    tries = [_insert(text, _after_section(text, brain, known), item)] if known else []
+    for new in (*tries, _append(text, f"## {title}\n\n{item}")):
         after = parse_brain(new)
         if not after.damaged and len(after.facts) == wanted:
             return new
-    raise DamagedMemory("The brain holds an open comment or code block that hides every line.")
+    raise DamagedMemory("The file holds an open comment or code block that hides every line.")
 
 
 def replace_fact(text: str, placed: PlacedFact, line: str) -> str:
@@ -303,29 +309,20 @@ def _end_of_item(text: str, at: int, stop: int) -> int:
     return end
 
 
-def _insert(text: str, at: int, bullet: str) -> str:
-    """Return the text with a bullet on a line of its own after the line that ends at `at`."""
+def _insert(text: str, at: int, item: str) -> str:
+    """Return the text with an item on lines of its own after the line that ends at `at`."""
     newline = newline_of(text)
     after_heading = bool(HEADING.match(text[text.rfind("\n", 0, at) + 1 : at]))
     stop = text.find("\n", at)
     head, tail = (text, "") if stop < 0 else (text[: stop + 1], text[stop + 1 :])
     lead = ("" if head.endswith("\n") else newline) + (newline if after_heading else "")
     gap = newline if after_heading and tail.split("\n", 1)[0].strip() else ""
-    return f"{head}{lead}{bullet}{newline if stop >= 0 else ''}{gap}{tail}"
+    item = with_newlines(item, newline)
+    return f"{head}{lead}{item}{newline if stop >= 0 else ''}{gap}{tail}"
 
 
 def _append(text: str, lines: str) -> str:
     newline = newline_of(text)
     lead = "" if not text or text.endswith("\n") else newline
-    gap = newline if text.strip() and not text.endswith(("\n\n", "\n\r\n")) else ""
-    return text + lead + gap + lines.replace("\n", newline) + newline
-
-
-def _insert_top(text: str, lines: str) -> str:
-    newline = newline_of(text)
-    match = re.match(r"---[ \t]*\r?\n(?:.*?\n)??---[ \t]*(?:\r?\n|$)", text, re.DOTALL)
-    at = match.end() if match else 0
-    lead = "" if not at or text[:at].endswith("\n") else newline
-    if text[at:].lstrip("\r\n").startswith((" ", "\t")):  # else it would be nested under ours
-        lines += "\n---\n"
-    return text[:at] + lead + lines.replace("\n", newline) + newline + text[at:]
+    gap = newline if text.strip("\ufeff \t\r\n") and not text.endswith(("\n\n", "\n\r\n")) else ""
+    return text + lead + gap + with_newlines(lines, newline) + newline

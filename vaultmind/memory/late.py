@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from vaultmind.memory.audit import JOINT, AuditLine, moment, newest_first, refs_of
+from vaultmind.memory.audit import AuditLine, moment, newest_first, refs_of
 from vaultmind.memory.changes import named
 from vaultmind.memory.match import repeats, says
+from vaultmind.memory.moves import JOINT
 from vaultmind.memory.rights import Decision
 from vaultmind.redact import mask
 from vaultmind.types import Fact, MemoryWrite, MessageRef

@@ -26,11 +26,13 @@ from vaultmind.memory.brain import (
 from vaultmind.redact import blank_private, mask
 from vaultmind.tokens import count
 from vaultmind.types import SECTIONS, Fact, Section
-from vaultmind.vault.bullets import MARKER
+from vaultmind.vault.bullets import COMMENT, MARKER
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.properties import front_matter
+from vaultmind.vault.properties import body_start
 
+JOINT = "; "
+"""Stands between facts that one change took away."""
 SECTION_WEIGHT: dict[Section | None, float] = {
     "user": 3.5,
     "decisions": 2.5,
@@ -47,7 +49,6 @@ in a conversation pushes it out of its place."""
 SLACK = 0.15
 """Room that moving facts leaves, as a share of what lies between the limit and the target."""
 
-_COMMENT = re.compile(r"(?:(?<![ \t])[ \t]+)?%%.*?%%", re.DOTALL)
 _BLOCK_ID = re.compile(r"[ \t]\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
 _BLANK_LINES = re.compile(r"\n\s*\n+")
 
@@ -73,11 +74,6 @@ class Move:
         section = next((one for one in SECTIONS if one == self.section), None)
         return replace(facts[0], section=section) if facts else Fact("", section)
 
-    @property
-    def has_lines_below(self) -> bool:
-        """Tell whether bullets nested under it go with it."""
-        return "\n" in self.line
-
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
@@ -87,22 +83,30 @@ class Sizes:
     target_tokens: int = 300
 
 
-def leaving(text: str, placed: PlacedFact, *, alone: bool = False, **more: bool) -> Move:
+def leaving(text: str, placed: PlacedFact, *, alone: bool = False, archive: bool = False) -> Move:
     """Return the move of a bullet out of a text: with what is nested under it, or alone."""
     end = placed.end if alone else placed.tree_end
     line = dedent(text[placed.start : end].replace("\r", "")).strip()
-    return Move(line, placed.fact.section or "", **more)
+    return Move(line, placed.fact.section or "", archive=archive)
 
 
 def coming(fact: Fact, paths: VaultPaths, *, archive: bool = False) -> Move:
     """Return the move of a fact into a brain or its archive."""
-    line = f"- {render_fact(fact, paths)}"
-    return Move(line, fact.section or "", came=True, archive=archive)
+    return Move(f"- {render_fact(fact, paths)}", fact.section or "", came=True, archive=archive)
 
 
 def turned(moves: Sequence[Move]) -> tuple[Move, ...]:
     """Return the moves that undo some."""
     return tuple(replace(move, came=not move.came) for move in moves)
+
+
+def masked(moves: Sequence[Move]) -> tuple[Move, ...]:
+    """Return moves as the audit may hold them."""
+    safe = [mask(move.line).text for move in moves]
+    pairs = zip(moves, safe, strict=True)
+    return tuple(
+        replace(move, line=line, whole=move.whole and line == move.line) for move, line in pairs
+    )
 
 
 def find_fact(text: str, fact: Fact) -> PlacedFact | None:
@@ -128,8 +132,7 @@ def apply(text: str, moves: Sequence[Move], *, archive: bool, language: str = "e
     if left and came and not find_fact(text, came[0].fact):
         old, new = left[0], came[0]
         placed = find_fact(text, old.fact)
-        alone = not (old.has_lines_below or new.has_lines_below)
-        if placed and alone and old.section == new.section:
+        if placed and "\n" not in old.line + new.line and old.section == new.section:
             text = replace_fact(text, placed, MARKER.sub("", new.line, count=1))
             left, came = left[1:], came[1:]
     for move in left:
@@ -146,10 +149,8 @@ def apply(text: str, moves: Sequence[Move], *, archive: bool, language: str = "e
 
 def brain_tokens(text: str) -> int:
     """Return the tokens a model reads of a brain: no front matter, comments, block ids."""
-    found = front_matter(text)
-    body = (text[found.body_start :] if found else text).replace("\r\n", "\n")
-    body = _BLOCK_ID.sub("", _COMMENT.sub("", body))
-    return count(_BLANK_LINES.sub("\n\n", body).strip())
+    body = text[body_start(text) :].replace("\r\n", "\n")
+    return count(_BLANK_LINES.sub("\n\n", _BLOCK_ID.sub("", COMMENT.sub("", body))).strip())
 
 
 def shrink(
@@ -162,25 +163,35 @@ def shrink(
     exactly as we wrote them move, and not the one with the id `keep`; what only a person could
     shorten stays over the limit. Raises DamagedMemory for an archive that cannot take them.
     """
-    limit = sizes.max_tokens
-    size = brain_tokens(brain)
+    limit, size = sizes.max_tokens, brain_tokens(brain)
     if size <= limit:
         return ()
     if reason := parse_brain(archive).damaged:
         raise DamagedMemory(f"Its facts cannot move to the archive: {reason}.")
     floor = min(sizes.target_tokens, limit)
     goal = limit - round((limit - floor) * SLACK)
-    left: list[tuple[int, Move]] = []
-    for placed in _ranked(brain, paths, today, keep):
+    shown = blank_private(brain)  # a line that a person put between private tags stays there
+    ours = [
+        one
+        for one in parse_brain(brain).facts
+        if one.fact.block != keep and is_ours(one, brain, paths)
+        if shown[one.start : one.end] == brain[one.start : one.end]
+    ]
+    gone: list[PlacedFact] = []
+    for one in sorted(ours, key=lambda it: (_importance(it.fact, today), it.fact.written)):
         if size <= goal:
             break
-        one = placed.start, leaving(brain, placed)
-        smaller = brain_tokens(apply(brain, [move for _, move in (*left, one)], archive=False))
+        moves = [leaving(brain, it) for it in (*gone, one)]
+        smaller = brain_tokens(apply(brain, moves, archive=False))
         if size > limit or smaller >= floor:
-            left.append(one)
+            gone.append(one)
             size = smaller
-    gone, taken = [move for _, move in sorted(left, key=lambda one: one[0])], block_ids(archive)
-    return (*gone, *(archived(move.fact, taken, paths) for move in gone))
+    gone.sort(key=lambda it: it.start)
+    taken = block_ids(archive)
+    return (
+        *(leaving(brain, one) for one in gone),
+        *(archived(one.fact, taken, paths) for one in gone),
+    )
 
 
 def archived(fact: Fact, taken: set[str], paths: VaultPaths) -> Move:
@@ -197,17 +208,6 @@ def is_ours(placed: PlacedFact, text: str, paths: VaultPaths) -> bool:
     if not ((fact.written or fact.until) and fact.block) or placed.tree_end != placed.end:
         return False
     return text[placed.start : placed.end].rstrip("\r") == f"- {render_fact(fact, paths)}"
-
-
-def _ranked(brain: str, paths: VaultPaths, today: date, keep: str) -> list[PlacedFact]:
-    kept = blank_private(brain)  # a line that a person put between private tags stays there
-    ranked = []
-    for one in parse_brain(brain).facts:
-        is_shown = kept[one.start : one.end] == brain[one.start : one.end]
-        if is_shown and one.fact.block != keep and is_ours(one, brain, paths):
-            worth = _importance(one.fact, today)
-            ranked.append((worth, one.fact.written, one.start, one))
-    return [one for *_, one in sorted(ranked, key=lambda each: each[:3])]
 
 
 def _importance(fact: Fact, today: date) -> float:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind.episodes.keep import may_name
 from vaultmind.episodes.recorder import Recorder
-from vaultmind.episodes.types import Change, Event, Offer, TaskMark
+from vaultmind.episodes.types import Change, Event, Offer
 from vaultmind.episodes.watch import Commit, Tasks, Watching
 from vaultmind.errors import VaultMindError
 from vaultmind.planner.types import CacheStatus, Plan, PlanRequest
@@ -82,13 +84,10 @@ def leave(recorder: Recorder, request: PlanRequest, plan: Plan, agent: str, call
             if session or one.task.fingerprint == intent.task_fingerprint
         ]
         if not running and session:
-            from vaultmind.planner.task import task_words  # its patterns cost a start 20 ms
+            from vaultmind.planner.task import task_mark  # its patterns cost a start 20 ms
 
-            mark = TaskMark(
-                task_words(request.task), intent.predicted, intent.task_fingerprint, intent.risk,
-                intent.entities.references,
-            )  # fmt: skip
-            budget = request.token_budget
+            mark, budget = task_mark(request.task, source), request.token_budget
+            mark = replace(mark, kind=intent.predicted, fingerprint=intent.task_fingerprint)
             begun = recorder.start(mark, source, caller, session=session, token_budget=budget)
             running = [begun.name]
         for name in running[:1]:
@@ -96,20 +95,15 @@ def leave(recorder: Recorder, request: PlanRequest, plan: Plan, agent: str, call
                 recorder.offer(name, plan.offer, caller)
             may = may_name(recorder.paths, name.partition("/")[0])
             files = [*filter(may, plan.context.files)]
-            recorder.add(name, [_event(plan, files)], caller)
+            text = f"{counted(len(files), 'file')}: {', '.join(files[:NAMED_FILES])}"
+            text = text if files else "nothing was found"
+            text += ", while the source was still being read" if plan.offer is None else ""
+            used = plan.budget_report.estimated_used
+            recorder.add(name, [Event("plan", "", text=text, tokens=used, how="plan")], caller)
         return next(iter(running), "")
     except (VaultMindError, OSError) as error:  # no records at autonomy 0; a note that was deleted
         log.debug("what a plan offered is not kept: %s", error)
         return ""
-
-
-def _event(plan: Plan, files: Sequence[str]) -> Event:
-    """Return the line that says what was offered; it happens now."""
-    named = ", ".join(files[:NAMED_FILES])
-    text = f"{counted(len(files), 'file')}: {named}" if files else "nothing was found"
-    if plan.offer is None:
-        text += ", while the source was still being read"
-    return Event("plan", "", text=text, tokens=plan.budget_report.estimated_used, how="plan")
 
 
 class WatchedSource:
@@ -133,14 +127,16 @@ class WatchedSource:
 
     def uncommitted(self) -> dict[str, tuple[Change, int]]:
         """Return what differs from the last commit, and when each file changed."""
-        root = self._source.root
-        changed = self._history.uncommitted().items()
-        return {path: (change, _changed_at(root / path)) for path, change in changed}
+        found = dict[str, tuple[Change, int]]()
+        for path, change in self._history.uncommitted().items():
+            found[path] = change, 0
+            with suppress(OSError):
+                found[path] = change, (self._source.root / path).lstat().st_mtime_ns
+        return found
 
     def commits(self, since: float) -> tuple[Commit, ...]:
         """Return the commits that were made here since then and still stand, oldest first."""
-        made = self._history.commits_made(since)
-        return tuple(Commit(it.id, it.time, it.subject, it.changed) for it in made if it.changed)
+        return tuple(one for one in self._history.commits_made(since) if one.changed)
 
 
 def open_watching(records: Recorder, sources: Sources, clock: Clock) -> Watching:
@@ -154,13 +150,6 @@ def open_watching(records: Recorder, sources: Sources, clock: Clock) -> Watching
         return None if source is None else WatchedSource(source)
 
     return Watching(records, holding, _tasks, clock)
-
-
-def _changed_at(path: Path) -> int:
-    try:
-        return path.lstat().st_mtime_ns
-    except OSError:
-        return 0
 
 
 def _tasks() -> Tasks:

@@ -7,10 +7,9 @@ import logging
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -128,13 +127,15 @@ class Sources:
         Raises NotFound naming those there are; never links by itself.
         """
         wanted, root = name_or_root.strip(), self._config.vault
-        if wanted.casefold() in ("", VAULT, root.name.casefold()) or _is_path_of(wanted, root):
+        if wanted.casefold() in ("", VAULT, root.name.casefold()):
             return self.vault
         links = self.links()
-        if link := _named(wanted, links):
+        if link := next((link for link in links if link.name == wanted.casefold()), None):
             return self._opened(link)
-        if _is_path(wanted) and (held := self.holding(Path(wanted).expanduser())) is not None:
-            return held
+        if wanted.startswith(("~", "/")) or Path(wanted).is_absolute():
+            held = self.holding(Path(wanted).expanduser())
+            if held is not None:
+                return held
         known = ", ".join([root.name or VAULT, *(link.name for link in links)])
         raise NotFound(
             f"There is no source {name_or_root[:200]!r}; there are: {known}.",
@@ -177,13 +178,13 @@ class Sources:
             return (vault, SourceState("?", "", "linked", there=False, note=str(error)))
 
     def _state(self, link: Link) -> SourceState:
-        held = self._linked.get(link.name)
-        there = link.root.is_dir()
-        note = "" if there else f"The folder {link.root} is not there: its index is kept."
-        if there and link.root.resolve() != link.root:
-            there, note = False, f"{link.root} is a symbolic link now: its index is kept."
+        held, note = self._linked.get(link.name), ""
+        if not link.root.is_dir():
+            note = f"The folder {link.root} is not there: its index is kept."
+        elif link.root.resolve() != link.root:
+            note = f"{link.root} is a symbolic link now: its index is kept."
         state = held.index.state() if held is not None else None
-        return SourceState(link.name, str(link.root), "linked", there, state, note)
+        return SourceState(link.name, str(link.root), "linked", not note, state, note)
 
     # --- linking -------------------------------------------------------------------------
 
@@ -220,7 +221,8 @@ class Sources:
         """
         with self._lock:
             links = self.links()
-            found = _named(name.strip(), links)
+            wanted = name.strip()
+            found = next((one for one in links if wanted in (one.name, str(one.root))), None)
             if found is None:
                 known = ", ".join(link.name for link in links) or "nothing"
                 raise NotFound(f"There is no linked folder {name[:200]!r}; linked: {known}.")
@@ -320,24 +322,6 @@ class Sources:
                     shutil.rmtree(one, ignore_errors=True)
 
 
-def _named(wanted: str, links: Iterable[Link]) -> Link | None:
-    """Return the link that a text names, or whose path it is."""
-    names = (one for one in links if wanted.casefold() == one.name or _is_path_of(wanted, one.root))
-    return next(names, None)
-
-
-def _is_path(wanted: str) -> bool:
-    return wanted.startswith("~") or Path(wanted).is_absolute()
-
-
-def _is_path_of(wanted: str, root: Path) -> bool:
-    """Tell whether a text names a folder by its path."""
-    try:
-        return _is_path(wanted) and _same(Path(wanted).expanduser(), root)
-    except (RuntimeError, ValueError):
-        return False
-
-
 # --- what may be linked -------------------------------------------------------------------
 
 
@@ -355,24 +339,22 @@ def linkable(path: str, home: Path, ours: dict[str, Path]) -> Path:
     except (OSError, RuntimeError) as error:
         hint = "Is it spelt right? To see what is linked: vaultmind links."
         raise NotFound(f"There is no folder {path!r}.", hint=hint) from error
-    if why := next(chain(_faults(root, home), _overlaps(root, ours)), ""):
+    if why := next(_faults(root, home, ours), ""):
         shown = path if path.isprintable() else repr(path)
         said = f"{shown} cannot be linked: {why}."
         raise BadArgument("path", shown, "one project's folder", said=said)
     return root
 
 
-def _faults(root: Path, home: Path) -> Iterator[str]:
-    """Yield why a folder cannot be linked, whosever vault it is for."""
-    from vaultmind.index.taken import is_memory, lies_in_memory  # not at the daemon's start
+def _faults(root: Path, home: Path, ours: dict[str, Path]) -> Iterator[str]:
+    """Yield why a folder cannot be linked; first what holds whosever vault it is for."""
+    from vaultmind.index.taken import lies_in_memory  # not at the daemon's start
 
     around = (root, *root.parents)
-    if not root.is_dir():
-        yield "it is no folder"
+    if not root.is_dir() or not os.access(root, os.R_OK | os.X_OK):
+        yield "it is no folder that may be read"
     if not os.fspath(root).isprintable():  # nor can what is not UTF-8 be told to a client
         yield "its name holds characters that cannot be shown"
-    if not os.access(root, os.R_OK | os.X_OK):
-        yield "it may not be read"
     if root == root.parent or any(_same(root, one) for one in (home, *home.parents)):
         yield "it holds everything; link one project's folder"
     if any(_same(one, Path(system)) for system in _SYSTEM for one in around):
@@ -380,14 +362,9 @@ def _faults(root: Path, home: Path) -> Iterator[str]:
     if any(_same(one, home / key) for key in _KEYS for one in around):
         yield "it is for keys and settings"
     if lies_in_memory(root):
-        where = "is" if is_memory(root) else "lies in"
-        yield f"it {where} a vault's memory, which its agents' own rules guard"
-
-
-def _overlaps(root: Path, ours: dict[str, Path]) -> Iterator[str]:
-    """Yield which of our folders a folder is, lies in, or holds."""
+        yield "it lies in a vault's memory, which its agents' own rules guard"
     for what, folder in ours.items():
-        if any(_same(one, folder) for one in (root, *root.parents)):
+        if any(_same(one, folder) for one in around):
             yield f"it is {what}" if _same(root, folder) else f"it lies in {what}"
         elif any(_same(root, one) for one in folder.resolve().parents):
             yield f"{what} lies in it"
@@ -424,6 +401,6 @@ def folder_indexes(
 
 def cut_by_definitions(path: str, text: str) -> Sequence[NamedLines]:
     """Return where code is cut: whole definitions where the language's grammar is installed."""
-    from vaultmind.planner.spans import code_spans
+    from vaultmind.planner.code import code_spans
 
     return code_spans(path, text)

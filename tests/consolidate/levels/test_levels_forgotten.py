@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.consolidate.levels.building import Vault
-from vaultmind.memory.forget.erasure import Erasure
+from vaultmind.memory.forget.erasing import Erasure
 from vaultmind.types import PERSON, MessageRef, Scrubbed
 
 SECRET = "My cousin Leon has a debt of 7700 euros."

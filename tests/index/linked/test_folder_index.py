@@ -163,7 +163,7 @@ def test_no_file_is_lost_where_what_reads_code_fails(
     def fails(*given: object) -> None:
         raise NameError("its author is at it")
 
-    monkeypatch.setattr("vaultmind.planner.spans.code_spans", fails)
+    monkeypatch.setattr("vaultmind.planner.code.code_spans", fails)
     index = shop.ready()
     assert found(index, "put an item into the cart") == {"src/cart.py"}
     (fault,) = index.state().faults

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,7 +14,7 @@ from vaultmind.memory.match import SAME_SHARE, says, share_of
 from vaultmind.ports import MessageFinder
 from vaultmind.types import Fact, MessageRef
 from vaultmind.vault.bullets import MARKER, plain
-from vaultmind.vault.files import Change, FileText, VaultReader
+from vaultmind.vault.files import Change, VaultReader
 from vaultmind.vault.parts import Part, name_part, parts
 from vaultmind.vault.paths import VaultPaths
 
@@ -40,14 +40,10 @@ class SummaryRef:
     """Of a line of a run: `L12`."""
 
     @property
-    def is_run(self) -> bool:
-        """Tell whether it is a line of a run."""
-        return self.summary.endswith(".jsonl")
-
-    @property
-    def is_step(self) -> bool:
-        """Tell whether it is a part of an episode: of what was done for a task."""
-        return "/episodes/" in self.summary
+    def kind(self) -> str:
+        """Return what it is called."""
+        run, episode = self.summary.endswith(".jsonl"), "/episodes/" in self.summary
+        return "run message" if run else "episode line" if episode else "summary paragraph"
 
 
 Ref = MessageRef | SummaryRef
@@ -55,11 +51,6 @@ Ref = MessageRef | SummaryRef
 
 class RecordKind(Protocol):
     """A kind of record that may repeat a fact after it has left the brain."""
-
-    @property
-    def name(self) -> str:
-        """What the kind is called in messages: `messages`, `summaries`, ..."""
-        ...
 
     def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
         """Return what of this kind said a fact. `edit` gives ids to what has none yet."""
@@ -72,8 +63,6 @@ class RecordKind(Protocol):
 
 class Messages:
     """The message that a fact names as its source, and those that say it in whatever order."""
-
-    name = "messages"
 
     def __init__(self, finder: MessageFinder) -> None:
         self._finder = finder
@@ -94,8 +83,6 @@ class Summaries:
     Those too that tell it in other words, known by the messages that they name as their source.
     Each gets a block id, by which it stays hidden wherever it moves.
     """
-
-    name = "summaries"
 
     def __init__(
         self,
@@ -125,33 +112,31 @@ class Summaries:
     def _said_in(
         self, agent: str, paths: Iterable[str], fact: Fact, cited: set[str], edit: Edit
     ) -> Iterator[Ref]:
+        """Yield the parts that say it, each with an id; what cites one of them may say it, too."""
         for path in paths:
-            record = path.removesuffix(".md")
             blocks: list[str] = []
 
-            def change(file: FileText | None, blocks: list[str] = blocks) -> str | None:
-                """Return the text with an id for each part that says it, if one had none."""
-                text = before = file.text if file else ""
+            def named(text: str, blocks: list[str] = blocks) -> str:
                 blocks.clear()
                 for part in reversed(parts(text)):
                     if not _tells(part, fact, cited):
                         continue
                     block = part.block or new_block(block_ids(text), self._rng)
-                    named = text if part.block else name_part(text, part, block)
-                    if part.block or named != text:
+                    new = text if part.block else name_part(text, part, block)
+                    if part.block or new != text:
                         blocks.append(block)
-                        text = named
-                return text if text != before else None
+                        text = new
+                return text
 
             try:
                 text = self._reader.read(path).text
-                if any(_tells(part, fact, cited) for part in parts(text)):
-                    edit(path, change)
+                if named(text) != text:
+                    edit(path, _over(named))
             except (NotFound, PathRefused, UnreadableNote):
                 continue  # not to be read, so not recalled either
             for block in blocks:
-                cited.add(f"{record}#^{block}")
-                yield SummaryRef(agent, record, block)
+                cited.add(f"{path.removesuffix('.md')}#^{block}")
+                yield SummaryRef(agent, path.removesuffix(".md"), block)
 
     def _files(self, agent: str) -> Iterator[str]:
         """Yield what may be summed up before what sums it up: L1 before L2."""
@@ -172,15 +157,8 @@ def key_of(ref: Ref) -> tuple[str, str, str]:
     return ref.agent, ref.session, ref.block or ref.id
 
 
-def all_that_said(
-    kinds: Sequence[RecordKind], agent: str, facts: Iterable[Fact], edit: Edit
-) -> tuple[Ref, ...]:
-    """Return everything of any kind that said one of the facts, each once."""
-    found: dict[tuple[str, str, str], Ref] = {}
-    for ref in (ref for fact in facts for kind in kinds for ref in kind.said(agent, fact, edit)):
-        if isinstance(ref, SummaryRef) or ref.id or key_of(ref) not in found:
-            found[key_of(ref)] = ref  # a link in a brain knows the block alone
-    return tuple(found.values())
+def _over(change: Callable[[str], str]) -> Change:
+    return lambda file: change(file.text) if file else None
 
 
 def _tells(part: Part, fact: Fact, cited: set[str]) -> bool:

@@ -23,8 +23,8 @@ from pathlib import Path
 
 from vaultmind.memory.audit import moment
 from vaultmind.memory.brain import BLOCK_LENGTH, BLOCK_LETTERS
-from vaultmind.memory.forget.kinds import Edit, RecordKind, Ref, SummaryRef, all_that_said, key_of
-from vaultmind.memory.match import is_specific, mentions, says_words
+from vaultmind.memory.forget.kinds import Edit, RecordKind, Ref, SummaryRef, key_of
+from vaultmind.memory.match import is_specific, says_words
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
 from vaultmind.types import Fact, MessageRef
@@ -129,16 +129,13 @@ class Tombstones:
 
         Devices' clocks differ, and the newest line is the one that counts.
         """
-        now = now.replace(microsecond=0)
-        latest = max(
-            (
-                line.time
-                for ref in refs
-                for line in self._known(ref.agent).lines
-                if _names(ref) & line.names
-            ),
-            default=0.0,
-        )
+        times = [
+            line.time
+            for ref in refs
+            for line in self._known(ref.agent).lines
+            if _names(ref) & line.names
+        ]
+        now, latest = now.replace(microsecond=0), max(times, default=0.0)
         if latest < now.timestamp():
             return now
         return datetime.fromtimestamp(min(latest + 1, LATEST), now.tzinfo or UTC)
@@ -167,11 +164,8 @@ class Hiding:
         append: Callable[[str, str], None],
         clock: Clock,
     ) -> None:
-        self._paths = paths
-        self._device = device
-        self._kinds = tuple(kinds)
-        self._append = append
-        self._clock = clock
+        self._paths, self._device, self._kinds = paths, device, tuple(kinds)
+        self._append, self._clock = append, clock
         self._known = Tombstones(paths)
 
     def hide(self, refs: Iterable[Ref], *, erased: bool = False) -> tuple[Ref, ...]:
@@ -194,12 +188,19 @@ class Hiding:
         What was erased stays hidden: its message may still stand in an export.
         """
         buried = {ref: self._known.buried(ref) for ref in refs}
-        self._write(list({name: 0 for every in buried.values() for name in every}), lifted=True)
-        return tuple(ref for ref, every in buried.items() if every)
+        self._write([*dict.fromkeys(name for names in buried.values() for name in names)], True)
+        return tuple(ref for ref, names in buried.items() if names)
 
     def said(self, agent: str, facts: Iterable[Fact], edit: Edit) -> tuple[Ref, ...]:
-        """Return what said some facts, in every kind of record."""
-        return all_that_said(self._kinds, agent, facts, edit)
+        """Return everything of any kind of record that said one of the facts, each once."""
+        found: dict[tuple[str, str, str], Ref] = {}
+        every = (
+            one for fact in facts for kind in self._kinds for one in kind.said(agent, fact, edit)
+        )
+        for ref in every:
+            if isinstance(ref, SummaryRef) or ref.id or key_of(ref) not in found:
+                found[key_of(ref)] = ref  # a link in a brain knows the block alone
+        return tuple(found.values())
 
     def saying(self, agent: str, words: str, edit: Edit) -> tuple[Ref, ...]:
         """Return what of an agent's own says some words that no fact says."""
@@ -209,22 +210,15 @@ class Hiding:
             found = (ref for ref, text in self._near(agent, words) if says_words(text, words))
         return tuple(ref for ref in found if ref.agent == agent)
 
-    def finds(self, agent: str, words: str) -> bool:
-        """Tell whether messages that are not hidden say what is to be forgotten."""
-        return any(says_words(text, words) for _, text in self._shown(agent, words))
-
-    def mentioned(self, agent: str, words: str) -> int:
-        """Return how many messages that are not hidden hold some words."""
-        return sum(mentions(text, words) for _, text in self._shown(agent, words))
-
-    def _shown(self, agent: str, words: str) -> Iterator[tuple[Ref, str]]:
-        near = self._near(agent, words)
-        return ((ref, text) for ref, text in near if not self._known.hides(*key_of(ref)))
+    def shown(self, agent: str, words: str) -> Iterator[str]:
+        """Yield the texts that hold some of the words and are not hidden."""
+        hides = self._known.hides
+        return (text for ref, text in self._near(agent, words) if not hides(*key_of(ref)))
 
     def _near(self, agent: str, words: str) -> Iterator[tuple[Ref, str]]:
         return (found for kind in self._kinds for found in kind.near(agent, words))
 
-    def _write(self, refs: Sequence[Ref], *, lifted: bool = False, erased: bool = False) -> None:
+    def _write(self, refs: Sequence[Ref], lifted: bool = False, erased: bool = False) -> None:
         for agent in dict.fromkeys(ref.agent for ref in refs):
             own = [ref for ref in refs if ref.agent == agent]
             time = self._known.time_for(own, self._clock()).isoformat(timespec="seconds")
@@ -234,21 +228,8 @@ class Hiding:
 
 def hidden_words(refs: Sequence[Ref], said: str) -> str:
     """Return in words what was hidden, `said` being what it did; empty where nothing was."""
-    kinds = Counter(
-        ("line of an episode" if ref.is_step else "run" if ref.is_run else "summary paragraph")
-        if isinstance(ref, SummaryRef)
-        else "message"
-        for ref in refs
-    )
-    words = {
-        "message": (),
-        "summary paragraph": (),
-        "run": ("message of scheduled runs", "messages of scheduled runs"),
-        "line of an episode": ("line of an episode", "lines of episodes"),
-    }
-    counts = [
-        counted(kinds[name], *(told or (name,))) for name, told in words.items() if kinds[name]
-    ]
+    kinds = Counter("message" if isinstance(ref, MessageRef) else ref.kind for ref in refs)
+    counts = (counted(number, name) for name, number in sorted(kinds.items()))
     verb = "is" if len(refs) == 1 else "are"
     return f"{' and '.join(counts)} that {said} {verb} hidden from recall." if refs else ""
 
@@ -283,21 +264,15 @@ def _names(ref: Ref) -> frozenset[Name]:
 
 
 def _settled(agent: str, stamp: tuple[tuple[Path, FileStat], ...]) -> _Known:
-    """Return what is hidden by the newest line of each message; in one file, by its last."""
-    every: list[_Line] = []
+    """Return what is hidden by the newest line of each message; of one time, what hides counts."""
+    every = tuple(line for path, _ in stamp for line in _read(path, agent))
     newest: dict[Name, tuple[float, bool]] = {}
-    for path, _ in stamp:
-        own: dict[Name, tuple[float, bool]] = {}
-        for line in _read(path, agent):
-            every.append(line)
-            for name in line.names:
-                if line.time >= own.get(name, (0.0, True))[0]:
-                    own[name] = line.time, not line.lifted
-        for name, state in own.items():
-            newest[name] = max(state, newest.get(name, state))
+    for line in every:
+        for name in line.names:
+            newest[name] = max(newest.get(name, (0.0, False)), (line.time, not line.lifted))
     erased = frozenset(name for line in every if line.erased for name in line.names)
     hidden = frozenset(name for name, (_, hides) in newest.items() if hides)
-    return _Known(stamp, tuple(every), _with_unique(hidden | erased), _with_unique(erased))
+    return _Known(stamp, every, _with_unique(hidden | erased), _with_unique(erased))
 
 
 def _with_unique(names: frozenset[Name]) -> frozenset[Name]:
