@@ -21,7 +21,7 @@ from vaultmind.ports import MessageVectors, Report, silent
 from vaultmind.redact import mask
 from vaultmind.session import topics
 from vaultmind.session.files import Shelf, read_text, recallable
-from vaultmind.session.recall import SegmentIndex, SegmentMessage, is_embedded
+from vaultmind.session.recall import SegmentIndex, key_of
 from vaultmind.session.summary import (
     Rolling,
     Window,
@@ -32,7 +32,6 @@ from vaultmind.session.summary import (
     still_said,
     unfolded,
 )
-from vaultmind.tokens import count
 from vaultmind.types import Caller, Message, Progress
 from vaultmind.vault.files import FileText, VaultReader, decode, read_bytes
 from vaultmind.vault.parts import without_hidden
@@ -94,11 +93,6 @@ class View:
     """Whether it took place elsewhere: an agent may go on with it, a person is told it is over."""
     behind: int = 0
     """Messages that are still being folded into the summary."""
-
-
-def key_of(message: Message) -> str:
-    """Return what names a message in a context: its own id, else its block id."""
-    return message.id or message.block
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,22 +201,14 @@ class Conversation:
 
     def _update_index(self) -> None:
         """Give the index the messages that it lacks; make it anew where others changed."""
-        vectors, least = self._place.vectors, self._place.config.auto_rag.min_message_tokens
-        said = [(key_of(one) or f"n{n}", one, at) for n, (one, at) in enumerate(self._all, 1)]
-        held = [(one.key, one.text, one.segment) for one in self._index.messages()]
-        same = held == [(key, one.text, at) for key, one, at in said[: len(held)]]
-        if not same or vectors.embedder_id != self._embedder:
-            self._embedder = vectors.embedder_id  # vectors of two embedders cannot be compared
-            self._index, held = SegmentIndex(self._embedder, least), []
-            self._lacking, self._view = {}, None
-        for key, one, segment in said[len(held) :]:
-            tokens, day = count(one.text), one.time[:10]
-            link = f"[[#^{one.block}]]" if one.block else ""
-            self._index.add(
-                SegmentMessage(key, one.role, one.text, tokens, one.speaker, segment, link, day)
-            )
-            if is_embedded(one.role, tokens, least=least) and (one.block or one.id):
-                self._lacking[one.block or one.id] = key
+        embedder, held = self._place.vectors.embedder_id, self._index.held
+        if held != self._all[: len(held)] or embedder != self._embedder:
+            self._embedder = embedder  # vectors of two embedders cannot be compared
+            least = self._place.config.auto_rag.min_message_tokens
+            self._index, self._lacking, self._view = SegmentIndex(embedder, least), {}, None
+        for one, segment in self._all[len(self._index) :]:
+            if self._index.add(one, segment):
+                self._lacking[one.block or one.id] = key_of(one)
                 self._vector_state = None
 
     def _take_vectors(self) -> None:
