@@ -29,7 +29,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"episodes"}),
     frozenset({"planner"}),
     frozenset({"learn"}),
-    frozenset({"gguf_embedder"}),
+    frozenset({"gguf_embedder", "polling"}),
     frozenset({"app"}),
     frozenset({"serve"}),
     frozenset({"cli"}),

@@ -28,13 +28,13 @@ from vaultmind.memory.forget.taking import ERASABLES
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.moves import Sizes
-from vaultmind.memory.polling import Polling, look_once, when_changed
 from vaultmind.memory.rights import Authority, grants_file
 from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.episodes import open_watching
 from vaultmind.planner.saving import PLANS
 from vaultmind.planner.sources import Sources, folder_indexes
+from vaultmind.polling import Polling, look_once, when_changed
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
 from vaultmind.session.capture import Capture
