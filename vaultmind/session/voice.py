@@ -16,12 +16,12 @@ from typing import Literal
 from vaultmind.errors import NotFound, UnreadableNote
 from vaultmind.index.when import without_stale_dates
 from vaultmind.language.reader import Intent, Reader
+from vaultmind.language.words import content, fold
 from vaultmind.memory.audit import last_written, newest_first
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.match import NEAREST, find, same_fact
 from vaultmind.memory.replies import FALLBACK, phrase, told
-from vaultmind.memory.words import content, fold
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.answers import Near, meant, recalled, strays
