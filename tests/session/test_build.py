@@ -23,8 +23,8 @@ from tests.session.building import (
     text_of,
 )
 from vaultmind.config import ContextConfig, SummaryConfig
-from vaultmind.session.conversation import key_of
 from vaultmind.session.parts import PART_NAMES, BuiltContext, joined
+from vaultmind.session.recall import key_of
 from vaultmind.tokens import count
 from vaultmind.vault.paths import VaultPaths
 

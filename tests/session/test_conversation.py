@@ -13,6 +13,7 @@ from tests.session.talks import DECISIONS, folded, message, talk
 from tests.session.test_topics import SUBJECTS
 from tests.waiting import until
 from vaultmind.errors import UnreadableNote, WriteFailed
+from vaultmind.session.recall import key_of
 from vaultmind.session.summary import Rolling, parse_rolling, still_said
 from vaultmind.types import Message
 from vaultmind.vault.transcript import parse_session, render_message, render_segment
@@ -20,7 +21,7 @@ from vaultmind.vault.transcript import parse_session, render_message, render_seg
 
 def found(room: Room, query: str) -> list[str]:
     answer = room.view().index.search(query)
-    return [hit.message.key for hit in answer.hits if hit.relevance > 0]
+    return [key_of(hit.message) for hit in answer.hits if hit.relevance > 0]
 
 
 def test_erased_messages_and_words_of_requests_are_no_part_of_it(room: Room) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.session.talks import DECISIONS, folded, message, talk
+from tests.session.talks import message, talk
 from vaultmind.session.active import active_context
 from vaultmind.session.files import plain_text
 from vaultmind.session.sentences import unmarked
@@ -22,7 +22,6 @@ from vaultmind.session.summary import (
     rewritten,
     shown,
     tokens_of,
-    visible,
 )
 from vaultmind.tokens import count
 from vaultmind.vault.bullets import bullets
@@ -34,12 +33,6 @@ LANGUAGES = ("en", "pl", "ru")
 
 def texts(rolling: Rolling, kind: str = "") -> list[str]:
     return [line.text for line in rolling.lines if kind in ("", line.kind)]
-
-
-def test_hidden_messages_are_not_shown() -> None:
-    rolling = folded(talk(12))
-    assert DECISIONS["en"][0] not in shown(visible(rolling, {"m2"}.__contains__))
-    assert DECISIONS["en"][1] in shown(visible(rolling, {"m2"}.__contains__))
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,6 @@ from vaultmind.session.files import Pipe, time_or_none
 from vaultmind.session.log import SessionLog
 from vaultmind.session.transcripts import Place, check_transcript, parse_line, read_on
 from vaultmind.types import Caller, Message
-from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import agent_name, named_like
 from vaultmind.vault.session_meta import PIPE
 
@@ -133,14 +132,12 @@ class Capture:
     def __init__(
         self,
         sessions: SessionLog,
-        reader: VaultReader,
         keeps_records: Callable[[str], bool],
         clock: Clock,
         heard: Callable[[str, Sequence[Message]], None] = lambda agent, messages: None,
     ) -> None:
         """`heard` is told what was written down of an agent."""
         self._sessions = sessions
-        self._reader = reader
         self._keeps_records = keeps_records
         self._clock = clock
         self._heard = heard

@@ -19,11 +19,11 @@ from vaultmind.index.words.language import detect
 from vaultmind.plural import counted
 from vaultmind.ports import Embedder, Report, silent
 from vaultmind.session import parts, subagents, summary, window
-from vaultmind.session.conversation import Conversations, View, key_of
+from vaultmind.session.conversation import Conversations, View
 from vaultmind.session.files import Hides, Shows, read_text
 from vaultmind.session.longterm import Ask, LongTerm
 from vaultmind.session.parts import NO_ROOM, BuildRequest, BuiltContext, Dropped, Part, PartName
-from vaultmind.session.recall import RecallRequest, dated, recall
+from vaultmind.session.recall import RecallRequest, dated, key_of, recall
 from vaultmind.session.sentences import context_words
 from vaultmind.session.start import Beginning, start_context
 from vaultmind.session.summary import Rolling, Window

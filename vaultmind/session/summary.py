@@ -15,7 +15,7 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -343,12 +343,6 @@ def fitting(rolling: Rolling, max_tokens: int, *, speakers: bool = False) -> Rol
 def tokens_of(rolling: Rolling) -> int:
     """Return what a summary costs a model that reads it whole."""
     return count(shown(rolling))
-
-
-def visible(rolling: Rolling, hides: Callable[[str], bool]) -> Rolling:
-    """Return the summary without what comes from hidden messages, by their block ids."""
-    kept = (one for one in rolling.lines if not (one.source and hides(one.source)))
-    return replace(rolling, lines=tuple(kept))
 
 
 def _item(line: Line, *, named: bool) -> str:

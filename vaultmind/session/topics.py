@@ -62,16 +62,12 @@ class Topic:
     """Fading counts of stems, of length 1: the topic's centroid."""
     counts: Counts = field(default_factory=dict)
     """How often each stem was said, for the label."""
-    forms: dict[str, str] = field(default_factory=dict)
-    """Each stem as it was written."""
 
     def take(self, other: Topic, moves: float) -> None:
         """Move some of the way towards another topic, whose messages are taken."""
         self.said += other.said
-        self.near = _unit(_kept(_sum(self.near, other.near, 1 - moves, moves)))
-        self.counts = _kept(_sum(self.counts, other.counts))
-        forms = other.forms | self.forms
-        self.forms = {stem: forms.get(stem, stem) for stem in self.counts}
+        self.near = _unit(_sum(self.near, other.near, 1 - moves, moves))
+        self.counts = _sum(self.counts, other.counts)
 
     def far_from(self, other: Topic) -> float:
         """Return how far the words of two topics are apart, from 0 to 1."""
@@ -87,6 +83,8 @@ class Topics:
     messages: int = 0
     _before: Counts = field(default_factory=dict)
     """Stems of the topics before; speakers' names without end: what is always said labels none."""
+    _forms: dict[str, str] = field(default_factory=dict)
+    """Each stem as it was written."""
     _heard: int = 0
     """Messages that say something."""
     _mean: float = 0.4
@@ -112,8 +110,8 @@ class Topics:
             return self._turn(Topic(message.block, self.messages))
         if len(often) < MIN_STEMS:
             return False
-        counts, forms = _label_words(message.text, language)
-        heard = Topic(message.block, self.messages, 1, _unit(dict(often)), counts, forms)
+        counts = self._label_words(message.text, language)
+        heard = Topic(message.block, self.messages, 1, _unit(dict(often)), counts)
         if not self.topic.said:
             if self.topic.at:  # it began with a message that says nothing
                 heard.source, heard.at = self.topic.source, self.topic.at
@@ -130,8 +128,18 @@ class Topics:
             for stem, often in self.topic.counts.items()
         }
         ranked = sorted(filter(worth.__getitem__, worth), key=lambda stem: (-worth[stem], stem))
-        forms = self.topic.forms
-        return ", ".join(forms.get(stem, stem) for stem in ranked[:LABEL_WORDS])
+        return ", ".join(self._forms[stem] for stem in ranked[:LABEL_WORDS])
+
+    def _label_words(self, text: str, language: str) -> Counts:
+        """Return how often a text says each stem that may stand in a label."""
+        names = set(read(text, language).names)
+        counts: Counts = {}
+        for stem, form in stemmed(text, language):
+            if form.isalpha() and not _is_common(form):
+                counts[stem] = counts.get(stem, 0.0) + (NAME_COUNTS if form in names else 1.0)
+                opens = form.istitle() and form not in names and language not in CAPITAL_NOUNS
+                self._forms.setdefault(stem, form.lower() if opens else form)
+        return counts
 
     def _step(self, heard: Topic, ease: float) -> bool:
         """Take a message that says something; return whether a topic began."""
@@ -157,7 +165,7 @@ class Topics:
         return False
 
     def _turn(self, topic: Topic) -> bool:
-        self._before = _kept(_sum(self._before, self.topic.counts))
+        self._before = _sum(self._before, self.topic.counts)
         self.topic, self.doubt = topic, None
         return True
 
@@ -192,19 +200,6 @@ def with_headings(begun: Sequence[tuple[str, str]]) -> Change:
     return change
 
 
-def _label_words(text: str, language: str) -> tuple[Counts, dict[str, str]]:
-    """Return how often a text says each stem that may stand in a label, and how it is written."""
-    names = set(read(text, language).names)
-    counts: Counts = {}
-    forms: dict[str, str] = {}
-    for stem, form in stemmed(text, language):
-        if form.isalpha() and not _is_common(form):
-            counts[stem] = counts.get(stem, 0.0) + (NAME_COUNTS if form in names else 1.0)
-            opens = form.istitle() and form not in names and language not in CAPITAL_NOUNS
-            forms.setdefault(stem, form.lower() if opens else form)
-    return counts, forms
-
-
 def _is_common(form: str) -> bool:
     """Tell whether a word labels no topic, as "ms" does not, where "AI" does."""
     short = len(form) < (2 if form.isupper() else LABEL_WORDS)
@@ -223,15 +218,11 @@ def _paused(last: str, time: str) -> bool:
 
 
 def _sum(one: Counts, other: Counts, share: float = 1.0, of_other: float = 1.0) -> Counts:
+    """Return the sum of two counts, the rarest dropped where there are too many."""
     total = {stem: often * share for stem, often in one.items()}
     for stem, often in other.items():
         total[stem] = total.get(stem, 0.0) + often * of_other
-    return total
-
-
-def _kept(counts: Counts) -> Counts:
-    """Return the counts, the rarest dropped where there are too many."""
-    return dict(Counter(counts).most_common(KEPT_STEMS))
+    return dict(Counter(total).most_common(KEPT_STEMS))
 
 
 def _unit(counts: Counts) -> Counts:
