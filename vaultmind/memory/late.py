@@ -65,7 +65,7 @@ class Late:
         yield from filter(None, dict.fromkeys((line.before, *line.before.split(JOINT))))
         refs = () if line.before else refs_of(line.hidden)
         for ref in refs:
-            if isinstance(ref, MessageRef):
+            if "/" not in ref.session:
                 yield from (one for one in [self._message(ref)[0]] if says(one, line.after or one))
 
     def _is_older(self, write: MemoryWrite, fact: Fact) -> bool:

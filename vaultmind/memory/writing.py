@@ -523,7 +523,7 @@ def also(outcome: Outcome, sentence: str) -> Outcome:
 
 def _told(step: Step, refs: Sequence[Ref], said: str) -> Step:
     """Return a step that tells of what was hidden."""
-    messages = sum(isinstance(one, MessageRef) for one in refs)
+    messages = sum("/" not in one.session for one in refs)
     outcome = replace(also(step.outcome, hidden_words(refs, said)), hidden_messages=messages)
     return replace(step, outcome=outcome)
 
