@@ -22,12 +22,12 @@ from vaultmind.index.outlet import Withheld
 from vaultmind.language.reader import Reader
 from vaultmind.learn.feedback import FEEDBACK, SearchFeedback
 from vaultmind.learn.learning import open_learning
+from vaultmind.memory.changes import Sizes
 from vaultmind.memory.folder import folder_files, make_folder
 from vaultmind.memory.forget.kinds import Messages, Summaries
 from vaultmind.memory.forget.taking import ERASABLES
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
-from vaultmind.memory.moves import Sizes
 from vaultmind.memory.rights import Authority, grants_file
 from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion

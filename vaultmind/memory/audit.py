@@ -21,7 +21,7 @@ from typing import Any
 
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.language.words import saying
-from vaultmind.memory.moves import Move
+from vaultmind.memory.brain import Move
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.types import Caller, Fact, MessageRef

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from vaultmind.memory.audit import AuditLine, moment, newest_first, refs_of
+from vaultmind.memory.brain import JOINT
 from vaultmind.memory.changes import named
 from vaultmind.memory.match import repeats, says
-from vaultmind.memory.moves import JOINT
 from vaultmind.memory.rights import Decision
 from vaultmind.redact import mask
 from vaultmind.types import Fact, MemoryWrite, MessageRef

@@ -19,14 +19,22 @@ from typing import Any
 from vaultmind import errors
 from vaultmind.language.words import content
 from vaultmind.memory import audit
-from vaultmind.memory.brain import MEND, WRITING_WAITS, damage, new_brain, own_text
-from vaultmind.memory.changes import Ask, Step, plan, quoted, safe_write, with_room
+from vaultmind.memory.brain import (
+    MEND,
+    WRITING_WAITS,
+    apply,
+    damage,
+    find_fact,
+    masked,
+    new_brain,
+    own_text,
+)
+from vaultmind.memory.changes import Ask, Sizes, Step, plan, quoted, safe_write, with_room
 from vaultmind.memory.forget.kinds import RecordKind, Ref
 from vaultmind.memory.forget.taking import ERASABLES, Erasable
 from vaultmind.memory.forget.tombstones import Hiding, hidden_words
 from vaultmind.memory.late import FORGOTTEN, Late
 from vaultmind.memory.match import mentions, says_words
-from vaultmind.memory.moves import Sizes, apply, find_fact, masked
 from vaultmind.memory.rights import AUTO, VERDICTS, Authority, Decision, cautious, inferred
 from vaultmind.memory.suggestions import Queue, warn
 from vaultmind.plural import counted
