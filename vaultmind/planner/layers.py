@@ -7,14 +7,15 @@ import math
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind import tokens
 from vaultmind.episodes.types import Change
+from vaultmind.episodes.watch import Commit
 from vaultmind.errors import BadArgument
 from vaultmind.index.when import first_day
 from vaultmind.planner.git import LAST
@@ -104,13 +105,10 @@ CAPS: Mapping[str, Caps] = {
 }
 
 
-@dataclass(slots=True)
-class Drawn:
-    """Lines of a layer, the files that they speak of, and how many things are left out."""
-
-    lines: list[str] = field(default_factory=list)
-    paths: set[str] = field(default_factory=set)
-    left: int = 0
+Row = tuple[list[str], Iterable[str]]
+"""Lines about one thing, and the files that they speak of."""
+Section = tuple[str, Sequence[Any], int, Callable[[Any], Row]]
+"""A heading, things, how many of them are shown, and how one is."""
 
 
 class Sight:
@@ -237,44 +235,53 @@ def _key(structure: Structure, now: datetime) -> Hashable:
 def _drawn(sight: Sight, layer: Layer, detail: Detail, since: Since) -> tuple[str, set[str]]:
     """Return a layer under its heading, and the files that it speaks of."""
     title, draw = _LAYERS[layer]
-    drawn = draw(sight, CAPS[detail], since)
-    lines = [f"## {layer} {title}", *(drawn.lines or ["Nothing."])]
-    lines += [f"… and {drawn.left:,} more."] if drawn.left > 0 else []
-    return mask("\n".join(_BREAKS.sub(" ", line) for line in lines)).text, drawn.paths
+    lines, paths, left = list[str](), set[str](), 0
+    for head, things, most, row in draw(sight, CAPS[detail], since):
+        lines += [head] if head and things else []
+        left += max(0, len(things) - most)
+        for said, named in map(row, things[:most]):
+            lines += said
+            paths.update(named)
+    lines = [f"## {layer} {title}", *(lines or ["Nothing."])]
+    lines += [f"… and {left:,} more."] if left else []
+    return mask("\n".join(_BREAKS.sub(" ", line) for line in lines)).text, paths
 
 
-def _map(sight: Sight, caps: Caps, _: Since) -> Drawn:
+def _map(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
     """L0: folders with what lies in them, where to begin, where work goes on."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for one in sight.records.values():
         parts = one.path.split("/")[:-1]
         for end in range(min(len(parts), caps.depth) + 1):
             counts["/".join(parts[:end])][_kind(one)] += 1
-    folders = sorted(counts.items(), key=lambda it: (it[0].count("/") + bool(it[0]),
-                                                     -it[1].total(), it[0]))  # fmt: skip
-    drawn = Drawn(left=len(folders) - caps.lists)
-    for path, kinds in folders[: caps.lists]:
-        said = ", ".join(f"{count:,} {kind}" for kind, count in _most(kinds)[:4])
-        drawn.lines.append(f"{path or '.'}/ {counted(kinds.total(), 'file')}: {said}")
+
+    def folder(path: str) -> Row:
+        said = ", ".join(f"{count:,} {kind}" for kind, count in _most(counts[path])[:4])
+        return [f"{path or '.'}/ {counted(counts[path].total(), 'file')}: {said}"], ()
+
+    def order(path: str) -> tuple[int, int, str]:
+        return path.count("/") + bool(path), -counts[path].total(), path
+
+    yield "", sorted(counts, key=order), caps.lists, folder
     begin = sorted((one for one in sight.order if one.entry), key=lambda it: it.path.count("/"))
-    begin = begin[: caps.lists]
-    drawn.lines += ["Begin with:", *(f"- {_titled(one)}" for one in begin)] if begin else []
+    some = begin[: caps.lists]
+    yield "Begin with:", some, len(some), lambda one: ([f"- {_titled(one)}"], [one.path])
     changes = Counter(path for one in sight.commits for path, _ in one.changed)
     hot = [path for path in sight.heat or sight.recent if path in sight.records][: caps.lists // 2]
-    drawn.lines += ["Where work goes on:"] if hot else []
-    for path in hot if changes else sorted(hot):
+
+    def worked_on(path: str) -> Row:
         times = f" ({counted(changes[path], 'commit')})" if changes[path] else ""
-        drawn.lines.append(f"- {path}{times}")
-    drawn.paths.update((one.path for one in begin), hot)
-    return drawn
+        return [f"- {path}{times}"], [path]
+
+    yield "Where work goes on:", hot if changes else sorted(hot), len(hot), worked_on
 
 
-def _index(sight: Sight, caps: Caps, _: Since) -> Drawn:
+def _index(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
     """L1: titles and headings of notes, what code defines; the central files first, tests last."""
     named = sorted((one for one in sight.order if one.parts), key=lambda one: one.test)
     named += [one for one in sight.order if one.shape == "note" and not one.parts]
-    drawn = Drawn(left=len(named) - caps.files)
-    for one in named[: caps.files]:
+
+    def row(one: FileRecord) -> Row:
         top = [each for each in one.definitions if caps is CAPS["verbose"] or "." not in each.name]
         if caps is CAPS["compact"]:
             top = [each for each in top if each.public and each.kind != "constant"] or top
@@ -285,53 +292,56 @@ def _index(sight: Sight, caps: Caps, _: Since) -> Drawn:
             if 0 < each.level <= caps.depth and each.name.casefold() != one.title.casefold()
         ]
         said = caps.list(map(caps.clip, parts))
-        drawn.lines.append(f"{_titled(one)}{': ' if said else ''}{said}")
-        drawn.paths.add(one.path)
-    return drawn
+        return [f"{_titled(one)}{': ' if said else ''}{said}"], [one.path]
+
+    yield "", named, caps.files, row
 
 
-def _relations(sight: Sight, caps: Caps, _: Since) -> Drawn:
+def _relations(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
     """L2: the files that most others lead to, with what ties them; then those that lead on."""
     records, ties, graph = sight.records, sight.ties, sight.graph
     related = sorted((path for path in records if ties[path]), key=lambda it: (-ties[it], it))
     related += [one.path for one in sight.order if not ties[one.path] and graph.out(one.path)]
-    related = [path for path in related if not records[path].test]
-    drawn = Drawn(left=len(related) - caps.files)
-    for path in related[: caps.files]:
+
+    def row(path: str) -> Row:
         into = [(kind, one) for kind, one in graph.into(path) if one in records]
         into.sort(key=lambda one: (one[0] == "tests", -ties[one[1]], one[1]))
-        said = []
+        said, named = list[str](), [path]
         for words, edges in ((_INTO, into), (_OUT, graph.out(path))):
             grouped: dict[str, list[str]] = {}
             for kind, other in edges[: caps.parts]:
                 grouped.setdefault(words[kind], []).append(other)
-                drawn.paths.add(other)
+                named.append(other)
             said += [f"{kind} {', '.join(others)}" for kind, others in grouped.items()]
             said += [f"+{more} more"] if (more := len(edges) - caps.parts) > 0 else []
-        drawn.lines.append(f"{path}: {'; '.join(said)}")
-        drawn.paths.add(path)
-    return drawn
+        return [f"{path}: {'; '.join(said)}"], named
+
+    yield "", [path for path in related if not records[path].test], caps.files, row
 
 
-def _surface(sight: Sight, caps: Caps, _: Since) -> Drawn:
+def _surface(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
     """L3: abstracts and properties of notes, public signatures of code."""
-    shown = [one for one in sight.order if not one.test and _shows(one)]
-    drawn = Drawn(left=len(shown) - caps.files)
-    for one in shown[: caps.files]:
-        drawn.lines.append(f"{one.path}{': ' if one.abstract else ''}{caps.clip(one.abstract)}")
+
+    def row(one: FileRecord) -> Row:
+        lines = [f"{one.path}{': ' if one.abstract else ''}{caps.clip(one.abstract)}"]
         told = [caps.clip(f"{name}: {value}") for name, value in one.properties[: caps.parts]]
-        drawn.lines += [f"  {', '.join(told)}"] if told else []
+        lines += [f"  {', '.join(told)}"] if told else []
         public = sorted((each for each in one.definitions if each.public), key=_rank)
         for each in public[: caps.parts]:
             more = f"  # {each.summary}" if each.summary and caps is not CAPS["compact"] else ""
-            drawn.lines.append(f"  {caps.clip(each.signature)}{caps.clip(more)}")
+            lines.append(f"  {caps.clip(each.signature)}{caps.clip(more)}")
         left = len(public[caps.parts :]) + len(one.properties[caps.parts :])
-        drawn.lines += [f"  +{left} more"] if left else []
-        drawn.paths.add(one.path)
-    return drawn
+        return lines + ([f"  +{left} more"] if left else []), [one.path]
+
+    def shows(one: FileRecord) -> bool:
+        if one.test or one.definitions:
+            return not one.test and any(each.public for each in one.definitions)
+        return one.shape in ("note", "text") and bool(one.abstract or one.properties)
+
+    yield "", [*filter(shows, sight.order)], caps.files, row
 
 
-def _manifest(sight: Sight, caps: Caps, _: Since) -> Drawn:
+def _manifest(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
     """L4: kinds of files, tags, and the properties that notes have."""
     records = sight.records.values()
     kinds = Counter(map(_kind, records))
@@ -339,43 +349,42 @@ def _manifest(sight: Sight, caps: Caps, _: Since) -> Drawn:
     values: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for name, value in (it for one in records if one.shape == "note" for it in one.properties):
         values[name][value] += 1
-    schema = sorted(values.items(), key=lambda one: (-one[1].total(), one[0]))
-    drawn = Drawn(left=sum(max(0, len(each) - caps.lists) for each in (tags, schema)))
-    if kinds:
-        drawn.lines.append("Files: " + ", ".join(f"{a} {count:,}" for a, count in _most(kinds)))
-    if tags:
-        said = ", ".join(f"#{tag} ({count})" for tag, count in _most(tags)[: caps.lists])
-        drawn.lines.append(f"Tags: {said}")
-    drawn.lines += ["Properties of notes:"] if values else []
-    for name, found in schema[: caps.lists]:
-        examples = ", ".join(caps.clip(value) for value, _ in _most(found)[:3])
-        drawn.lines.append(f"- {name} ({found.total()}): {examples}")
-    return drawn
+
+    def row(name: str) -> Row:
+        examples = ", ".join(caps.clip(value) for value, _ in _most(values[name])[:3])
+        return [f"- {name} ({values[name].total()}): {examples}"], ()
+
+    said = ", ".join(f"{kind} {count:,}" for kind, count in _most(kinds))
+    yield "", [f"Files: {said}"] if kinds else [], 1, _line
+    said = ", ".join(f"#{tag} ({count})" for tag, count in _most(tags)[: caps.lists])
+    yield "", [f"Tags: {said}"] if tags else [], 1, _line
+    schema = sorted(values, key=lambda name: (-values[name].total(), name))
+    yield "Properties of notes:", schema, caps.lists, row
 
 
-def _work(sight: Sight, caps: Caps, _: Since) -> Drawn:
+def _work(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
     """L5: what is left to be done, and which test touches what: those of what is hot first."""
     records, tested_by = sight.records, sight.graph.tested_by
-    warmth = {
-        path: max(sight.heat.get(one, 0.0) for one in (path, *tested_by(path)))
-        for path, record in records.items()
-        if record.test
-    }
-    tests = sorted(warmth, key=lambda path: (-warmth[path], path))
-    busy = [one for one in sight.order if any(not task.done for task in one.tasks)]
-    drawn = Drawn(left=sum(max(0, len(each) - caps.files) for each in (busy, tests)))
-    if done := Counter(task.done for one in records.values() for task in one.tasks):
-        drawn.lines.append(f"{counted(done[False], 'open task')}, {done[True]:,} done.")
-    for one in busy[: caps.files]:
+
+    def warmth(path: str) -> tuple[float, str]:
+        return -max(sight.heat.get(one, 0.0) for one in (path, *tested_by(path))), path
+
+    def todo(one: FileRecord) -> Row:
         left = [f"- [ ] {caps.clip(task.text)}" for task in one.tasks if not task.done]
-        drawn.lines += [f"{one.path}:", *left[: caps.parts]]
-        drawn.lines += [f"  +{more} more"] if (more := len(left) - caps.parts) > 0 else []
-        drawn.paths.add(one.path)
-    for path in tests[: caps.files]:
+        more = [f"  +{more} more"] if (more := len(left) - caps.parts) > 0 else []
+        return [f"{one.path}:", *left[: caps.parts], *more], [one.path]
+
+    def touched(path: str) -> Row:
         said = caps.list(tested_by(path))
-        drawn.lines.append(f"{path}{' tests ' if said else ''}{said}")
-        drawn.paths.update((path, *tested_by(path)[: caps.parts]))
-    return drawn
+        return [f"{path}{' tests ' if said else ''}{said}"], [path, *tested_by(path)[: caps.parts]]
+
+    done = Counter(task.done for one in records.values() for task in one.tasks)
+    said = f"{counted(done[False], 'open task')}, {done[True]:,} done."
+    yield "", [said] if done else [], 1, _line
+    busy = [one for one in sight.order if any(not task.done for task in one.tasks)]
+    yield "", busy, caps.files, todo
+    tests = sorted((path for path, one in records.items() if one.test), key=warmth)
+    yield "", tests, caps.files, touched
 
 
 # --- L6 -----------------------------------------------------------------------------------
@@ -403,50 +412,54 @@ def since_of(sight: Sight, text: str) -> Since:
     return said, "", moment.replace(tzinfo=moment.tzinfo or sight.now.tzinfo).timestamp()
 
 
-def _changes(sight: Sight, caps: Caps, since: Since) -> Drawn:
+def _changes(sight: Sight, caps: Caps, since: Since) -> Iterator[Section]:
     """L6: what changed since a time or a revision, by git where there is git, else by times."""
     words, commit, at = since
-    head = f"Since {words}:" if words else "Lately, by the files' times:"
-    commits, history = sight.commits, sight.structure.history
+    head, history = "Lately, by the files' times:", sight.structure.history
     said: dict[str, list[str]] = {}
-    gone = set[str]()
+    gone, commits = set[str](), sight.commits
     if commits:
-        commits = history.commits(commit) if commit else commits
-        commits = commits if words else commits[:USUAL]
+        commits = history.commits(commit) if commit else commits if words else commits[:USUAL]
         commits = tuple(one for one in commits if one.time >= at)
-        number = counted(len(commits), "commit") if len(commits) > 1 else "commit"
-        head = f"Since {words}:" if words else f"In the last {number}:"
-        head += f" (only the last {LAST} commits are looked at)" * (len(commits) >= LAST)
-        counts = Counter(path for one in commits for path, _ in one.changed)
-        kinds: dict[str, Change] = {}
-        for path, kind in (it for one in reversed(commits) for it in one.changed):
-            is_new = kinds.get(path) == "added" and kind == "modified"
-            kinds[path] = "added" if is_new else kind
+        head = f"In the last {counted(len(commits), 'commit').removeprefix('1 ')}:"
+        latest = [it for one in commits for it in one.changed]
+        counts, kinds = Counter(path for path, _ in latest), dict[str, Change]()
+        for path, kind in reversed(latest):
+            kinds[path] = "added" if (kinds.get(path), kind) == ("added", "modified") else kind
         dirty = sight.uncommitted
         kinds |= dirty
         gone = {path for path, kind in kinds.items() if kind == "removed"}
-        latest = (path for one in commits for path, _ in one.changed)
-        for path in dict.fromkeys((*sorted(dirty), *latest)):
+        for path in dict.fromkeys((*sorted(dirty), *counts)):
             told = [] if kinds[path] == "modified" and counts[path] else [str(kinds[path])]
             told += ["not committed"] if path in dirty else []
             said[path] = told + ([counted(counts[path], "commit")] if counts[path] else [])
     else:
-        head += f" ({history.fault})" if history.fault else ""
         timed = sight.records if at else sight.recent[: caps.files]
         times = {path: sight.structure.changed_at(path) for path in timed}
         days = sorted((path, _day(time, sight.now)) for path, time in times.items() if time >= at)
         days.sort(key=lambda one: one[1], reverse=True)  # within a day by name, whatever is edited
         said = {path: [day] for path, day in days}
-    shown = [*said][: caps.files]
-    drawn = Drawn([head], left=len(said) - len(shown))
-    drawn.lines += [f"- {path} ({', '.join(said[path])})" for path in shown] or ["No file changed."]
+    head = f"Since {words}:" if words else head
+    head += f" (only the last {LAST} commits are looked at)" * (len(commits) >= LAST)
+    head += f" ({history.fault})" if history.fault and not commits else ""
+    yield "", [head], 1, _line
+
+    def row(path: str) -> Row:
+        return [f"- {path} ({', '.join(said[path])})"], [path] if path not in gone else []
+
+    yield "", [*said], caps.files, row
+    yield "", [] if said else ["No file changed."], 1, _line
     some = [one for one in commits if one.changed and caps is not CAPS["compact"]][: caps.lists]
-    drawn.lines += ["Commits:"] if some else []
-    for one in some:
+
+    def told_of(one: Commit) -> Row:
         day = _day(one.time, sight.now)
-        drawn.lines.append(f"- {one.id[:10]} {day} {caps.clip(one.subject)}".rstrip())
-    drawn.paths.update(path for path in shown if path not in gone)
-    return drawn
+        return [f"- {one.id[:10]} {day} {caps.clip(one.subject)}".rstrip()], ()
+
+    yield "Commits:", some, len(some), told_of
+
+
+def _line(text: str) -> Row:
+    return [text], ()
 
 
 def _day(seconds: float, like: datetime) -> str:
@@ -457,18 +470,11 @@ def _day(seconds: float, like: datetime) -> str:
         return ""
 
 
-_LAYERS: Mapping[Layer, tuple[str, Callable[[Sight, Caps, Since], Drawn]]] = {
+_LAYERS: Mapping[Layer, tuple[str, Callable[[Sight, Caps, Since], Iterator[Section]]]] = {
     "L0": ("map", _map), "L1": ("index", _index), "L2": ("relations", _relations),
     "L3": ("surface", _surface), "L4": ("manifest", _manifest), "L5": ("tasks and tests", _work),
     "L6": ("changes", _changes),
 }  # fmt: skip
-
-
-def _shows(one: FileRecord) -> bool:
-    """Tell whether a file shows something to others."""
-    if one.definitions:
-        return any(each.public for each in one.definitions)
-    return one.shape in ("note", "text") and bool(one.abstract or one.properties)
 
 
 def _kind(one: FileRecord) -> str:
