@@ -9,17 +9,19 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from vaultmind.errors import IndexUnavailable
 from vaultmind.index.words.stopwords import BY_LANGUAGE
 from vaultmind.index.words.terms import fold
 from vaultmind.planner.names import folder_of, stems_of
 from vaultmind.planner.task import risk_of_path
-from vaultmind.planner.types import FileRecord, PlanRequest, TaskKind, Understood
-from vaultmind.types import Caller
+from vaultmind.planner.types import FileRecord, Piece, PlanRequest, TaskKind, Understood
+from vaultmind.types import Caller, Reason
+from vaultmind.vault.files import FileStat
 
 if TYPE_CHECKING:
     from vaultmind.index.raw import Strong
@@ -94,13 +96,22 @@ class Spot:
     """What may be shown of it, where that is not what the file says there: of an agent's memory."""
 
 
-@dataclass(slots=True)
+class Form(NamedTuple):
+    """One way to show a file: its pieces, what they cost, how much of its worth they have."""
+
+    pieces: tuple[Piece, ...]
+    tokens: int
+    gain: float
+
+
+@dataclass(slots=True, eq=False)
 class Candidate:
-    """A file and what speaks for it. Paths are relative to the source."""
+    """A file on its way into a plan: found, measured, read. Each stage fills in what it knows."""
 
     path: str
+    """Relative to the source."""
     signals: dict[str, float] = field(default_factory=dict)
-    """What was measured, by the name of the signal; most from 0 to 1."""
+    """What was measured, by the name of the signal or feature; most from 0 to 1."""
     spots: tuple[Spot, ...] = ()
     because: dict[str, None] = field(default_factory=dict)
     """In words, what found it: `used by src/auth.py`."""
@@ -108,6 +119,23 @@ class Candidate:
     """How sure it is that earlier work of this kind changed it, from 0 to 1."""
     parts: tuple[str, ...] = ()
     """Definitions or headings that such work told to have changed."""
+    score: float = 0.0
+    reasons: tuple[Reason, ...] = ()
+    relevance: float = 1.0
+    confidence: float = 1.0
+    text: str = ""
+    """As it was read for the plan, without private passages and keys; offsets as on disk."""
+    stat: FileStat | None = None
+    record: FileRecord | None = None
+    """What is known of it, if that is of these very bytes."""
+    is_indexed: bool = False
+    """Whether the index holds these very bytes: only then its offsets are right."""
+    is_outdated: bool = False
+    """Whether the index holds other bytes of it, or it changed meanwhile."""
+    is_guarded: bool = False
+    """Whether it is an agent's memory, of which only what a search let through may be shown."""
+    forms: tuple[Form, ...] = ()
+    """The shortest first."""
 
     def is_told(self, names: Iterable[str], least: float = 0.0) -> bool:
         """Tell whether any of some signals speaks for it."""
@@ -361,17 +389,14 @@ def features_of(
     }
 
 
-def measured(asked: Asked) -> list[tuple[Candidate, dict[str, float]]]:
+def measured(asked: Asked) -> list[Candidate]:
     """Return every candidate with its features. Ages are whole days: a plan lasts a day."""
     with asked.source.structure.lock:
         pool = candidates(asked)
-        scope, now = scope_of(asked.request.task), asked.now.timestamp()
-        try:
-            rows = asked.source.index.rows([*pool])
-        except IndexUnavailable:
-            rows = []
-        ages = {row.path: (now - row.stat.mtime_ns / 1e9) // SECONDS_A_DAY for row in rows}
-        return [
-            (one, features_of(one, asked, scope, ages.get(path, math.inf)))
-            for path, one in pool.items()
-        ]
+        scope, now, ages = scope_of(asked.request.task), asked.now.timestamp(), dict[str, float]()
+        with suppress(IndexUnavailable):
+            for row in asked.source.index.rows([*pool]):
+                ages[row.path] = (now - row.stat.mtime_ns / 1e9) // SECONDS_A_DAY
+        for path, one in pool.items():
+            one.signals = features_of(one, asked, scope, ages.get(path, math.inf))
+        return [*pool.values()]
