@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from vaultmind.errors import IndexUnavailable
 from vaultmind.index.words.stopwords import BY_LANGUAGE
@@ -51,11 +51,6 @@ MOST_NEAR, SHARE = 3, 0.5
 the nearest."""
 LINKED = {"used": "used by", "user": "uses", "test": "tests", "tested": "tested by"}
 """What a signal of the links says of a strong candidate, before its name."""
-_ASKING = """write prepare draft describe explain summarize summarise tell give help please
-    napisz przygotuj opisz wyjasnij podsumuj streszcz opracuj sporzadz pomoz prosze
-    напиши подготовь опиши объясни составь резюмируи помоги пожалуиста"""
-ASKING = frozenset(_ASKING.split())
-"""Folded words with which a task asks for a text. Of code some are names, of notes none is."""
 BIG_TOKENS = 20_000
 """A file of so many tokens or more costs as much as any."""
 HALF_LIFE_DAYS, SECONDS_A_DAY = 30.0, 86_400.0
@@ -157,23 +152,16 @@ class Asked:
     @property
     def said(self) -> str:
         """The task without the words that say nothing of its subject."""
-        stuff = self.source.structure.names.stuff
-        return said_of(self.request.task, self.understood.language, stuff)
+        return said_of(self.request.task, self.understood.language)
 
 
-def said_of(task: str, language: str, stuff: Literal["code", "notes"]) -> str:
-    """Return a task without the small words of its language, and over notes without what asks.
+def said_of(task: str, language: str) -> str:
+    """Return a task without the small words of its language; the task where nothing would be left.
 
-    The task itself where nothing would be left. A word in an identifier or path stays.
+    A word in an identifier or path stays.
     """
     small = frozenset() if language in ("en", "") else frozenset(BY_LANGUAGE.get(language, ()))
-    kept, begins = [], stuff == "notes"
-    for one in task.split(" "):
-        word = fold(one.strip(",.:;!?()\"'„”«»"))
-        is_idle = word in small or (begins and word in ASKING)
-        kept += [] if is_idle else [one]
-        begins = stuff == "notes" and ((is_idle and begins) or one.endswith((".", "!", "?", "\n")))
-    said = " ".join(kept)
+    said = " ".join(it for it in task.split(" ") if fold(it.strip(",.:;!?()\"'„”«»")) not in small)
     return said if re.search(r"[^\W_]", said) else task
 
 
@@ -213,8 +201,10 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
         pool[one.path].causal, pool[one.path].parts = one.causal, one.parts
     keep(is_there)
     tied = [one for one in pool.values() if one.is_told(TIES) or one.is_told(["meaning"], NEAR)]
-    if not any(one.is_told(TIES) for one in tied):
-        return _by_meaning(tied)
+    if not any(one.is_told(TIES) for one in tied):  # any two texts are somewhat near each other
+        tied.sort(key=lambda one: (-one.signals["meaning"], one.path))
+        least = SHARE * tied[0].signals["meaning"] if tied else 0.0
+        return {it.path: it for it in tied[:MOST_NEAR] if it.signals["meaning"] >= least}
     seeds = seeds_of(tied)
     for signal, found, because in _around(asked, seeds):
         add(signal, found, because)
@@ -248,16 +238,6 @@ def missing_of(asked: Asked) -> tuple[str, ...]:
         if (path.startswith(f"{asked.source.root}/") or not path.startswith(("/", "~")))
         and not any(outlet.shows(one, asked.caller) for one in names.at(path))
     )
-
-
-def _by_meaning(found: Sequence[Candidate]) -> dict[str, Candidate]:
-    """Return the few files that are near a task of which no word is known: nothing beside them.
-
-    Any two texts are somewhat near each other, letters without a meaning as well.
-    """
-    near = sorted(found, key=lambda one: (-one.signals["meaning"], one.path))[:MOST_NEAR]
-    least = SHARE * near[0].signals["meaning"] if near else 0.0
-    return {one.path: one for one in near if one.signals["meaning"] >= least}
 
 
 def _searched(asked: Asked) -> dict[str, Candidate]:
