@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vaultmind.errors import IndexUnavailable
 from vaultmind.index.words.stopwords import BY_LANGUAGE
 from vaultmind.index.words.terms import fold
-from vaultmind.planner.names import folder_of, stems_of
+from vaultmind.planner.names import WordTable, folder_of, stems_of
 from vaultmind.planner.task import risk_of_path
 from vaultmind.planner.types import FileRecord, Piece, PlanRequest, TaskKind, Understood
 from vaultmind.types import Caller, Reason
@@ -70,6 +70,7 @@ _FITS: Mapping[TaskKind, tuple[float, ...]] = {
 """How well each role of a file goes with a kind of task: which layers such a task is asked of."""
 _RISKS = {"low": 0.2, "medium": 0.6, "high": 1.0}
 _STRUCTURAL = ("path", "definitions", "named", "defined", "used", "user", "tested")
+_ENDINGS = ("test", "tests", "spec", "index", "init", "main")
 _SCOPE = re.compile(r"\s*([\w./\\-]{2,60})(?:\(([^)\n]{1,60})\))?!?:\s")
 _TYPES = frozenset(
     ["fix", "feat", "feature", "chore", "refactor", "perf", "style", "build", "revert", "bug"]
@@ -171,8 +172,8 @@ def said_of(task: str, language: str) -> str:
 def candidates(asked: Asked) -> dict[str, Candidate]:
     """Return the files that may belong to a task, none of which is hidden from the caller."""
     structure, pool = asked.source.structure, _searched(asked)
-    names, past, shown = structure.names, structure.history.past, asked.source.index.outlet
-    shows, task, understood = shown.shown_to(asked.caller).shows, asked.said, asked.understood
+    graph, past, understood = structure.graph, structure.history.past, asked.understood
+    shows, task = asked.source.index.outlet.shown_to(asked.caller).shows, asked.said
 
     def add(signal: str, found: Mapping[str, float], *because: str) -> None:
         for path, value in found.items():
@@ -187,13 +188,13 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
     def is_there(one: Candidate) -> bool:
         return bool(structure.record(one.path) or one.spots) and shows(one.path)
 
-    add("path", names.by_path.like(task, MOST_LIKE))
-    add("definitions", names.by_definition.like(task, MOST_LIKE))
-    add("named", names.named(understood.paths))
-    add("defined", names.defined(understood.identifiers))
-    add("place", names.near(missing_of(asked)))
+    add("path", structure.by_path.like(task, MOST_LIKE))
+    add("definitions", structure.by_definition.like(task, MOST_LIKE))
+    add("named", graph.named(understood.paths))
+    add("defined", graph.defined(understood.identifiers))
+    add("place", graph.near(missing_of(asked)))
     told = stems_of(task)
-    add("whole_name", {path: names.whole(path, told) for path in pool})
+    add("whole_name", {path: _whole_name(path, told, structure.by_path) for path in pool})
     add("similar", past.similar(task, MOST_COMMITS))
     for one in asked.recalled:
         for signal, value in one.signals.items():
@@ -208,9 +209,9 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
     seeds = seeds_of(tied)
     for signal, found, because in _around(asked, seeds):
         add(signal, found, because)
-    add("beside", _beside(names.folders, pool, seeds))
+    add("beside", _beside(graph.folders, pool, seeds))
     add("together", past.together(seeds, MOST_COMMITS))
-    leads = (*LINKED, "together", *(["beside"] if names.stuff == "code" else []))
+    leads = (*LINKED, "together", *(["beside"] if graph.stuff == "code" else []))
     near = {one.path for one in tied}
     keep(lambda one: is_there(one) and (one.path in near or one.is_told(leads)))
     return pool
@@ -231,12 +232,12 @@ def missing_of(asked: Asked) -> tuple[str, ...]:
 
     One outside of the source is none of its own: tracebacks are full of them.
     """
-    names, outlet = asked.source.structure.names, asked.source.index.outlet
+    graph, outlet = asked.source.structure.graph, asked.source.index.outlet
     return tuple(
         path
         for path in asked.understood.paths
         if (path.startswith(f"{asked.source.root}/") or not path.startswith(("/", "~")))
-        and not any(outlet.shows(one, asked.caller) for one in names.at(path))
+        and not any(outlet.shows(one, asked.caller) for one in graph.at(path))
     )
 
 
@@ -300,11 +301,19 @@ def _around(
             "used": dict.fromkeys(path for kind, path in graph.out(seed) if kind != "tests"),
             "user": dict.fromkeys(path for kind, path in graph.into(seed) if kind != "tests"),
             "test": graph.tests_of(seed),
-            "tested": graph.tested_by(seed),
+            "tested": [path for kind, path in graph.out(seed) if kind == "tests"],
         }
         for signal, paths in around.items():
             share = weight / (1.0 + math.log1p(min(len(paths), MOST_EDGES)))
             yield signal, dict.fromkeys([*paths][:MOST_EDGES], share), f"{LINKED[signal]} {seed}"
+
+
+def _whole_name(path: str, words: Iterable[str], table: WordTable[str]) -> float:
+    """Return how much of a file's own name a task says, 0 to 1, rare words counting more."""
+    name = path.rpartition("/")[2]
+    own = {one: table.worth(one) for one in stems_of(name.rpartition(".")[0] or name)}
+    own = {one: worth for one, worth in own.items() if one not in _ENDINGS}
+    return sum(own.get(one, 0.0) for one in words) / (sum(own.values()) or 1.0)
 
 
 def _beside(

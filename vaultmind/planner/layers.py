@@ -364,7 +364,10 @@ def _manifest(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
 
 def _work(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
     """L5: what is left to be done, and which test touches what: those of what is hot first."""
-    records, tested_by = sight.records, sight.graph.tested_by
+    records, graph = sight.records, sight.graph
+
+    def tested_by(path: str) -> list[str]:
+        return [one for kind, one in graph.out(path) if kind == "tests"]
 
     def warmth(path: str) -> tuple[float, str]:
         return -max(sight.heat.get(one, 0.0) for one in (path, *tested_by(path))), path

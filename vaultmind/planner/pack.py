@@ -439,7 +439,7 @@ def look_again(asked: Asked, paths: Sequence[str]) -> None:
 
 def telling(asked: Asked) -> dict[str, float]:
     """Return how much each word of the task tells in a name of the source; rare ones most."""
-    wording = asked.source.structure.names.by_definition
+    wording = asked.source.structure.by_definition
     return {word: worth for word in stems_of(asked.said) if (worth := wording.worth(word)) > 0}
 
 

@@ -140,7 +140,7 @@ class Planner:
         if told:
             text = "\n\n".join(one for one in (told, text) if one)
             report = replace(report, estimated_used=tokens.count(text))
-        weights = self._weights(source.structure.names.stuff).name
+        weights = self._weights(source.structure.graph.stuff).name
         took_ms = (time.perf_counter() - started) * 1000
         offer = offer_of(asked, ranked, plan, weights=weights)
         offer = replace(offer, tokens=report.estimated_used, took_ms=took_ms, rerank=voice.outcome)
@@ -161,7 +161,7 @@ class Planner:
 
     def _ranked(self, asked: Asked) -> list[Candidate]:
         """Return all candidates, best first, the best with their reasons."""
-        weights, found = self._weights(asked.source.structure.names.stuff), measured(asked)
+        weights, found = self._weights(asked.source.structure.graph.stuff), measured(asked)
         for one in found:
             one.score = weights.score(one.signals)
         ranked = _in_order(running_last(found) if asked.source.kind == "vault" else found)
@@ -208,7 +208,7 @@ def notes_of(asked: Asked, status: CacheStatus, found: Sequence[Candidate]) -> I
         yield f"{progress.done} of {progress.total} files are read for how they hang together."
     elif is_partial:
         yield READING
-    if count := structure.names.unread:
+    if count := structure.graph.unread:
         yield (
             f"{counted(count, 'file')} of code as text only, without definitions and imports: "
             f"{install_hint('code')}, then `vaultmind daemon stop`."
