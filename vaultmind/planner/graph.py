@@ -69,6 +69,8 @@ class Graph:
         Found anew are the edges of the files that changed, of those that lead to them, and of
         those that looked for a name that came or went; all, where a folder's own file did.
         """
+        if not changed:
+            return
         touched = {*changed, *(source for path in changed for _, source in self.into(path))}
         moved = {path for path, one in changed.items() if (path in self._records) == (one is None)}
         for path, record in changed.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 import re
 import time
@@ -42,8 +41,8 @@ TRIES = 5
 """Times that layers are made while a file in them is not as it was read."""
 HALF_LIFE, MOST_PATHS = 15, 50
 """Commits after which what a commit says of heat counts half; one of more files heats none."""
-RECENT, USUAL = 60, 20
-"""Files that count as changed lately without git, and commits that are shown without `since`."""
+USUAL = 20
+"""Commits that are shown without `since`."""
 HOT, ENTRY, TEST = 1.5, 1.0, -1.0
 """What heat, being an entry and being a test are worth, beside a doubling of links to a file."""
 _BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
@@ -139,12 +138,6 @@ class Sight:
         return {path: value / max(heat.values()) for path, value in _most(heat)}
 
     @cached_property
-    def recent(self) -> Sequence[str]:
-        """The files that changed last by their times, newest first."""
-        timed = [(-self.structure.changed_at(path), path) for path in self.records]
-        return [path for _, path in heapq.nsmallest(RECENT, timed)]
-
-    @cached_property
     def ties(self) -> Mapping[str, int]:
         """How many files lead to each; tests do not count."""
         counts = {}
@@ -186,19 +179,15 @@ def explore(
         is_sure = structure.verify(set[str]().union(*(paths for _, paths in made.values())))
         if is_sure := is_sure and sight.key == _key(structure, now):
             break
-    shown = {
-        layer: text
-        for layer, (text, paths) in made.items()
-        if is_sure or (layer != "L6" and all(map(structure.shows, paths)))
-    }
+    shown = {layer: text for layer, (text, _) in made.items() if is_sure}
     said = {(layer, detail, since if layer == "L6" else ""): text for layer, text in shown.items()}
     cached = tuple(key[0] for key, text in said.items() if structure.cache.get(key) == text)
     structure.cache.update(said)
     progress, notes = structure.progress, list[str]()
     if unread := progress.total - progress.done:
         notes.append(f"Still reading: {progress.done:,} of {counted(progress.total, 'file')}.")
-    if len(shown) < len(made):
-        notes.append("The source is changing: what may no longer be so is left out. Ask again.")
+    if not is_sure:
+        notes.append("The source is changing. Ask again.")
     lacks = Counter(one.fault for one in sight.records.values() if "grammar" in one.fault)
     notes += [f"{counted(count, 'file')} of code as text only: {fault}."
               for fault, count in lacks.most_common(3)]  # fmt: skip
@@ -267,13 +256,9 @@ def _map(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
     some = begin[: caps.lists]
     yield "Begin with:", some, len(some), lambda one: ([f"- {_titled(one)}"], [one.path])
     changes = Counter(path for one in sight.commits for path, _ in one.changed)
-    hot = [path for path in sight.heat or sight.recent if path in sight.records][: caps.lists // 2]
-
-    def worked_on(path: str) -> Row:
-        times = f" ({counted(changes[path], 'commit')})" if changes[path] else ""
-        return [f"- {path}{times}"], [path]
-
-    yield "Where work goes on:", hot if changes else sorted(hot), len(hot), worked_on
+    hot = [path for path in sight.heat if path in sight.records][: caps.lists // 2]
+    row = lambda it: ([f"- {it} ({counted(changes[it], 'commit')})"], [it])  # noqa: E731
+    yield "Where work goes on:", hot, len(hot), row
 
 
 def _index(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
@@ -364,13 +349,9 @@ def _manifest(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
 
 def _work(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
     """L5: what is left to be done, and which test touches what: those of what is hot first."""
-    records, graph = sight.records, sight.graph
 
     def tested_by(path: str) -> list[str]:
-        return [one for kind, one in graph.out(path) if kind == "tests"]
-
-    def warmth(path: str) -> tuple[float, str]:
-        return -max(sight.heat.get(one, 0.0) for one in (path, *tested_by(path))), path
+        return [one for kind, one in sight.graph.out(path) if kind == "tests"]
 
     def todo(one: FileRecord) -> Row:
         left = [f"- [ ] {caps.clip(task.text)}" for task in one.tasks if not task.done]
@@ -381,13 +362,12 @@ def _work(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
         said = caps.list(tested_by(path))
         return [f"{path}{' tests ' if said else ''}{said}"], [path, *tested_by(path)[: caps.parts]]
 
-    done = Counter(task.done for one in records.values() for task in one.tasks)
+    done = Counter(task.done for one in sight.order for task in one.tasks)
     said = f"{counted(done[False], 'open task')}, {done[True]:,} done."
     yield "", [said] if done else [], 1, _line
     busy = [one for one in sight.order if any(not task.done for task in one.tasks)]
     yield "", busy, caps.files, todo
-    tests = sorted((path for path, one in records.items() if one.test), key=warmth)
-    yield "", tests, caps.files, touched
+    yield "", [one.path for one in sight.order if one.test], caps.files, touched
 
 
 # --- L6 -----------------------------------------------------------------------------------
@@ -420,7 +400,7 @@ def _changes(sight: Sight, caps: Caps, since: Since) -> Iterator[Section]:
     words, commit, at = since
     head, history = "Lately, by the files' times:", sight.structure.history
     said: dict[str, list[str]] = {}
-    gone, commits = set[str](), sight.commits
+    commits = sight.commits
     if commits:
         commits = history.commits(commit) if commit else commits if words else commits[:USUAL]
         commits = tuple(one for one in commits if one.time >= at)
@@ -431,15 +411,14 @@ def _changes(sight: Sight, caps: Caps, since: Since) -> Iterator[Section]:
             kinds[path] = "added" if (kinds.get(path), kind) == ("added", "modified") else kind
         dirty = sight.uncommitted
         kinds |= dirty
-        gone = {path for path, kind in kinds.items() if kind == "removed"}
         for path in dict.fromkeys((*sorted(dirty), *counts)):
             told = [] if kinds[path] == "modified" and counts[path] else [str(kinds[path])]
             told += ["not committed"] if path in dirty else []
             said[path] = told + ([counted(counts[path], "commit")] if counts[path] else [])
     else:
-        timed = sight.records if at else sight.recent[: caps.files]
-        times = {path: sight.structure.changed_at(path) for path in timed}
-        days = sorted((path, _day(time, sight.now)) for path, time in times.items() if time >= at)
+        times = {path: sight.structure.changed_at(path) for path in sight.records}
+        some = sorted(times, key=lambda path: -times[path])[: None if at else caps.files]
+        days = sorted((path, _day(times[path], sight.now)) for path in some if times[path] >= at)
         days.sort(key=lambda one: one[1], reverse=True)  # within a day by name, whatever is edited
         said = {path: [day] for path, day in days}
     head = f"Since {words}:" if words else head
@@ -448,17 +427,17 @@ def _changes(sight: Sight, caps: Caps, since: Since) -> Iterator[Section]:
     yield "", [head], 1, _line
 
     def row(path: str) -> Row:
-        return [f"- {path} ({', '.join(said[path])})"], [path] if path not in gone else []
+        return [f"- {path} ({', '.join(said[path])})"], [path] if path in sight.records else []
 
     yield "", [*said], caps.files, row
     yield "", [] if said else ["No file changed."], 1, _line
-    some = [one for one in commits if one.changed and caps is not CAPS["compact"]][: caps.lists]
+    noted = [it for it in commits if it.changed and caps is not CAPS["compact"]][: caps.lists]
 
     def told_of(one: Commit) -> Row:
         day = _day(one.time, sight.now)
         return [f"- {one.id[:10]} {day} {caps.clip(one.subject)}".rstrip()], ()
 
-    yield "Commits:", some, len(some), told_of
+    yield "Commits:", noted, len(noted), told_of
 
 
 def _line(text: str) -> Row:

@@ -110,11 +110,14 @@ class Structure:
 
     @property
     def graph(self) -> Graph:
-        """Return the edges between the files, as of now."""
+        """Return the edges between the files, as of now; the words of names are then known, too."""
         with self.lock:
-            if self._graph_due:
-                self._graph.update(self._graph_due)
-                self._graph_due = {}
+            self._graph.update(self._graph_due)
+            self._graph_due = {}
+            while self.wants_names and self._names_due:
+                path, record = self._names_due.popitem()
+                self.by_path.put(path, path_words(record) if record else None)
+                self.by_definition.put(path, " ".join(told_by(record)) if record else None)
             return self._graph
 
     def shows(self, path: str) -> bool:
@@ -181,11 +184,10 @@ class Structure:
         return not self._is_current()
 
     def _is_current(self) -> bool:
-        is_known = not self._names_due or not self.wants_names
-        return self._seen == self._index.journal.version and not self._waiting and is_known
+        return self._seen == self._index.journal.version and not self._waiting
 
     def _advance(self, deadline: float) -> bool:
-        """Read some of the files that wait, then put names into their tables.
+        """Read some of the files that wait.
 
         False while the index or the source is not there: what was known serves on.
         """
@@ -205,10 +207,6 @@ class Structure:
                 return False
             finally:
                 self._take(changed)
-            while self.wants_names and self._names_due and time.monotonic() < deadline:
-                path, record = self._names_due.popitem()
-                self.by_path.put(path, path_words(record) if record else None)
-                self.by_definition.put(path, " ".join(told_by(record)) if record else None)
         return True
 
     def _look(self) -> None:
