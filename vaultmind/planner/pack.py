@@ -73,7 +73,7 @@ _ALIKE = {
     "f_test_proximity": "test",
 }  # fmt: skip
 """What says nearly the same as another: one of them is told, with the share of all."""
-_ANYHOW = ("f_structural_relevance", "f_recency_score", "beside")
+_LAST = {"beside": 1, "f_structural_relevance": 2, "f_recency_score": 2}
 """What lifts a file whatever stands in it, or whatever the task is: told last."""
 
 
@@ -481,5 +481,5 @@ def named_reasons(one: Candidate, task: str, told: Mapping[str, float]) -> tuple
         about = "words of the task" if reason.family == "words" else reason.words
         return replace(reason, words=[*because, f"{about}: {words}" if words else about][0])
 
-    ordered = sorted(joined.values(), key=lambda each: each.family in _ANYHOW)
+    ordered = sorted(joined.values(), key=lambda each: _LAST.get(each.family, 0))
     return tuple(map(named, ordered[:REASONS]))

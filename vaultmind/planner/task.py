@@ -57,6 +57,14 @@ _GOES_ON = re.compile(
 )
 """Words by which a prompt goes on with what is done. To split a task in two costs more than to
 keep two together: its chain breaks."""
+_CRITICAL_WORDS = """
+auth authentication authorization oauth login jwt password credential secret payment billing stripe
+refund platnosc platnosci logowanie haslo hasla оплата платеж пароль permission acl crypto
+encryption security invoice checkout migration delete erase purge backup restore deploy production
+session token guard order price schema database account
+"""
+_CRITICAL = frozenset(_CRITICAL_WORDS.split())
+"""Words of a path that make a file critical."""
 _FILE_ENDINGS = """
 py pyi ipynb js mjs cjs jsx ts tsx vue svelte rs go java kt scala c h cc cpp hpp cs rb php pl swift
 dart lua r jl ex sh bash ps1 bat sql html css scss md mdx rst txt adoc org tex json jsonl yaml yml
@@ -287,7 +295,9 @@ def _overlap(one: AbstractSet[str], other: AbstractSet[str]) -> float:
 @lru_cache(maxsize=50_000)
 def risk_of_path(path: str) -> float:
     """Return how critical a file is by its path, from 0 to 1: sign-in and payment most."""
-    return _judged(path)[1][-1]
+    parts = {fold(part).removesuffix("s") for part in _PIECE.findall(path)}
+    is_harmless = parts & {"test", "spec", "fixture", "example", "doc", "mock"}
+    return float(bool(parts & _CRITICAL)) * (0.5 if is_harmless else 1.0)
 
 
 def entities_of(text: str) -> tuple[tuple[str, ...], ...]:
