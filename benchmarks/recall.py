@@ -133,7 +133,8 @@ def by_autorag(
 ) -> tuple[frozenset[str], int]:
     """Return what auto-RAG shows whole, and what it costs."""
     request = RecallRequest(query, 1, room, None, window)
-    block = recall(talk.index, request, talk.embedder)
+    vector = talk.embedder.embed_query(query) if talk.embedder else None
+    block = recall(talk.index, request, vector)
     return frozenset(block.messages), tokens.count(block.text)
 
 

@@ -29,7 +29,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"episodes"}),
     frozenset({"planner"}),
     frozenset({"learn"}),
-    frozenset({"gguf_embedder"}),
+    frozenset({"gguf_embedder", "polling"}),
     frozenset({"app"}),
     frozenset({"serve"}),
     frozenset({"cli"}),
@@ -43,7 +43,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"terminal"}),
         frozenset({"options"}),
         frozenset({"made", "processes", "connect", "minion"}),
-        frozenset({"commands", "talks", "demo", "chat"}),
+        frozenset({"commands", "demo", "chat"}),
         frozenset({"main"}),
     ),
     "index": (
@@ -64,7 +64,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"index"}),
     ),
     "session": (
-        frozenset({"sentences", "spool", "commands", "parts", "unkept"}),
+        frozenset({"sentences", "spool", "parts", "unkept"}),
         frozenset({"summary", "recall", "subagents", "uses", "topics"}),
         frozenset({"files", "excerpt", "talk"}),
         frozenset({"active", "longterm", "transcripts", "keeping_out", "conversation"}),

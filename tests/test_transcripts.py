@@ -149,9 +149,7 @@ class House:
                           for one in parts])  # fmt: skip
         result = await client.call_tool(what, arguments)
         text = "\n".join(part.text for part in result.content)
-        structured = result.structured_content
-        more = "" if structured is None else f"\n--- structured\n{shown(structured)}"
-        return ("[error]\n" if result.is_error else "") + text + more
+        return ("[error]\n" if result.is_error else "") + text
 
     async def client(self, agent: str) -> Any:
         """Return the agent's MCP client, connected once through the real pipe."""

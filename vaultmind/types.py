@@ -333,8 +333,6 @@ class SearchResponse:
     took_ms: float = 0.0
     next_offset: int | None = None
     """Where to go on; None at the end."""
-    explained: bool = False
-    """Whether it was asked why each hit is there: then all reasons are told, with their shares."""
 
 
 @dataclass(frozen=True, slots=True)

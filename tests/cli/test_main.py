@@ -32,10 +32,7 @@ def test_a_vault_is_named_by_flag_environment_or_configuration(
     [
         (["serach"], "Did you mean 'search'?"),
         (["search", "--colour", "x"], "--colour"),
-        (["remember"], "FACT"),
-        (["import"], "FILE"),
         (["connect", "emacs"], "claude-desktop"),
-        (["daemon", "jump"], "jump"),
         (["mcp", "--fast"], "--fast"),
     ],
 )

@@ -17,7 +17,6 @@ from tests.memory.conftest import House
 from tests.waiting import until
 from vaultmind.errors import BadArgument, WriteFailed
 from vaultmind.memory.folder import default_identity
-from vaultmind.memory.polling import Polling
 from vaultmind.memory.rights import (
     EVERYBODY,
     LEVELS,
@@ -29,6 +28,7 @@ from vaultmind.memory.rights import (
     mark_of,
     parse_identity,
 )
+from vaultmind.polling import Polling
 from vaultmind.types import PERSON, SECTIONS, Caller, MemoryWrite
 
 AGENTS = ("main", "jaskier", "dexter")

@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 from tests.index.vault import Vault
-from vaultmind.config import AssociationConfig, RecallConfig
+from vaultmind.config import AssociationConfig, Config, RecallConfig
 from vaultmind.index.related import Relations
 from vaultmind.session.longterm import (
     Ask,
     Brought,
     LongTerm,
-    LongTermSettings,
 )
 from vaultmind.types import PERSON, Caller, Message
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
@@ -38,8 +37,9 @@ class Room:
 
     def ask(self, query: str, caller: Caller = PERSON, **changed: object) -> Brought:
         relations = Relations(self.vault.with_meaning(), self.vault.outlet, self.vault)
-        settings = LongTermSettings(self.recall, self.association, 0.7)
-        memory = LongTerm(self.vault.search, relations, self.vault.paths, settings)
+        root = self.vault.paths.root
+        config = Config(root, root, recall=self.recall, association=self.association)
+        memory = LongTerm(self.vault.search, relations, self.vault.paths, config)
         usual = Ask(query, "main", caller, "", "en", 300, 100)
         return memory.recall(replace(usual, **changed))  # type: ignore[arg-type]
 

@@ -62,7 +62,10 @@ def test_only_regular_files_of_sane_size_are_read(
     (folder / "3.jsonl").mkdir()
     put(vault, "4.jsonl", said("user", "long " * 1000), run(4)[1])
     found = history(vault, "daily")
-    assert [message.text for run in found.runs for message in run] == ["do 1", "did 1"]
+    assert [message.text for run in found.runs for message in run] == [
+        "user: do 1",
+        "assistant: did 1",
+    ]
     reasons = [warning.partition("left out: ")[2] for warning in found.notes]
     assert reasons[1:] == ["not a regular file", "not a regular file"]
     assert "over the limit" in reasons[0]

@@ -50,13 +50,17 @@ def chat(settings: Settings, model: str | None, budget: int | None) -> int:
     if name == EXTRACTIVE:
         raise NotFound("A talk needs a model, and none is set.", hint=HINT)
     generator = opened(name, config.minion, config.state_dir, background=False)
-    talk = f"chat-{secrets.token_hex(4)}"
+    talk, most, number = f"chat-{secrets.token_hex(4)}", budget or config.context.max_tokens, -1
     try:
         wait_for_index(settings, patient=False)
-        most = _budget(settings, generator.context_tokens, budget or config.context.max_tokens)
+        answer = config.minion.answer_tokens
+        if window := generator.context_tokens:
+            most = min(most, window - answer - ROOM_TOKENS)
+        if most < LEAST_TOKENS:
+            least = f"minion.answer_tokens ({answer}) and {LEAST_TOKENS} more"
+            raise BadArgument("minion.context_tokens", window, least)
         if not settings.json:
             say(f"{bold(generator.id)}{dim(' · Ctrl-D ends the conversation')}")
-        number = -1
         for number, line in enumerate(_lines(quiet=settings.json)):
             _show(settings, take_turn(settings, generator, most, f"{talk}:{number}", line))
         if number >= 0:
@@ -131,16 +135,6 @@ def _show(settings: Settings, reply: dict[str, Any]) -> None:
     say(reply["did"] or fault or reply["answer"] or "(the model said nothing)")
     cost = f"context {context['tokens']:,} of {context['budget']:,} tokens"
     aside(dim(f"{cost}, answer {reply['tokens']:,} in {reply['took_ms'] / 1000:.1f} s"))
-
-
-def _budget(settings: Settings, window: int, most: int) -> int:
-    """Return how many tokens a context may have; raise BadArgument for a window too small."""
-    answer = settings.config.minion.answer_tokens
-    room = window - answer - ROOM_TOKENS if window else most
-    if room < LEAST_TOKENS:
-        least = f"minion.answer_tokens ({answer}) and {LEAST_TOKENS} more"
-        raise BadArgument("minion.context_tokens", window, least)
-    return min(most, room)
 
 
 def _lines(*, quiet: bool) -> Iterator[str]:

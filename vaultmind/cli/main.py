@@ -11,10 +11,10 @@ import click
 from click.exceptions import NoSuchCommand
 
 from vaultmind import __version__
-from vaultmind.cli import commands, talks  # noqa: F401  (they declare themselves)
+from vaultmind.cli import commands  # noqa: F401  (they declare themselves)
 from vaultmind.cli.made import MADE
 from vaultmind.cli.options import VaultGroup, settings_of
-from vaultmind.cli.terminal import EXIT_INTERRUPTED, EXIT_OTHER, aside, exit_code
+from vaultmind.cli.terminal import EXIT_INTERRUPTED, EXIT_OTHER, aside
 
 from vaultmind.cli.terminal import show_error, use_unicode  # isort: skip
 from vaultmind.errors import VaultMindError
@@ -125,7 +125,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         aside("Stopped.")
         return EXIT_INTERRUPTED
     except VaultMindError as error:
-        code, kind = exit_code(error), type(error).__name__
+        code, kind = error.exit, type(error).__name__
         message, hint = error.message, error.hint
     except OSError as error:
         code, kind, message, hint = EXIT_OTHER, "OSError", f"{error}.", ""

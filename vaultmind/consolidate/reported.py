@@ -25,10 +25,10 @@ from vaultmind.consolidate.types import (
     Reason,
 )
 from vaultmind.errors import PathRefused, UnreadableNote
+from vaultmind.language.words import fold
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.sections import pick
 from vaultmind.memory.sensitive import sensitive
-from vaultmind.memory.words import fold
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.active import (

@@ -26,13 +26,13 @@ from vaultmind.consolidate.types import (
 from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.memory.audit import REPORTED, settled_words
 from vaultmind.memory.match import mentions, same_fact
-from vaultmind.memory.suggestions import Suggestion, parse
+from vaultmind.memory.suggestions import parse
 from vaultmind.plural import counted
 from vaultmind.redact import mask
 from vaultmind.session.active import language_of
 from vaultmind.session.files import iso, read_text, recallable
 from vaultmind.session.sentences import sentences
-from vaultmind.types import Caller, Fact, Message
+from vaultmind.types import Caller, Fact, MemoryWrite, Message
 from vaultmind.vault.edits import remove_property, set_property
 from vaultmind.vault.files import Change, FileStat, FileText
 from vaultmind.vault.session_meta import parse_meta
@@ -131,8 +131,8 @@ class SessionSettler:
         What an agent reported may be known, or wait for the person.
         """
         suggested = parse(read_text(self._with.reader, self._paths.suggestions)[0])
-        waits = [one for one in suggested if one.agent == agent]
-        every: list[Fact | Suggestion] = [*self._known(agent), *waits]
+        waits = [one.write for one in suggested if one.write.agent == agent]
+        every: list[Fact | MemoryWrite] = [*self._known(agent), *waits]
         reported = [
             (one.evidence.block, one.text)
             for one in every

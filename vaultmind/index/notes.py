@@ -387,20 +387,20 @@ def chunk_canvas(path: str, text: str) -> Chunked:
 
     Without private passages: one may reach over several.
     """
-    canvas = parse_canvas(text)
+    texts, faults = parse_canvas(text)
     title = PurePosixPath(path).stem
-    whole = blank_passages("\n\n".join(node.text for node in canvas.nodes))
+    whole = blank_passages("\n\n".join(texts))
     cards, at = [], 0
-    for node in canvas.nodes:
-        cards.append(whole[at : at + len(node.text)])
-        at += len(node.text) + len("\n\n")
+    for one in texts:
+        cards.append(whole[at : at + len(one)])
+        at += len(one) + len("\n\n")
     lang = detect(" \n".join(cards))
     chunks = tuple(
         new_chunk(title, card[start:end], (0, len(text)), lang=detect(card, lang))
         for card in cards
         for start, end in split(card, (0, len(card)), TARGET)
     )
-    return Chunked(chunks, lang, faults_of(path, canvas.faults))
+    return Chunked(chunks, lang, faults_of(path, faults))
 
 
 def chunk_brain(path: str, text: str) -> Chunked:

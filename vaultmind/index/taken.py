@@ -21,7 +21,7 @@ from pathspec import GitIgnoreSpec
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from vaultmind.types import Fault
-from vaultmind.vault.exclude import SECRET_NAMES, glob_pattern, obsidian_filters
+from vaultmind.vault.exclude import SECRET_NAMES, ignoring, obsidian_filters
 from vaultmind.vault.files import OPEN_FLAGS
 from vaultmind.vault.paths import VaultPaths
 
@@ -77,6 +77,7 @@ DOT_NAMES = (
     r"eslintrc(?:\.[a-z]+)?|prettierrc(?:\.[a-z]+)?|babelrc(?:\.[a-z]+)?|coveragerc|flake8"
 )
 """What follows the dot of those that are taken."""
+_HIDDEN = re.compile(rf"/\.(?!(?:{DOT_NAMES})(?:/|$))", re.IGNORECASE)
 _MARKERS = ("pyvenv.cfg", "CACHEDIR.TAG")
 """A folder with one of these is a virtual environment, or a cache that says so."""
 _IDENTITY = "identity.md"
@@ -130,13 +131,7 @@ class FolderRules:
         self._root = root
         self._ignores = Ignores(root)
         made = MADE if self._ignores.has_git else (*MADE, *MADE_WITHOUT_GIT)
-        globs = [glob.strip() for glob in exclude if glob.strip("/ ")]
-        loose = [glob for glob in globs if "/" not in glob.rstrip("/")]
-        anchored = "|".join(glob_pattern(glob) for glob in globs if glob not in loose)
-        names = "|".join(map(glob_pattern, (*SECRETS, *made, *loose)))
-        hidden = rf"\.(?!(?:{DOT_NAMES})(?:/|$))"
-        self._names = re.compile(f"/(?:{hidden}|{names})", re.IGNORECASE)
-        self._paths = re.compile(f"/(?:{anchored or '(?!)'})", re.IGNORECASE)
+        self._named = ignoring([*SECRETS, *made, *exclude])
         self._filters, self._filter_faults = obsidian_filters(VaultPaths(root))
         self._folders: dict[str, bool] = {"": lies_in_memory(root)}
 
@@ -176,8 +171,7 @@ class FolderRules:
         return held
 
     def _is_named(self, relative: str) -> bool:
-        slashed = f"/{relative}"
-        if self._names.search(slashed) or self._paths.match(slashed):
+        if _HIDDEN.search(f"/{relative}") or self._named.match_file(relative.lower()):
             return True
         return any(one.search(relative) for one in self._filters)
 

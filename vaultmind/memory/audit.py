@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from vaultmind.errors import BadArgument, NotFound
+from vaultmind.language.words import saying
 from vaultmind.memory.forget.kinds import Ref, SummaryRef
 from vaultmind.memory.moves import Move
-from vaultmind.memory.words import saying
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.types import Caller, Fact, MessageRef
@@ -289,23 +289,6 @@ def _lines(path: Path, device: str, holding: str) -> Iterator[AuditLine]:
         if line and line.id not in known:
             known.add(line.id)
             yield line
-
-
-def erase(text: str, says: Callable[[AuditLine], bool]) -> str:
-    """Return an audit file whose lines have lost their texts wherever the predicate says so.
-
-    It sees a line that cannot be read as one of the operation `torn` with the raw line in
-    `after`; where it agrees, that line is dropped.
-    """
-    kept = []
-    for raw in text.split("\n"):
-        line = parse_line(raw) or AuditLine("", "", "", "", "torn", "", after=raw.strip())
-        if not (raw.strip() and says(line)):
-            kept.append(raw)
-        elif line.op != "torn":
-            blank = replace(line, before="", after="", reason="", moves=(), erased=True)
-            kept.append(render_line(blank).rstrip("\n"))
-    return "\n".join(kept)
 
 
 # --- what a line names --------------------------------------------------------------------

@@ -14,6 +14,7 @@ from typing import Any
 
 from vaultmind.errors import BadArgument, DamagedMemory
 from vaultmind.language.secrets import CERTAIN, mask_secrets
+from vaultmind.language.words import tokens
 from vaultmind.memory.brain import (
     Brain,
     block_ids,
@@ -23,11 +24,21 @@ from vaultmind.memory.brain import (
     removed_text,
 )
 from vaultmind.memory.contradictions import contradicted
+from vaultmind.memory.forget.kinds import Ref
 from vaultmind.memory.match import Match, find, same_fact, says
-from vaultmind.memory.moves import JOINT, Move, Sizes, archived, coming, is_ours, leaving, shrink
+from vaultmind.memory.moves import (
+    JOINT,
+    Move,
+    Sizes,
+    apply,
+    archived,
+    coming,
+    is_ours,
+    leaving,
+    shrink,
+)
 from vaultmind.memory.rights import inferred
 from vaultmind.memory.sections import pick
-from vaultmind.memory.words import tokens
 from vaultmind.plural import counted
 from vaultmind.redact import MARK, blank_private, mask
 from vaultmind.types import Fact, MemoryWrite, Outcome, OutcomeName
@@ -92,6 +103,8 @@ class Step:
     """Why an agent should not write this by itself, in words: the person decides."""
     unsaid: bool = False
     """No fact holds the words at all; messages may."""
+    hidden: tuple[Ref, ...] = ()
+    """What said it, and is hidden with it."""
 
     @property
     def written(self) -> bool:
@@ -220,19 +233,20 @@ def _forget(text: str, archive: str, ask: Ask) -> Step:
     return Step(outcome, moves, gone, _typed(gone, ask.write))
 
 
-def make_room(brain: str, archive: str, ask: Ask, keep: str) -> Step:
-    """Move to the archive what is too much for a brain, but for the fact with the id `keep`."""
+def with_room(step: Step, brain: str, archive: str, ask: Ask) -> Step:
+    """Return a step that moves to the archive, too, what would be too much for a brain."""
+    more, said = tuple[Move, ...](), ""
     try:
-        moves = shrink(brain, archive, ask.sizes, ask.paths, ask.today, keep)
+        after = apply(brain, step.moves, archive=False, language=ask.language)
+        old = apply(archive, step.moves, archive=True, language=ask.language)
+        more = shrink(after, old, ask.sizes, ask.paths, ask.today, step.outcome.block)
     except DamagedMemory as error:
-        return Step(ask.outcome("denied", f"The brain is over its limit, and stays so: {error}"))
-    if not moves:
-        return Step(ask.outcome("unchanged", ""))
-    number = sum(move.came for move in moves)
-    message = f"{counted(number, 'older fact')} moved to {ask.archive} to keep the brain small."
-    outcome = replace(ask.outcome("written", message), archived=number, path=ask.archive)
-    before = JOINT.join(dict.fromkeys(move.fact.text for move in moves))
-    return Step(replace(outcome, before=before), moves)
+        said = f" The brain is over its limit, and stays so: {error}"
+    number = sum(move.came for move in more)
+    if number:
+        said = f" {counted(number, 'older fact')} moved to {ask.archive} to keep the brain small."
+    outcome = replace(step.outcome, message=step.outcome.message + said, archived=number)
+    return replace(step, outcome=outcome, moves=(*step.moves, *more))
 
 
 def quoted(text: str) -> str:

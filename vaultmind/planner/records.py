@@ -123,10 +123,10 @@ def _note(plain: FileRecord, text: str) -> FileRecord:
 
 def _canvas(plain: FileRecord, text: str) -> FileRecord:
     """Return the record of a canvas: what its cards say and link to."""
-    canvas = parse_canvas(text)
-    cards = blank_passages("\n\n".join(node.text for node in canvas.nodes))
+    texts, faults = parse_canvas(text)
+    cards = blank_passages("\n\n".join(texts))
     made = _note(replace(plain, tokens=tokens.count(cards)), cards)
-    return replace(made, fault="; ".join(canvas.faults))
+    return replace(made, fault="; ".join(faults))
 
 
 def _plain(text: str) -> str:

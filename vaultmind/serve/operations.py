@@ -11,7 +11,7 @@ from vaultmind.serve.show import Reader, dump, show
 
 # isort: off
 from vaultmind.serve.ops import search, memory, context, plans, sessions, status, episodes  # noqa: F401
-from vaultmind.serve.ops import sources, models, changes, agents, consolidation, hooks  # noqa: F401
+from vaultmind.serve.ops import models, changes, hooks  # noqa: F401
 # isort: on
 
 if TYPE_CHECKING:

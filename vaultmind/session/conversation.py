@@ -17,10 +17,11 @@ from dataclasses import dataclass, field, replace
 from vaultmind.config import Config
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote, VaultMindError
 from vaultmind.index.words.language import detect
+from vaultmind.memory.gate import Gate
 from vaultmind.ports import MessageVectors, Report, silent
 from vaultmind.redact import blank_private, mask
 from vaultmind.session import topics
-from vaultmind.session.files import Records, Shelf, read_text
+from vaultmind.session.files import Shelf, read_text
 from vaultmind.session.recall import SegmentIndex, SegmentMessage, is_embedded
 from vaultmind.session.summary import (
     Rolling,
@@ -65,24 +66,6 @@ A message of a session by block or own id; a part of a summary (path without `.m
 
 
 @dataclass(frozen=True, slots=True)
-class ConversationSettings:
-    """What of the configuration rules a conversation in memory."""
-
-    window: Window = Window()  # noqa: RUF009
-    """How much stays whole where nobody says more exactly: what the background folds by."""
-    summary_tokens: int = 500
-    min_message_tokens: int = 10
-    """Shorter messages have no vector."""
-
-    @classmethod
-    def of(cls, config: Config) -> ConversationSettings:
-        """Return what a configuration says."""
-        full, every = config.session.summarize_at, config.summary.every
-        window = Window(config.context.sliding_window, every=every, full_at=full)
-        return cls(window, config.summary.max_tokens, config.auto_rag.min_message_tokens)
-
-
-@dataclass(frozen=True, slots=True)
 class View:
     """One conversation at one moment. Forgotten, erased and asked messages are not in it."""
 
@@ -124,10 +107,10 @@ class Surroundings:
     """Where conversations are read and written."""
 
     reader: VaultReader
-    gate: Records
+    gate: Gate
     hidden: Hidden
     vectors: MessageVectors
-    settings: ConversationSettings
+    config: Config
     stopping: threading.Event = field(default_factory=threading.Event)
 
 
@@ -248,7 +231,7 @@ class Conversation:
 
     def _update_index(self) -> None:
         """Give the index the messages that it lacks; make it anew where others changed."""
-        vectors, least = self._place.vectors, self._place.settings.min_message_tokens
+        vectors, least = self._place.vectors, self._place.config.auto_rag.min_message_tokens
         said = [
             (key_of(one) or f"n{number}", one, segment)
             for number, (one, segment) in enumerate(
@@ -343,15 +326,13 @@ class Conversation:
     def fold(self, window: Window, most: int = FOLDED_AT_ONCE, report: Report = silent) -> int:
         """Fold what is due into the summary and save it, at most about so many messages.
 
-        Return how many are still due. What cannot be saved is kept in memory, and saved with the
-        next fold that can.
+        Return how many are still due. Raises what a write raises: the next fold tries again.
         """
         with self.work:
             self.tidy()
-            if not (waiting := len(self._due(self.rolling, window))):
-                return 0
-            self.hear()
-            done = 0
+            waiting, done = len(self._due(self.rolling, window)), 0
+            if waiting:
+                self.hear()
             while done < min(most, waiting) and not self._place.stopping.is_set():
                 self._write(lambda base: self._folded(base, window), "a conversation is summarised")
                 done += FOLDED_AT_ONCE
@@ -382,7 +363,7 @@ class Conversation:
         for at in range(0, len(leaving), window.every):
             language = "" if base.messages else self._language
             batch = leaving[at : at + window.every]
-            base = fold(base, batch, self._place.settings.summary_tokens, language)
+            base = fold(base, batch, self._place.config.summary.max_tokens, language)
             if self._place.stopping.is_set():
                 break
         return still_said(base, self.messages)
@@ -394,43 +375,26 @@ class Conversation:
                 if self.view() is None or not self.edited:
                     return
                 self.edited = False
-            for segment in range(1, self.segment + 1):
-                reason = "a person took out what it says"
-                self._write(lambda base: still_said(base, self.messages), reason, segment)
+            try:
+                for segment in range(1, self.segment + 1):
+                    reason = "a person took out what it says"
+                    self._write(lambda base: still_said(base, self.messages), reason, segment)
+            except VaultMindError:
+                self.edited = True
+                raise
 
     def _write(self, update: Callable[[Rolling], Rolling], reason: str, segment: int = 0) -> None:
-        """Change a segment's summary in its file; in memory alone where that cannot be."""
-        segment = segment or self.segment
-        gate, running = self._place.gate, segment == self.segment
-        stamp, _, text = self._summary
-        new = self.rolling
+        """Change a segment's summary in its file."""
 
         def change(file: FileText | None) -> str | None:
-            nonlocal new
             text = file.text if file else ""
             base = parse_rolling(text) if text.strip() else Rolling(self.session, self.agent)
             new = update(base)
             return rewritten(text, new) if new != base else None
 
-        written: object = None
-        try:
-            if gate.keeps_records(self.agent):
-                path = self._paths.rolling(self.agent, self.session, segment)
-                written = gate.save(path, change, Caller("agent", self.agent), reason)
-                if not isinstance(written, FileText):
-                    return
-        except VaultMindError as error:
-            log.warning("the summary of %s was not saved: %s", self.path, error)
-            self.edited = self.edited or not running
-        if isinstance(written, FileText):
-            text, stamp = written.text, written.stat
-            kept = parse_rolling(text)
-            new = kept if kept.upto == new.upto else new  # its front matter may be broken
-        elif running:
-            new = update(self.rolling)
-        if running:
-            with self.lock:
-                self.rolling, self._summary, self._view = new, (stamp, segment, text), None
+        if self._place.gate.keeps_records(self.agent):
+            path = self._paths.rolling(self.agent, self.session, segment or self.segment)
+            self._place.gate.save(path, change, Caller("agent", self.agent), reason)
 
     # --- topics ---------------------------------------------------------------------------
 
@@ -472,13 +436,18 @@ class Conversations:
     def __init__(
         self,
         reader: VaultReader,
-        gate: Records,
+        gate: Gate,
         hidden: Hidden,
         vectors: MessageVectors,
-        settings: ConversationSettings | None = None,
+        config: Config,
     ) -> None:
-        settings = settings or ConversationSettings()
-        self._place = Surroundings(reader, gate, hidden, vectors, settings)
+        self._place = Surroundings(reader, gate, hidden, vectors, config)
+        self._window = Window(
+            config.context.sliding_window,
+            every=config.summary.every,
+            full_at=config.session.summarize_at,
+        )
+        """How much stays whole where nobody says more exactly: what the background folds by."""
         self._stopping = self._place.stopping
         self._shelf = Shelf(reader)
         self._lock = threading.Lock()
@@ -516,7 +485,7 @@ class Conversations:
         with self._wake:
             if self._stopping.is_set():
                 return
-            self._grown[agent_name(agent), session] = window or self._place.settings.window
+            self._grown[agent_name(agent), session] = window or self._window
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="follow", daemon=True)
                 self._thread.start()

@@ -7,38 +7,21 @@ words of a request to forget say once more what is to be forgotten: they are hid
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
 
 from vaultmind.errors import BadArgument
 from vaultmind.index.when import with_dates
 from vaultmind.index.words.clauses import facts_in
+from vaultmind.memory.gate import Gate
 from vaultmind.ports import Clock
 from vaultmind.session.log import SessionLog
-from vaultmind.types import Caller, MemoryWrite, Message, MessageRef, Outcome
-
-
-class Memory(Protocol):
-    """The part of the gate that changes facts."""
-
-    def write(self, write: MemoryWrite, witness: Callable[[], MessageRef | None]) -> Outcome:
-        """Change one agent's facts, or say why not; `witness` logs the evidence first."""
-        ...
-
-    def hide_request(self, ref: MessageRef, caller: Caller) -> None:
-        """Hide the words of a request to forget, which say what was forgotten once more."""
-        ...
-
-    def keeps_records(self, agent: str) -> bool:
-        """Tell whether an agent's conversations are written down."""
-        ...
+from vaultmind.types import MemoryWrite, Message, MessageRef, Outcome
 
 
 class Requests:
     """What a person asks of a memory, through an agent or the command line."""
 
-    def __init__(self, gate: Memory, sessions: SessionLog, clock: Clock) -> None:
+    def __init__(self, gate: Gate, sessions: SessionLog, clock: Clock) -> None:
         self._gate, self._clock = gate, clock
         self.sessions = sessions
 

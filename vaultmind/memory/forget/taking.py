@@ -245,8 +245,10 @@ def without_suggestions(target: Target, wanted: Wanted) -> Without:
     text, taken = target.text, list[Taken]()
     for one in reversed(suggestions.parse(text)):
         first, stop = line_span(text, one.start, one.end)
-        ours = not wanted.agent or one.agent == wanted.agent
-        if ours and any(map(wanted.says, (*text[first:stop].split("\n"), one.text, one.old))):
+        ours = wanted.agent in ("", one.write.agent)
+        if ours and any(
+            map(wanted.says, (*text[first:stop].split("\n"), one.write.text, one.write.old))
+        ):
             taken.insert(0, Taken(f"^{one.id}", text[first:stop]))
             text = text[:first] + text[stop:]
     rest = Without(text) if wanted.agent else without_lines(text, wanted)

@@ -129,16 +129,13 @@ class Tombstones:
 
         Devices' clocks differ, and the newest line is the one that counts.
         """
-        now = now.replace(microsecond=0)
-        latest = max(
-            (
-                line.time
-                for ref in refs
-                for line in self._known(ref.agent).lines
-                if _names(ref) & line.names
-            ),
-            default=0.0,
-        )
+        times = [
+            line.time
+            for ref in refs
+            for line in self._known(ref.agent).lines
+            if _names(ref) & line.names
+        ]
+        now, latest = now.replace(microsecond=0), max(times, default=0.0)
         if latest < now.timestamp():
             return now
         return datetime.fromtimestamp(min(latest + 1, LATEST), now.tzinfo or UTC)
