@@ -67,14 +67,6 @@ def test_a_tool_keeps_its_name_and_200_characters_of_its_result(script: Script) 
     ]
 
 
-def test_a_command_with_words_is_what_the_person_said(script: Script) -> None:
-    script.user(
-        "<command-message>review is running</command-message>\n"
-        "<command-name>/review</command-name>\n<command-args>the oven</command-args>"
-    )
-    assert shown(script) == [("user", "", "/review the oven")]
-
-
 def test_what_was_typed_while_it_worked_is_taken(script: Script) -> None:
     queued = {"type": "queued_command", "prompt": "And the bread?", "commandMode": "prompt"}
     script.add({"type": "attachment", "attachment": queued})
