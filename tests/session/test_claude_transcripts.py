@@ -14,13 +14,7 @@ from hypothesis import strategies as st
 
 from tests.session.transcripts import Script
 from vaultmind.errors import BadArgument
-from vaultmind.session.transcripts import (
-    CALLED,
-    Line,
-    Place,
-    parse_line,
-    read_on,
-)
+from vaultmind.session.transcripts import CALLED, Line, Place, parse_line, read_on
 from vaultmind.types import Message
 
 NOW = datetime(2026, 2, 20, 12, 0, tzinfo=UTC)

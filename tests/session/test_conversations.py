@@ -14,12 +14,7 @@ from vaultmind.session.log import SessionLog
 from vaultmind.types import Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.transcript import (
-    SessionMeta,
-    render_header,
-    render_message,
-    render_segment,
-)
+from vaultmind.vault.transcript import SessionMeta, render_header, render_message, render_segment
 
 NOON = datetime(2026, 2, 20, 12, 0, 0, tzinfo=UTC)
 WINDOW_1, WINDOW_2 = "claude-code:1111", "claude-code:2222"

@@ -125,8 +125,7 @@ _json_values = st.recursive(
 
 
 @settings(
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(st.lists(_json_values, max_size=3))
 def test_no_json_makes_reading_fail(tmp_path: Path, values: list[object]) -> None:

@@ -12,11 +12,7 @@ import pytest
 from tests.index.vault import Vault
 from vaultmind.config import AssociationConfig, Config, RecallConfig
 from vaultmind.index.related import Relations
-from vaultmind.session.longterm import (
-    Ask,
-    Brought,
-    LongTerm,
-)
+from vaultmind.session.longterm import Ask, Brought, LongTerm
 from vaultmind.types import PERSON, Caller, Message
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from vaultmind.session.recall import (
-    RecallRequest,
-    SegmentIndex,
-    recall,
-)
+from vaultmind.session.recall import RecallRequest, SegmentIndex, recall
 from vaultmind.tokens import count
 from vaultmind.types import Message, Role
 

@@ -54,13 +54,7 @@ def rollings(draw: st.DrawFn) -> Rolling:
         for at, (text, kind) in enumerate(said, 1)
     )
     return Rolling(
-        "2026-03-01_001",
-        "main",
-        "pl",
-        "2026-03-01T10:00:00+01:00",
-        "t:9",
-        9,
-        ordered(lines),
+        "2026-03-01_001", "main", "pl", "2026-03-01T10:00:00+01:00", "t:9", 9, ordered(lines)
     )
 
 

@@ -127,8 +127,7 @@ def test_each_request_of_a_message_is_done_once_in_turn_and_answered(
 
 
 @pytest.mark.parametrize(
-    "words",
-    ["Forget everything", "Wipe your memory", "Zapomnij wszystko", "Wyczyść całą pamięć"],
+    "words", ["Forget everything", "Wipe your memory", "Zapomnij wszystko", "Wyczyść całą pamięć"]
 )
 def test_forget_everything_deletes_no_fact_that_was_not_just_told(desk: Desk, words: str) -> None:
     desk.requests.ask(MemoryWrite("remember", "main", MAIN, "I have a dog"))

@@ -12,6 +12,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from vaultmind.config import Config
@@ -86,8 +87,6 @@ class View:
     """Whether the conversation has just begun or turned to something else."""
     topics: tuple[str, ...] = ()
     """The headings of the segment's last topics, oldest first."""
-    refused: str = ""
-    """Why the summary's file cannot be read; empty where it can, or there is none."""
     ended: bool = False
     """Whether it is one of our own that is over. An imported one was never other, and is not."""
     imported: bool = False
@@ -126,7 +125,6 @@ class Conversation:
         self._vector_state: object = None
         self._summary: tuple[object, int, str] = (None, 0, "")
         """Stamp, segment and text of the summary's file as it was read."""
-        self._refused = ""
         self._view: View | None = None
         self._topics: topics.Topics | None = None
         self._heard = 0
@@ -214,17 +212,15 @@ class Conversation:
     def _take_summary(self) -> bool:
         """Read the summary of the running segment, if its file changed.
 
-        One that is refused, as a link is, counts as none: the messages are there without it.
+        One that cannot be read, as a link is, counts as none: the messages are there without it.
         """
         path = self._paths.rolling(self.agent, self.session, self.segment)
         stamp: object = None
-        try:
+        with suppress(PathRefused, UnreadableNote):
             stamp = self._place.reader.stat(path)
-        except (PathRefused, UnreadableNote) as error:
-            stamp = error.reason
         if (stamp, self.segment) == self._summary[:2]:
             return False
-        text, self._refused = read_text(self._place.reader, path)
+        text = read_text(self._place.reader, path)[0]
         self.rolling = parse_rolling(text) if text.strip() else Rolling(self.session, self.agent)
         self._summary = stamp, self.segment, text
         return True
@@ -250,7 +246,6 @@ class Conversation:
             language=self._language,
             topic_is_new=len(self.messages) < NEW or bool(turned),
             topics=tuple(dict.fromkeys(told))[-TOPICS:],
-            refused=self._refused,
             ended=not self.meta.source and (self.meta.state != "open" or bool(self.meta.ended)),
             imported=bool(self.meta.source),
         )
