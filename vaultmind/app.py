@@ -40,10 +40,9 @@ from vaultmind.redact import use_patterns
 from vaultmind.session.capture import Capture
 from vaultmind.session.context import ContextBuilder, ContextSources
 from vaultmind.session.conversation import Conversations
-from vaultmind.session.keeping_out import Unkept
 from vaultmind.session.log import Listeners, SessionLog
 from vaultmind.session.longterm import LongTerm
-from vaultmind.session.requests import Requests
+from vaultmind.session.requests import Requests, Unkept
 from vaultmind.session.show import Shown, show
 from vaultmind.session.start import Beginning, StartContext, start_context
 from vaultmind.session.subagents import RunLines
@@ -184,7 +183,7 @@ class App:
         told = Listeners(hides, self._device_name, self._ended, grew, logged, erased)
         self.sessions = SessionLog(self.gate, self.reader, clock, idle, told)
         heard = self.search_feedback.cited_in
-        self.capture = Capture(self.sessions, self.reader, self.gate.keeps_records, clock, heard)
+        self.capture = Capture(self.sessions, self.gate.keeps_records, clock, heard)
 
     def _open_outlets(self) -> None:
         """Open what hears requests and gives back what is known."""

@@ -42,6 +42,8 @@ UNDOABLE = (*FACT_OPS, "archive", "hide", "show")
 DROP = "drop"
 """The operation of a line that tells of a fact which was not kept. Nothing was changed, so that
 the story of the changes is told without it."""
+ERASED = "(erased "
+"""How a text begins that stands for one that was erased; the day follows."""
 BEGUN = "begun"
 """The outcome of a line that stands before a change; the line of what came of it has its id."""
 MIN_ID_CHARS = 4
@@ -85,8 +87,6 @@ class AuditLine:
     """The messages that an undo showed again."""
     moves: tuple[Move, ...] = ()
     id: str = ""
-    erased: bool = False
-    """Its texts were erased."""
     device: str = field(default="", compare=False)
     """Where it was written; known when it is read."""
     undone_by: str = field(default="", compare=False)
@@ -98,10 +98,10 @@ class AuditLine:
         return moment(self.time)
 
     @property
-    def texts(self) -> tuple[str, ...]:
-        """Return all that may hold a person's words."""
+    def erased(self) -> bool:
+        """Tell whether a text of it was erased."""
         texts = (self.before, self.after, self.reason, *(move.line for move in self.moves))
-        return tuple(text for text in texts if text)
+        return any(text.startswith(ERASED) for text in texts)
 
 
 _KEPT = tuple(one.name for one in fields(AuditLine) if one.compare)
@@ -124,13 +124,14 @@ def parse_line(raw: str, device: str = "") -> AuditLine | None:
         value = json.loads(raw)
         texts: dict[str, Any] = {key: str(value.get(key) or "") for key in _TEXTS}
         line = AuditLine(**texts, device=device)
+        if not line.op:
+            return None
         return replace(
             line,
             hidden=tuple(map(str, value.get("hidden") or ())),
             shown=tuple(map(str, value.get("shown") or ())),
             moves=tuple(map(_move, value.get("moves") or ())),
             id=line.id or hashlib.sha256(raw.strip().encode()).hexdigest()[:8],
-            erased=value.get("erased") is True,
         )
     except (ValueError, TypeError, AttributeError, RecursionError):
         return None
