@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.session.room import SESSION, Room, texts
+from tests.session.room import SESSION, Room
 from tests.session.talks import DECISIONS, folded, message, talk
 from tests.session.test_topics import SUBJECTS
 from tests.waiting import until
@@ -22,29 +22,6 @@ from vaultmind.vault.transcript import parse_session, render_message, render_seg
 def found(room: Room, query: str) -> list[str]:
     answer = room.view().index.search(query)
     return [key_of(hit.message) for hit in answer.hits if hit.relevance > 0]
-
-
-def test_erased_messages_and_words_of_requests_are_no_part_of_it(room: Room) -> None:
-    said = talk(12)
-    said[3] = replace(said[3], erased=True, text="")
-    said[4] = replace(said[4], asked="remember", text="Remember the zebra finch.")
-    room.write(said)
-    view = room.view()
-    assert [one.block for one in view.messages] == [
-        f"m{n}" for n in range(1, 13) if n not in (4, 5)
-    ]
-    assert len(view.index) == 10
-    assert found(room, "zebra finch") == []
-
-
-def test_a_file_that_is_gone_is_no_conversation_and_one_that_comes_back_is(room: Room) -> None:
-    said = talk(5)
-    room.write(said)
-    room.view()
-    room.file.unlink()
-    assert room.talks.view("main", SESSION) is None
-    room.write(said[:3])
-    assert texts(room.view()) == [one.text for one in said[:3]]
 
 
 def test_a_file_that_cannot_be_read_says_so(room: Room) -> None:
