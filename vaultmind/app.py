@@ -22,28 +22,27 @@ from vaultmind.index.outlet import Withheld
 from vaultmind.language.reader import Reader
 from vaultmind.learn.feedback import FEEDBACK, SearchFeedback
 from vaultmind.learn.learning import open_learning
+from vaultmind.memory.changes import Sizes
 from vaultmind.memory.folder import folder_files, make_folder
 from vaultmind.memory.forget.kinds import Messages, Summaries
 from vaultmind.memory.forget.taking import ERASABLES
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
-from vaultmind.memory.moves import Sizes
-from vaultmind.memory.polling import Polling, look_once, when_changed
 from vaultmind.memory.rights import Authority, grants_file
 from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.episodes import open_watching
 from vaultmind.planner.saving import PLANS
 from vaultmind.planner.sources import Sources, folder_indexes
+from vaultmind.polling import Polling, look_once, when_changed
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
 from vaultmind.session.capture import Capture
 from vaultmind.session.context import ContextBuilder, ContextSources
-from vaultmind.session.conversation import Conversations, ConversationSettings
-from vaultmind.session.keeping_out import Unkept
+from vaultmind.session.conversation import Conversations
 from vaultmind.session.log import Listeners, SessionLog
-from vaultmind.session.longterm import LongTerm, LongTermSettings
-from vaultmind.session.requests import Requests
+from vaultmind.session.longterm import LongTerm
+from vaultmind.session.requests import Requests, Unkept
 from vaultmind.session.show import Shown, show
 from vaultmind.session.start import Beginning, StartContext, start_context
 from vaultmind.session.subagents import RunLines
@@ -172,9 +171,8 @@ class App:
         config, clock = self.config, self.clock
         idle = config.session.idle_minutes
         hides = self.tombstones.hides
-        talk_settings = ConversationSettings.of(config)
         hidden, vectors = self.tombstones.hidden, self.index.message_vectors
-        self.talks = Conversations(self.reader, self.gate, hidden, vectors, talk_settings)
+        self.talks = Conversations(self.reader, self.gate, hidden, vectors, config)
         logged = Unkept(self.reader, self.gate.hide_request).look
 
         def grew(agent: str, session: str, messages: Sequence[Message]) -> None:
@@ -185,7 +183,7 @@ class App:
         told = Listeners(hides, self._device_name, self._ended, grew, logged, erased)
         self.sessions = SessionLog(self.gate, self.reader, clock, idle, told)
         heard = self.search_feedback.cited_in
-        self.capture = Capture(self.sessions, self.reader, self.gate.keeps_records, clock, heard)
+        self.capture = Capture(self.sessions, self.gate.keeps_records, clock, heard)
 
     def _open_outlets(self) -> None:
         """Open what hears requests and gives back what is known."""
@@ -197,8 +195,7 @@ class App:
             self.words, self.requests, self.gate, self.reader, shows, clock,
             config.session.idle_minutes, self._near,
         ))  # fmt: skip
-        lasting = LongTermSettings(config.recall, config.association, config.context.recall_gate)
-        self.long_term = LongTerm(self.index.search, self.index.relations, self.paths, lasting)
+        self.long_term = LongTerm(self.index.search, self.index.relations, self.paths, config)
         means = ContextSources(
             reader=self.reader,
             shows=shows,

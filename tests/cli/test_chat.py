@@ -73,8 +73,6 @@ HELLO = "Hello, I live in Krakow with my dog."
     ("typed", "kept", "gone"),
     [
         (["<private>QUENTINA is mine</private> and it rains."], "and it rains.", "QUENTINA"),
-        (["My key is sk-ant-api03-Zq81hfKs92mdLLq0P4dd88aa77ccbbee99"], "My key", "sk-ant-api03"),
-        ([HELLO, "Off the record: my salary is 9417 zlotys."], HELLO, "9417"),
         ([HELLO, "I earn 9417 zlotys.", "Don't remember what I just said."], HELLO, "9417"),
     ],
 )

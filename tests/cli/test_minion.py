@@ -55,11 +55,3 @@ def test_status_says_what_is_wrong_with_a_model_that_is_configured(machine: Mach
     shown = run(machine, "minion", "status")
     assert shown.code == 1
     assert "model.gguf → extractive" in shown.out and "Name it by its whole path" in shown.out
-
-
-def test_a_vault_cannot_name_a_model(machine: Machine) -> None:
-    own = machine.vault / "VaultMind/config.toml"
-    own.parent.mkdir()
-    own.write_text('minion = "http://evil.example/v1#m"\n[minion2]\n', "utf-8")
-    assert machine.run("minion", "status")["models"] == []
-    assert any("minion.model" in one for one in machine.config.warnings)

@@ -45,7 +45,7 @@ def facts(house: House, agent: str = "main") -> list[str]:
 
 
 def waiting(house: House) -> list[str]:
-    return [one.text for one in house.gate.queue.listed()]
+    return [one.write.text for one in house.gate.queue.listed()]
 
 
 def dropped(house: House, session: str = "") -> list[tuple[str, str]]:

@@ -14,15 +14,15 @@ from vaultmind.errors import DamagedMemory
 from vaultmind.memory.forget.taking import Target, without_suggestions
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.memory.suggestions import Suggestion, add, known, new_id, parse, remove
-from vaultmind.types import SECTIONS, Caller, MessageRef
+from vaultmind.types import SECTIONS, Caller, MemoryWrite, MessageRef
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
 
 PATHS = VaultPaths(Path("/vault"))
 REF = MessageRef("main", "2026-02-20_001", "m7", "D1:3")
-TEA = Suggestion(
-    "s-k3f9", "remember", "main", Caller("agent", "main", "claude"), "Likes tea", "",
-    "preferences", REF, "said", "said twice", "2026-02-20T10:00:00+01:00",
+TEA = Suggestion("s-k3f9", MemoryWrite(
+    "remember", "main", Caller("agent", "main", "claude"), "Likes tea", "",
+    "preferences", REF, "said", "said twice"), "2026-02-20T10:00:00+01:00",
 )  # fmt: skip
 NOW = datetime(2026, 2, 21, 10, tzinfo=timezone(timedelta(hours=1)))
 LANGUAGES = ["en", "pl", "ru"]
@@ -35,9 +35,8 @@ TEXTS = NASTY | st.text(max_size=40) | st.sampled_from(
         "[x] tea", "why: not", "## Settled", "%% open", "```", "a\\", "a~~\\",
     ]
 )  # fmt: skip
-SUGGESTIONS_OF_ALL_KINDS = st.builds(
-    Suggestion,
-    st.sampled_from(["s-k3f9", "s-abcd"]),
+WRITES = st.builds(
+    MemoryWrite,
     st.sampled_from(["remember", "replace", "forget"]),
     st.sampled_from(["main", "jaskier"]),
     st.builds(Caller, st.just("agent"), st.sampled_from(["main", "dexter"]), TEXTS.map(one_line)),
@@ -47,7 +46,6 @@ SUGGESTIONS_OF_ALL_KINDS = st.builds(
     st.sampled_from([None, REF, MessageRef("main", "2026-02-20_002", "m1")]),
     st.sampled_from(["said", "extracted"]),
     TEXTS,
-    st.just("2026-02-20T10:00:00+01:00"),
 ).map(
     lambda one: replace(
         one, old=one_line(one.old) if one.op == "replace" else "", reason=one_line(one.reason)
@@ -83,12 +81,12 @@ def kept(before: str, after: str) -> bool:
     return all(line in rest for line in lines_of(before.replace("\ufeff", "")))
 
 
-@given(FILES, SUGGESTIONS_OF_ALL_KINDS)
-@example("", TEA)
-def test_a_hand_mangled_file_loses_nothing(text: str, one: Suggestion) -> None:
-    one = replace(one, id=new_id(text, random.Random(1)))
+@given(FILES, WRITES)
+@example("", TEA.write)
+def test_a_hand_mangled_file_loses_nothing(text: str, write: MemoryWrite) -> None:
+    one = Suggestion(new_id(text, random.Random(1)), write, "2026-02-20T10:00:00+01:00")
     before = parse(text)
-    if known(text, one)[0] != "new":
+    if known(text, write)[0] != "new":
         return
     try:
         new = add(text, one, PATHS)
@@ -104,7 +102,11 @@ def test_a_hand_mangled_file_loses_nothing(text: str, one: Suggestion) -> None:
 
 
 def test_an_erasure_takes_the_whole_item() -> None:
-    text = add(add("# Mine\n\ntea time\n", TEA, PATHS), replace(TEA, id="s-r", text="Rum"), PATHS)
+    text = add(
+        add("# Mine\n\ntea time\n", TEA, PATHS),
+        replace(TEA, id="s-r", write=replace(TEA.write, text="Rum")),
+        PATHS,
+    )
     for words, count in (("likes tea", 1), ("said twice", 0)):
         target = Target("VaultMind/Suggestions.md", "", text, "2026-02-20")
         left = without_suggestions(target, Wanted([words])).text

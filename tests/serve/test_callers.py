@@ -18,13 +18,9 @@ AGENTS = ("claude-code", "dexter", "main")
     ("client", "agent"),
     [
         ("Claude Code", "claude-code"),
-        ("claude-code", "claude-code"),
-        ("DEXTER", "dexter"),
         ("Claude Code 2", ""),
         ("../dexter", "dexter"),
-        ("cursor", ""),
         ("", ""),
-        ("***", ""),
     ],
 )
 def test_a_client_is_the_agent_it_is_called_like_and_makes_none(client: str, agent: str) -> None:

@@ -8,14 +8,10 @@ from typing import TYPE_CHECKING
 
 from tests.fakes import HashEmbedder
 from tests.session.samples import Files
+from vaultmind.config import Config
 from vaultmind.errors import WriteFailed
 from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
-from vaultmind.session.conversation import (
-    Conversation,
-    Conversations,
-    ConversationSettings,
-    View,
-)
+from vaultmind.session.conversation import Conversation, Conversations, View
 from vaultmind.session.summary import Window
 from vaultmind.types import Caller, Message, MessageRef
 from vaultmind.vault.files import Change, VaultReader
@@ -90,9 +86,10 @@ class Room:
         self.vectors = vectors or NoVectors()
         self.talks = self.again()
 
-    def again(self, settings: ConversationSettings | None = None) -> Conversations:
+    def again(self) -> Conversations:
         """Return the conversations as another process has them."""
-        return Conversations(self.reader, self.gate, self.tombstones.hidden, self.vectors, settings)
+        config = Config(self.paths.root, self.paths.root / ".state")
+        return Conversations(self.reader, self.gate, self.tombstones.hidden, self.vectors, config)
 
     @property
     def file(self) -> Path:

@@ -19,7 +19,7 @@ from vaultmind.consolidate.types import Reason
 from vaultmind.index.when import mentioned
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.stopwords import BY_LANGUAGE
-from vaultmind.memory.words import SMALL, SOFT, Word, content, fold
+from vaultmind.language.words import SMALL, SOFT, Word, content, fold
 from vaultmind.redact import mask
 from vaultmind.types import Message
 

@@ -26,9 +26,9 @@ from vaultmind.consolidate.types import (
     Work,
 )
 from vaultmind.errors import PathRefused, UnreadableNote
+from vaultmind.language.words import fold
 from vaultmind.memory.sections import pick
 from vaultmind.memory.sensitive import sensitive
-from vaultmind.memory.words import fold
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.active import recap_block
 from vaultmind.session.files import read_session, recallable

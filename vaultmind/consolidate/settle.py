@@ -32,7 +32,7 @@ from vaultmind.memory.audit import EXTRACTED, REPORTED, settled_words
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.match import mentions, same_fact
 from vaultmind.memory.sensitive import sensitive
-from vaultmind.memory.suggestions import Suggestion, parse
+from vaultmind.memory.suggestions import parse
 from vaultmind.plural import counted
 from vaultmind.redact import mask
 from vaultmind.session.active import language_of
@@ -142,8 +142,8 @@ def _untold(
     """
     reader = work.by.reader
     waits = parse(read_text(reader, reader.paths.suggestions)[0])
-    own = (one for one in waits if one.agent == work.agent)
-    every: list[Fact | Suggestion] = [*known_facts(work.by, work.agent), *own]
+    own = (one.write for one in waits if one.write.agent == work.agent)
+    every: list[Fact | MemoryWrite] = [*known_facts(work.by, work.agent), *own]
     reported = [
         (one.evidence.block, one.text)
         for one in every

@@ -13,7 +13,7 @@ from datetime import date
 
 from vaultmind.consolidate.types import Reason
 from vaultmind.language.reader import Intent, intent_of
-from vaultmind.memory.words import fold
+from vaultmind.language.words import fold
 from vaultmind.redact import MARK, mask, private_spans
 from vaultmind.session.sentences import sentences
 from vaultmind.session.summary import unkept

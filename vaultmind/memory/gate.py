@@ -11,11 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from vaultmind.errors import (
-    BrokenMemory,
-    NotAllowed,
-    PathRefused,
-)
+from vaultmind import errors
 from vaultmind.memory.audit import (
     AuditLine,
     find_line,
@@ -81,7 +77,7 @@ class Gate(Facts):
             line = find_line(self._paths, (agent,), line_id)
             try:
                 outcome = self._undone(line, caller, dry_run=dry_run)
-            except (Conflict, BrokenMemory) as conflict:
+            except (Conflict, errors.BrokenMemory) as conflict:
                 reason = mask(str(conflict)).text
                 about = {"path": line.path, "block": line.block, "reason": reason}
                 if not dry_run:
@@ -96,43 +92,41 @@ class Gate(Facts):
     def _undone(self, line: AuditLine, caller: Caller, *, dry_run: bool) -> Outcome:
         """Turn a change round. Raises Conflict."""
         check_undoable(line)
-        others = (
-            one.hidden
-            for one in newest_first(self._paths, self._paths.agent_names(), holding='"hidden"')
+        others = newest_first(self._paths, self._paths.agent_names(), holding='"hidden"')
+        kept = {
+            name
+            for one in others
             if one.outcome == "written" and not one.undone_by and one.id != line.id
-        )
-        kept = {name for names in others for name in names}  # another change hides it, too
-        show = refs_of(name for name in line.hidden if name not in kept)
-        hide, stay = refs_of(line.shown), len(line.hidden) - len(show)
+            for name in one.hidden
+        }  # another change hides these, too
+        shown = tuple(name for name in line.hidden if name not in kept)
         ask = self._ask(MemoryWrite("replace", line.agent, caller, "undo", old="undo"))
-        made = replace(
-            self._audit.line(caller, line.agent, "show" if show else "hide", "written"),
-            undoes=line.id, reason=f"undo of {line.id}",
-            shown=tuple(map(ref_text, show)), hidden=tuple(map(ref_text, hide)),
-        )  # fmt: skip
+        made = self._audit.line(caller, line.agent, "show" if shown else "hide", "written")
+        made = replace(made, undoes=line.id, reason=f"undo of {line.id}")
+        made = replace(made, shown=shown, hidden=line.shown)
+        step = Step(ask.outcome("written", ""))
 
         def step_of(brain: str, archive: str) -> Step:
             return take_back(line, brain, archive, ask)
 
-        step, told = Step(ask.outcome("written", "")), made
         if line.moves and dry_run:
             brain = self._text(ask.path) or new_brain(line.agent, ask.language)
             step = step_of(brain, self._text(ask.archive))
         elif line.moves:
             step = self._change(ask, step_of, lambda step: undo_line(made, step))
-            told = undo_line(made, step)
+        counts = [(len(shown), "shown"), (len(line.shown), "hidden")]
         if not dry_run:
-            show, hide = self._hiding.show(show), self._hiding.hide(hide)
-            self._audit.write(told)
+            counts[0] = len(self._hiding.show(refs_of(shown))), "shown"
+            counts[1] = len(self._hiding.hide(refs_of(line.shown))), "hidden"
+            self._audit.write(undo_line(made, step) if line.moves else made)
             self._sound.add(line.agent)
-        outcome = replace(step.outcome, hidden_messages=len(hide))
-        told_of = ((show, "shown again"), (hide, "hidden again"))
-        for refs, what in told_of:
-            verb = "is" if len(refs) == 1 else "are"
-            said = f"{counted(len(refs), 'message')} {verb} {what}."
-            outcome = also(outcome, said if refs else "")
+        outcome = replace(step.outcome, hidden_messages=counts[1][0])
+        for number, what in counts:
+            messages = f"{counted(number, 'message')} {'is' if number == 1 else 'are'}"
+            outcome = also(outcome, f"{messages} {what} again." if number else "")
+        stay = len(shown) < len(line.hidden)
         outcome = also(outcome, "Others stay hidden for another change's sake." if stay else "")
-        outcome = also(outcome, "" if outcome.message else "Nothing was hidden.")
+        outcome = outcome if outcome.message else also(outcome, "Nothing was hidden.")
         return safe_outcome(also(outcome, "Nothing was changed yet." if dry_run else ""))
 
     def hide(self, agent: str, refs: Iterable[MessageRef], caller: Caller) -> int:
@@ -142,7 +136,7 @@ class Gate(Facts):
         """
         decision = self._authority.decide(caller, agent, "forget", "brain")
         if decision.verdict != "allow":
-            raise NotAllowed(f"Not allowed: {decision.reason}. Nothing was hidden.")
+            raise errors.NotAllowed(f"Not allowed: {decision.reason}. Nothing was hidden.")
         with self._locks[agent]:
             wanted = tuple(refs)
             hidden = self._hiding.hide(wanted)
@@ -271,8 +265,10 @@ class Gate(Facts):
         name = relative.rsplit("/", 1)[-1]
         kept = {self._paths.brain(agent), self._paths.archive(agent)} if agent else set()
         if relative in kept or (agent and name.startswith(("audit-", "tombstones-"))):
-            raise PathRefused(relative, "facts, audit and tombstones change by gate.write only")
+            raise errors.PathRefused(
+                relative, "facts, audit and tombstones change by gate.write only"
+            )
         if caller is None or caller.kind == "person":
             return
         if agent != caller.agent or relative == self._paths.identity(agent):
-            raise PathRefused(relative, f"{caller.agent} may write its own records only")
+            raise errors.PathRefused(relative, f"{caller.agent} may write its own records only")

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from vaultmind.memory.words import fold
+from vaultmind.language.words import fold
 from vaultmind.types import SECTIONS, Section
 
 LANGUAGES = ("en", "pl", "ru")

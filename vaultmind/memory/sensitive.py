@@ -10,8 +10,8 @@ import re
 from functools import lru_cache
 from typing import Literal
 
+from vaultmind.language.words import fold
 from vaultmind.memory.sections import tables
-from vaultmind.memory.words import fold
 
 Kind = Literal["health", "money", "beliefs", "sex", "others", "whereabouts"]
 KINDS: tuple[Kind, ...] = ("health", "money", "beliefs", "sex", "others", "whereabouts")

@@ -24,27 +24,19 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal
 
-from vaultmind.errors import (
-    BadArgument,
-    DamagedMemory,
-    NotFound,
-    UnreadableNote,
-    VaultMindError,
-    WriteConflict,
-    WriteFailed,
-)
+from vaultmind import errors
+from vaultmind.language.words import saying
 from vaultmind.memory.audit import FOUND, AuditLog, moment, newest_first
 from vaultmind.memory.brain import PlacedFact, add_item, block_ids, new_block, parse_brain
 from vaultmind.memory.changes import quoted
 from vaultmind.memory.replies import phrase
 from vaultmind.memory.sections import LANGUAGES
-from vaultmind.memory.words import saying
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
-from vaultmind.types import SECTIONS, Caller, MemoryWrite, MessageRef, Outcome, Section
+from vaultmind.types import SECTIONS, Caller, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.bullets import MARKER, plain
 from vaultmind.vault.edits import line_span, newline_of, with_newlines
 from vaultmind.vault.files import Change, FileText, VaultReader
@@ -74,6 +66,8 @@ _APPROVED = re.compile(r"suggested by [a-z0-9_-]+, approved [\w .-]+ \(\^(s-[a-z
 """What the reason of such a write begins with; what follows is the agent's own words."""
 _DONE = ("written", "unchanged")
 
+_NEW: Put = ("new", "")
+
 log = logging.getLogger(__name__)
 
 
@@ -83,17 +77,8 @@ class Suggestion:
 
     id: str
     """Its block id: `s-k3f9`."""
-    op: Op
-    agent: str
-    """Whose memory."""
-    caller: Caller
-    text: str
-    old: str = ""
-    """For `replace`: the words of the fact that goes."""
-    section: Section | None = None
-    evidence: MessageRef | None = None
-    how: str = "said"
-    reason: str = ""
+    write: MemoryWrite
+    """The change, by the agent that asks for it."""
     time: str = ""
     """ISO 8601 with an offset."""
     state: State = field(default="waiting", compare=False)
@@ -104,21 +89,15 @@ class Suggestion:
     end: int = field(default=0, compare=False)
     """Where the last line under it ends, without the newline."""
 
-    def write(self, caller: Caller) -> MemoryWrite:
-        """Return the change as a write by a caller."""
-        return MemoryWrite(
-            self.op, self.agent, caller, self.text, self.old, self.section, self.evidence,
-            self.how, self.reason,
-        )  # fmt: skip
-
-    def means(self, other: Suggestion) -> bool:
+    def means(self, other: MemoryWrite) -> bool:
         """Tell whether it is, or was before a person changed its words, the same suggestion."""
-        if (self.op, self.agent) != (other.op, other.agent):
+        mine = self.write
+        if (mine.op, mine.agent) != (other.op, other.agent):
             return False
         if self.was and self.was == _was(self.id, other):
             return True
-        same_old = not self.old or saying(self.old) == saying(other.old)
-        return same_old and saying(self.text) == saying(other.text)
+        same_old = not mine.old or saying(mine.old) == saying(other.old)
+        return same_old and saying(mine.text) == saying(other.text)
 
 
 # --- the file's text ----------------------------------------------------------------------
@@ -147,38 +126,33 @@ def _suggestion(placed: PlacedFact, text: str) -> Suggestion | None:
     words = words if colon else "" if label.endswith(":") else shown
     ref, box = meta.get("evidence"), _BOX.match(first)
     is_ref = isinstance(ref, list) and [type(one) for one in ref] == [str] * 4
-    return Suggestion(
-        placed.fact.block, op, said["agent"], Caller("agent", said["by"], said["client"]),
+    write = MemoryWrite(
+        op, said["agent"], Caller("agent", said["by"], said["client"]),
         one_line(words), one_line(said["old"]),
         next((one for one in SECTIONS if one == meta.get("section")), None),
         MessageRef(*ref) if is_ref and isinstance(ref, list) else None,
-        str(meta.get("how", "said")), one_line(said["why"]), str(meta.get("time", "")),
-        _STATES.get(box[1].lower() if box else "", "waiting"), said["was"],
-        placed.start, placed.tree_end,
+        str(meta.get("how", "said")), one_line(said["why"]),
     )  # fmt: skip
+    state = _STATES.get(box[1].lower() if box else "", "waiting")
+    time = str(meta.get("time", ""))
+    block, start, end = placed.fact.block, placed.start, placed.tree_end
+    return Suggestion(block, write, time, state, said["was"], start, end)
 
 
-def suggestion_of(write: MemoryWrite, suggestion_id: str = "", time: str = "") -> Suggestion:
-    """Return the suggestion that asks for a write. The texts must be safe to store."""
-    return Suggestion(
-        suggestion_id, write.op, write.agent, write.caller, one_line(write.text),
-        one_line(write.old), write.section, write.evidence, write.how, one_line(write.reason), time,
-    )  # fmt: skip
-
-
-def known(text: str, suggestion: Suggestion) -> Put:
+def known(text: str, write: MemoryWrite) -> Put:
     """Return whether a suggestion is new to the file, or what makes it needless."""
     listed = parse(text)
-    if same := next((one for one in listed if one.means(suggestion)), None):
+    if same := next((one for one in listed if one.means(write)), None):
         return "waiting", same.id
-    found = [_source(one) for one in listed if one.how in FOUND and suggestion.how in FOUND]
-    is_full = found.count(_source(suggestion)) >= PER_SESSION or len(found) >= AT_ONCE
-    return ("full", "") if is_full else ("new", suggestion.id)
+    found = [_source(one.write) for one in listed if one.write.how in FOUND and write.how in FOUND]
+    is_full = found.count(_source(write)) >= PER_SESSION or len(found) >= AT_ONCE
+    return ("full" if is_full else "new"), ""
 
 
-def _source(one: Suggestion) -> tuple[str, str]:
+def _source(write: MemoryWrite) -> tuple[str, str]:
     """Return the conversation that a suggestion comes from."""
-    return (one.evidence.agent, one.evidence.session) if one.evidence else (one.agent, "")
+    ref = write.evidence
+    return (ref.agent, ref.session) if ref else (write.agent, "")
 
 
 def new_id(text: str, rng: random.Random) -> str:
@@ -191,37 +165,32 @@ def add(text: str, one: Suggestion, paths: VaultPaths, language: str = "en") -> 
 
     Raises DamagedMemory where a person's open comment or code would hide it.
     """
-    language = _language_in(text, language)
-    ref, below = one.evidence, list[str]()
-    if one.op == "replace":
-        below.append(f"{_word(language, 'instead')}: “{escape(one.old)}”")
-    if one.reason:
-        below.append(f"{_word(language, 'why')}: {escape(one.reason)}")
+    write, ref, language = one.write, one.write.evidence, _language_in(text, language)
+    says = partial(_word, language)
+    below = [f"{says('instead')}: “{escape(write.old)}”"] if write.op == "replace" else []
+    below += [f"{says('why')}: {escape(write.reason)}"] if write.reason else []
     when = [one.time[:16].replace("T", " ")] if one.time else []
     if ref:
         path = paths.session(ref.agent, ref.session).removesuffix(".md")
         block = f"#^{ref.block}" if ref.block else ""
-        when.append(f"[[{path}{block}|{_word(language, 'message')}]]")
+        when.append(f"[[{path}{block}|{says('message')}]]")
     below += [", ".join(when)] if when else []
     meta = {
-        "op": one.op, "agent": one.agent, "by": one.caller.agent,
-        "client": one_line(one.caller.client), "section": one.section, "how": one.how,
+        "op": write.op, "agent": write.agent, "by": write.caller.agent,
+        "client": one_line(write.caller.client), "section": write.section, "how": write.how,
         "time": one.time, "evidence": [ref.agent, ref.session, ref.block, ref.id] if ref else None,
-        "old": one.old, "why": one.reason, "was": _was(one.id, one),
+        "old": write.old, "why": write.reason, "was": _was(one.id, write),
     }  # fmt: skip
     kept = {key: value for key, value in meta.items() if value}
     raw = json.dumps(kept, ensure_ascii=False, separators=(",", ":")).replace("%", "\\u0025")
-    label = f"**{one.caller.name}** {_word(language, one.op)}"
-    if one.caller.name != one.agent:
-        label += f" {_word(language, 'into', agent=one.agent)}"
-    task = f"- [ ] {label}: {escape(one.text)} %%{raw}%% ^{one.id}"
+    into = "" if write.caller.name == write.agent else f" {says('into', agent=write.agent)}"
+    label = f"**{write.caller.name}** {says(write.op)}{into}"
+    task = f"- [ ] {label}: {escape(write.text)} %%{raw}%% ^{one.id}"
     item = "\n".join((task, *(f"    - {line}" for line in below)))
     heads = [_word(code, "waiting") for code in LANGUAGES]
-    new = add_item(
-        _begun(text, language), item, _word(language, "waiting"), lambda it: it.title in heads
-    )
+    new = add_item(_begun(text, language), item, says("waiting"), lambda it: it.title in heads)
     if len(parse(new)) != len(parse(text)) + 1:
-        raise DamagedMemory("An open comment or code block hides every line.")
+        raise errors.DamagedMemory("An open comment or code block hides every line.")
     return new
 
 
@@ -272,7 +241,7 @@ def _word(language: str, name: str, **values: object) -> str:
     return phrase(language, name, "suggestions", **values)
 
 
-def _was(salt: str, one: Suggestion) -> str:
+def _was(salt: str, one: MemoryWrite) -> str:
     """Return a salted digest of a suggestion's words, which outlives an erasure of them."""
     parts = (salt, one.op, one.agent, *saying(one.text), "\0", *saying(one.old))
     return hashlib.sha256("\0".join(parts).encode(errors="replace")).hexdigest()[:16]
@@ -308,19 +277,22 @@ class Queue:
         nothing can be added to it; WriteConflict and WriteFailed when nothing was written.
         """
         time, rejected = self._clock().isoformat(timespec="seconds"), self._rejected(write)
-        done: list[Put] = []
+        put = _NEW
 
         def change(text: str) -> str | None:
-            one = suggestion_of(write, new_id(text, self._rng), time)
-            done.append(rejected or known(text, one))
-            return add(text, one, self._paths, language) if done[-1][0] == "new" else None
+            nonlocal put
+            put = rejected or known(text, write)
+            if put[0] != "new":
+                return None
+            put = "new", new_id(text, self._rng)
+            return add(text, Suggestion(put[1], write, time), self._paths, language)
 
         self._change(change)
-        return done[-1]
+        return put
 
     def seen(self, write: MemoryWrite) -> Put:
         """Return what would become of a suggestion of this write; nothing is put."""
-        return self._rejected(write) or known(self._text(), suggestion_of(write))
+        return self._rejected(write) or known(self._text(), write)
 
     def _rejected(self, write: MemoryWrite) -> Put | None:
         """Return that the person has rejected the same before, as the log has it."""
@@ -339,7 +311,7 @@ class Queue:
 
         Raises UnreadableNote.
         """
-        waits = (one.agent for one in self.listed() if one.state == "waiting")
+        waits = (one.write.agent for one in self.listed() if one.state == "waiting")
         return sum(agent in ("", whose) for whose in waits)
 
     def due(self) -> tuple[Suggestion, ...]:
@@ -361,7 +333,7 @@ class Queue:
             oldest = (self._clock() - timedelta(days=EXPIRE_DAYS)).timestamp()
             for one in self.listed():
                 if one.state == "waiting" and 0 < moment(one.time) < oldest and self._removed(one):
-                    self._note(one.caller, one, "expired", f"no answer in {EXPIRE_DAYS} days")
+                    self._note(one.write.caller, one, "expired", f"no answer in {EXPIRE_DAYS} days")
             done = [self._settled(one) for one in self.due()]
         return tuple(one for one in done if one)
 
@@ -372,13 +344,13 @@ class Queue:
         wait; what `gate.write` raises, with the suggestion left as it was.
         """
         if caller.kind != "person":
-            raise BadArgument("caller", caller.name, "the person: agents approve nothing")
+            raise errors.BadArgument("caller", caller.name, "the person: agents approve nothing")
         with self._lock:
             wanted = suggestion_id.strip().removeprefix("^").lower()
             names = {wanted, f"s-{wanted.removeprefix('s-')}"}
             found = next((one for one in self.listed() if one.id in names), None)
             if found is None:
-                raise NotFound(
+                raise errors.NotFound(
                     f"No suggestion {suggestion_id!r} waits in {self._paths.suggestions}.",
                     hint="`vaultmind suggestions list` names those that do.",
                 )
@@ -394,9 +366,9 @@ class Queue:
                 return self._reject(one, OBSIDIAN)
             try:
                 outcome = self._applied(one, OBSIDIAN)
-            except (WriteConflict, WriteFailed):
+            except (errors.WriteConflict, errors.WriteFailed):
                 raise
-            except (VaultMindError, OSError) as error:
+            except (errors.VaultMindError, OSError) as error:
                 log.warning("a suggestion could not be applied: %s", error)
                 outcome = self._failed(one, str(error))
             if outcome.outcome in _DONE:
@@ -404,61 +376,59 @@ class Queue:
             else:
                 why = outcome.reason or outcome.message
                 self._change_one(one, lambda text, found: tell(text, found, why))
-        except (WriteConflict, WriteFailed) as error:
+        except (errors.WriteConflict, errors.WriteFailed) as error:
             log.warning("a suggestion stays due: %s", error)
             return None
         return outcome
 
     def _applied(self, one: Suggestion, caller: Caller) -> Outcome:
         """Write what a suggestion says, unless the audit says that this was done."""
-        if one.agent not in self._paths.agent_names():
+        if one.write.agent not in self._paths.agent_names():
             return self._failed(one, "there is no agent of this name")
         if done := self._done_already(one):
             return done
         where = _WHERE.get(caller.client) or f"in {_PLAIN.sub(' ', caller.client)}"
-        told = f"suggested by {one.caller.name}, approved {where} (^{one.id})"
-        reason = ": ".join(part for part in (told, one.reason) if part)
-        outcome = self._write(replace(one.write(caller), reason=reason))
+        told = f"suggested by {one.write.caller.name}, approved {where} (^{one.id})"
+        reason = ": ".join(part for part in (told, one.write.reason) if part)
+        outcome = self._write(replace(one.write, caller=caller, reason=reason))
         # what a crash cut short was completed just now
         return outcome if outcome.outcome in _DONE else self._done_already(one) or outcome
 
     def _done_already(self, one: Suggestion) -> Outcome | None:
         """Return the outcome of a suggestion whose words were written before a crash hid it."""
-        for line in newest_first(self._paths, (one.agent,), holding=one.id):
+        wish = one.write
+        for line in newest_first(self._paths, (wish.agent,), holding=one.id):
             named = _APPROVED.match(line.reason)
             ours = named is not None and named.group(1) == one.id and not line.undoes
             by_person = line.caller == OBSIDIAN.name and line.outcome == "written"
-            if ours and by_person and (one.op == "forget" or _same(line.after, one.text)):
-                message = f"Already done: {quoted(one.text)} (change {line.id})."
-                path = self._paths.brain(one.agent)
-                return Outcome("unchanged", one.agent, path=path, message=message)
+            if ours and by_person and (wish.op == "forget" or _same(line.after, wish.text)):
+                message = f"Already done: {quoted(wish.text)} (change {line.id})."
+                path = self._paths.brain(wish.agent)
+                return Outcome("unchanged", wish.agent, path=path, message=message)
         return None
 
     def _reject(self, one: Suggestion, caller: Caller) -> Outcome:
         path = self._paths.suggestions
         if not self._removed(one):
-            raise WriteConflict(f"The suggestion in {path} was changed just now.")
-        self._note(caller, one, "rejected", f"suggested by {one.caller.name}")
-        message = f"Rejected: {quoted(one.text)}. It does not come back."
-        return Outcome("unchanged", one.agent, path=path, message=message)
+            raise errors.WriteConflict(f"The suggestion in {path} was changed just now.")
+        self._note(caller, one, "rejected", f"suggested by {one.write.caller.name}")
+        message = f"Rejected: {quoted(one.write.text)}. It does not come back."
+        return Outcome("unchanged", one.write.agent, path=path, message=message)
 
     def _note(self, caller: Caller, one: Suggestion, outcome: str, reason: str) -> None:
-        agents = self._paths.agent_names()
-        home = next((name for name in (one.agent, one.caller.agent) if name in agents), "")
-        if not home:
-            log.warning("a suggestion for an agent that is not there came to: %s", outcome)
-            return
-        before, after = (one.text, "") if one.op == "forget" else (one.old, one.text)
-        self._audit.note(
-            caller, home, one.op, outcome, reason=reason, section=one.section or "",
-            before=mask(before).text, after=mask(after).text,
-            evidence=self._audit.evidence(one.evidence), how=one.how if one.how in FOUND else "",
-        )  # fmt: skip
+        wish, agents = one.write, self._paths.agent_names()
+        if home := next((it for it in (wish.agent, wish.caller.agent) if it in agents), ""):
+            before, after = (wish.text, "") if wish.op == "forget" else (wish.old, wish.text)
+            self._audit.note(
+                caller, home, wish.op, outcome, reason=reason, section=wish.section or "",
+                before=mask(before).text, after=mask(after).text,
+                evidence=self._audit.evidence(wish.evidence), how=wish.how * (wish.how in FOUND),
+            )  # fmt: skip
 
     def _failed(self, one: Suggestion, why: str) -> Outcome:
-        message = f"Not written: {quoted(one.text)}: {why.rstrip('.')}. It goes on waiting."
+        message = f"Not written: {quoted(one.write.text)}: {why.rstrip('.')}. It goes on waiting."
         path = self._paths.suggestions
-        return Outcome("not_found", one.agent, path=path, message=message, reason=why)
+        return Outcome("not_found", one.write.agent, path=path, message=message, reason=why)
 
     def _removed(self, expected: Suggestion) -> bool:
         """Take a suggestion out of the file; False where it does not stand there as expected.
@@ -484,9 +454,9 @@ class Queue:
         path = self._paths.suggestions
         try:
             self._edit(path, changed)
-        except (DamagedMemory, UnreadableNote) as error:
-            reason = error.reason if isinstance(error, UnreadableNote) else error.message
-            raise DamagedMemory(
+        except (errors.DamagedMemory, errors.UnreadableNote) as error:
+            reason = error.reason if isinstance(error, errors.UnreadableNote) else error.message
+            raise errors.DamagedMemory(
                 f"{path} cannot be used: {reason}",
                 hint="Nothing was changed. Repair the file or rename it; a new one will be made.",
             ) from error
@@ -494,7 +464,7 @@ class Queue:
     def _text(self) -> str:
         try:
             return self._reader.read(self._paths.suggestions).text
-        except NotFound:
+        except errors.NotFound:
             return ""
 
 

@@ -6,13 +6,23 @@ conflict, which is explained, and nothing happens.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from vaultmind.memory.audit import UNDOABLE, AuditLine
-from vaultmind.memory.brain import damage, parse_brain
+from vaultmind.memory.brain import (
+    JOINT,
+    Move,
+    apply,
+    damage,
+    find_fact,
+    masked,
+    parse_brain,
+    turned,
+)
 from vaultmind.memory.changes import Ask, Step, quoted
 from vaultmind.memory.match import same_fact
-from vaultmind.memory.moves import JOINT, Move, apply, find_fact, masked, turned
+from vaultmind.types import Fact
 
 _NEVER = {
     "erase": "An erasure cannot be undone: nothing of what was erased is kept anywhere.",
@@ -53,14 +63,18 @@ def take_back(line: AuditLine, brain: str, archive: str, ask: Ask) -> Step:
     for move in back:
         if not move.fact.until and any(same_fact(one, move.fact.text) for one in standing):
             raise Conflict(f"{quoted(move.fact.text)} is in the memory again already.")
-    changed = back or out
-    path = ask.path if any(not move.archive for move in changed) else ask.archive
-    told = "; ".join(dict.fromkeys(move.fact.text for move in changed))
-    message = f"{quoted(told)} is {'back (in' if back else 'taken out of'} {path}"
-    message += ")." if back else "."
-    outcome = ask.outcome("written", message, changed[0].fact if changed else None)
-    outcome = replace(outcome, path=path, before=line.after if out else "", fact=told)
+    gone = [one.fact for one in out if not one.archive] or [one.fact for one in out if not back]
+    returned = [one.fact for one in back]
+    path = ask.path if any(not one.archive for one in back or out) else ask.archive
+    message = f"{_all(gone)} is taken out of {path}." if gone else ""
+    message += f" {_all(returned)} is back (in {path})." if returned else ""
+    outcome = ask.outcome("written", message.strip(), *[*returned, *gone][:1])
+    outcome = replace(outcome, path=path, before=line.after if out else "")
     return Step(outcome, (*out, *back))
+
+
+def _all(facts: Sequence[Fact]) -> str:
+    return quoted("; ".join(dict.fromkeys(one.text for one in facts)))
 
 
 def undo_line(made: AuditLine, step: Step) -> AuditLine:

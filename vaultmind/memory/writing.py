@@ -16,34 +16,27 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from vaultmind.errors import (
-    BrokenMemory,
-    NotFound,
-    UnreadableNote,
-    VaultMindError,
+from vaultmind import errors
+from vaultmind.language.words import content
+from vaultmind.memory import audit
+from vaultmind.memory.brain import (
+    MEND,
+    WRITING_WAITS,
+    apply,
+    damage,
+    find_fact,
+    masked,
+    new_brain,
+    own_text,
 )
-from vaultmind.memory.audit import (
-    BEGUN,
-    DROP,
-    FOUND,
-    AuditLine,
-    AuditLog,
-    newest_first,
-    ref_text,
-    refs_of,
-    session_of,
-)
-from vaultmind.memory.brain import MEND, WRITING_WAITS, damage, new_brain, own_text
-from vaultmind.memory.changes import Ask, Step, make_room, plan, quoted, safe_write
+from vaultmind.memory.changes import Ask, Sizes, Step, plan, quoted, safe_write, with_room
 from vaultmind.memory.forget.kinds import RecordKind, Ref
 from vaultmind.memory.forget.taking import ERASABLES, Erasable
 from vaultmind.memory.forget.tombstones import Hiding, hidden_words
 from vaultmind.memory.late import FORGOTTEN, Late
 from vaultmind.memory.match import mentions, says_words
-from vaultmind.memory.moves import JOINT, Sizes, apply, find_fact, masked
 from vaultmind.memory.rights import AUTO, VERDICTS, Authority, Decision, cautious, inferred
 from vaultmind.memory.suggestions import Queue, warn
-from vaultmind.memory.words import content
 from vaultmind.plural import counted
 from vaultmind.ports import Clock, FileIndexer
 from vaultmind.redact import MARK, blank_private, has_household_code, mask
@@ -124,7 +117,7 @@ class Facts:
         self._authority, self._clock = authority, clock
         self._writer = VaultWriter(paths)
         self._reader = VaultReader(paths, max_bytes=0)
-        self._audit = AuditLog(paths, settings.device, self._writer.append, clock)
+        self._audit = audit.AuditLog(paths, settings.device, self._writer.append, clock)
         self._hiding = Hiding(paths, settings.device, kinds, self._writer.append, clock)
         self._late = Late(paths, self._text)
         self.queue = Queue(self._reader, self._edit, self._write, self._audit, clock, settings.rng)
@@ -157,7 +150,7 @@ class Facts:
 
     def _asked(self, ask: Ask, witness: Witness | None) -> Outcome:
         line = self._audit.line(ask.write.caller, ask.write.agent, ask.write.op, "")
-        decision, hidden = self._decide(ask.write, "brain"), tuple[Ref, ...]()
+        decision = self._decide(ask.write, "brain")
         if refused := self._refused(ask, decision):
             return refused if ask.dry else self._tell(line, ask.write, Step(refused))
         try:
@@ -165,37 +158,42 @@ class Facts:
             if ask.dry:
                 return _shown(ask, step).outcome
             if step.unsaid and not inferred(ask.write):
-                step, hidden = self._hide_unsaid(ask, step, decision)
+                step = self._hide_unsaid(ask, step, decision)
                 if witness and step.written:
                     ask = replace(ask, write=replace(ask.write, evidence=witness()))
-            elif ask.write.op == "forget" and step.written:
-                hidden = self._hidden_with(ask.write, step.gone)
-                step = _told(step, self._hiding.hide(hidden), "said it")
+            else:
+                step = _told(step, self._hiding.hide(step.hidden), "said it")
         except Held as held:
             return self._held(ask, held, witness)
-        outcome = self._tell(line, ask.write, _shown(ask, step), hidden)
-        return self._with_room(ask, outcome)
+        return self._tell(line, ask.write, _shown(ask, step))
 
-    def _made(self, ask: Ask, witness: Witness | None, line: AuditLine) -> tuple[Step, Ask]:
+    def _made(self, ask: Ask, witness: Witness | None, line: audit.AuditLine) -> tuple[Step, Ask]:
         """Make a write; return the step, and what was asked with the message that says it.
 
         Raises Held for one that is not to be made.
         """
+        makes_room = self._authority.level(ask.write.agent) >= AUTO
 
         def step_of(brain: str, archive: str) -> Step:
             nonlocal ask, witness
             step = plan(brain, archive, ask)
-            if step.written:
-                self._judge(ask.write, step)
-                if witness:
-                    ask = replace(ask, write=replace(ask.write, evidence=witness()))
-                    witness, step = None, plan(brain, archive, ask)
-            return step
+            if not step.written:
+                return step
+            self._judge(ask.write, step)
+            if witness:
+                ask = replace(ask, write=replace(ask.write, evidence=witness()))
+                witness, step = None, plan(brain, archive, ask)
+            if ask.write.op == "forget" and not ask.dry:
+                return replace(step, hidden=self._saying(ask.write, step.gone))
+            return with_room(step, brain, archive, ask) if makes_room else step
 
         return self._change(ask, step_of, lambda step: self._line(line, ask.write, step)), ask
 
     def _change(
-        self, ask: Ask, step_of: Callable[[str, str], Step], line_of: Callable[[Step], AuditLine]
+        self,
+        ask: Ask,
+        step_of: Callable[[str, str], Step],
+        line_of: Callable[[Step], audit.AuditLine],
     ) -> Step:
         """Make a step of brain and archive; its line stands before the first of them changes."""
         step = Step(ask.outcome("unchanged", ""))
@@ -207,46 +205,26 @@ class Facts:
         def change(file: FileText | None) -> str | None:
             nonlocal step
             if file and (reason := damage(file.text)):
-                raise UnreadableNote(ask.path, reason)
+                raise errors.UnreadableNote(ask.path, reason)
             text = file.text if file else new_brain(ask.write.agent, ask.language)
             step = step_of(text, self._text(ask.archive))
             if ask.dry or not step.written:
                 return None
             if any(move.archive for move in step.moves):
                 archived(self._found(ask.archive))  # raises where it can take nothing
-            if ask.write.how in FOUND or step.gone or len(step.moves) != 1:
-                self._audit.write(replace(line_of(step), outcome=BEGUN))
+            if ask.write.how in audit.FOUND or step.gone or len(step.moves) != 1:
+                self._audit.write(replace(line_of(step), outcome=audit.BEGUN))
                 self._sound.discard(ask.write.agent)
             new = apply(text, step.moves, archive=False, language=ask.language)
             return None if all(move.archive for move in step.moves) else new
 
         try:
             self._writer.edit(ask.path, change, TRIES)
-        except UnreadableNote as error:
+        except errors.UnreadableNote as error:
             raise self._broken(error, ask.language) from error
         if step.written and not ask.dry and any(move.archive for move in step.moves):
             self._edit(ask.archive, archived)
         return step
-
-    def _with_room(self, ask: Ask, outcome: Outcome) -> Outcome:
-        """Make room in a brain that a write made too big: a change of its own, which it tells."""
-        agent = ask.write.agent
-        if outcome.outcome != "written" or self._authority.level(agent) < AUTO:
-            return outcome
-        line = self._audit.line(ask.write.caller, agent, "archive", "written")
-
-        def line_of(step: Step) -> AuditLine:
-            done = step.outcome
-            before = mask(done.before).text
-            return replace(line, before=before, path=done.path, moves=masked(step.moves))
-
-        step = self._change(
-            ask, lambda brain, archive: make_room(brain, archive, ask, outcome.block), line_of
-        )
-        if step.written:
-            self._audit.write(line_of(step))
-            self._sound.add(agent)
-        return replace(also(outcome, step.outcome.message), archived=step.outcome.archived)
 
     def _ask(self, write: MemoryWrite) -> Ask:
         safe, kinds = safe_write(write)
@@ -259,17 +237,17 @@ class Facts:
         """Return a file's text; empty where there is none that can be read."""
         try:
             found = self._found(path)
-        except UnreadableNote:
+        except errors.UnreadableNote:
             return ""
         return found.text if found else ""
 
     def _found(self, path: str) -> FileText | None:
         try:
             return self._reader.read(path)
-        except NotFound:
+        except errors.NotFound:
             return None
 
-    def _broken(self, error: UnreadableNote, language: str) -> BrokenMemory:
+    def _broken(self, error: errors.UnreadableNote, language: str) -> errors.BrokenMemory:
         """Tell the person of a file that is to be mended; return what is raised."""
         told = f"{error.path} is damaged: {error.reason}. {WRITING_WAITS}"
         note = f"> [!warning] a damaged memory file\n> {told} {MEND}"
@@ -280,9 +258,9 @@ class Facts:
 
         try:
             self._edit(self._paths.suggestions, warned)
-        except UnreadableNote:
+        except errors.UnreadableNote:
             self._writer.append(self._paths.suggestions, f"\n{note}\n")
-        return BrokenMemory(f"Not written: {told}", hint=MEND)
+        return errors.BrokenMemory(f"Not written: {told}", hint=MEND)
 
     # --- who may --------------------------------------------------------------------------
 
@@ -337,7 +315,9 @@ class Facts:
             put = self.queue.seen(write)
             if put[0] == "new" and not ask.dry:
                 write = replace(write, evidence=witness() if witness else write.evidence)
-                why = reason if write.how in FOUND else ""  # an agent gives a reason of its own
+                why = (
+                    reason if write.how in audit.FOUND else ""
+                )  # an agent gives a reason of its own
                 whys = dict.fromkeys(part for part in (write.reason, write.hold, why) if part)
                 put = self.queue.put(replace(write, reason=" · ".join(whys)), ask.language)
             path = self._paths.suggestions
@@ -360,10 +340,9 @@ class Facts:
 
     # --- the audit ------------------------------------------------------------------------
 
-    def _line(self, line: AuditLine, write: MemoryWrite, step: Step) -> AuditLine:
+    def _line(self, line: audit.AuditLine, write: MemoryWrite, step: Step) -> audit.AuditLine:
         """Return a line with what a write came to; its texts are masked."""
-        outcome = step.outcome
-        before = outcome.before
+        outcome, before = step.outcome, step.outcome.before
         if not (before or step.written) and write.op != "remember":
             before = write.old or write.text
         took_place = write.op == "remember" and step.written and before
@@ -378,21 +357,19 @@ class Facts:
             reason=" · ".join(part for part in (outcome.reason, write.reason) if part),
             path=outcome.path,
             block=outcome.block,
-            how=write.how if write.how in FOUND else "",
+            how=write.how if write.how in audit.FOUND else "",
             moves=masked(step.moves) if step.written else (),
+            hidden=tuple(map(audit.ref_text, step.hidden)),
         )
 
-    def _tell(
-        self, line: AuditLine, write: MemoryWrite, step: Step, hidden: Sequence[Ref] = ()
-    ) -> Outcome:
+    def _tell(self, line: audit.AuditLine, write: MemoryWrite, step: Step) -> Outcome:
         """Write the line of what a write came to; a change that is on disk stays true without."""
-        line = replace(self._line(line, write, step), hidden=tuple(map(ref_text, hidden)))
         home = write.agent
         if not step.written and home not in self._paths.agent_names():
             home = write.caller.agent or home  # what is not written makes no folder
         try:
-            self._audit.write(line, home)
-        except VaultMindError as error:
+            self._audit.write(self._line(line, write, step), home)
+        except errors.VaultMindError as error:
             if not step.written:
                 raise
             log.error("the audit line of a write is missing: %s", error)
@@ -403,8 +380,10 @@ class Facts:
         return step.outcome
 
     def _drop(self, agent: str, session: str, dropped: Sequence[Dropped], caller: Caller) -> int:
-        lines = newest_first(self._paths, (agent,), (DROP,), session)
-        known = Counter((one.after, one.reason) for one in lines if session_of(one) == session)
+        lines = audit.newest_first(self._paths, (agent,), (audit.DROP,), session)
+        known = Counter(
+            (one.after, one.reason) for one in lines if audit.session_of(one) == session
+        )
         room, told = MOST_DROPS - known.total(), 0
         for text, reason, evidence in dropped:
             safe = "" if reason in UNTOLD else one_line(mask(blank_private(text)).text)
@@ -415,7 +394,7 @@ class Facts:
             block = next((one for one in reversed(evidence) if one[1:].isdigit()), "")
             source = self._audit.evidence(MessageRef(agent, session, block) if session else None)
             self._audit.note(
-                caller, agent, DROP, "dropped", after=safe, reason=reason, evidence=source
+                caller, agent, audit.DROP, "dropped", after=safe, reason=reason, evidence=source
             )
             told += 1
         return told
@@ -431,17 +410,18 @@ class Facts:
             for line in self._audit.unfinished(agent):
                 self._finish(line)
             self._sound.add(agent)
-        except (VaultMindError, OSError) as error:
+        except (errors.VaultMindError, OSError) as error:
             log.warning("what was cut short in the memory of %s waits: %s", agent, error)
 
-    def _finish(self, line: AuditLine) -> None:
+    def _finish(self, line: audit.AuditLine) -> None:
         """Do what a line says that is not done yet; nothing where the brain never changed."""
         found = self._found(self._paths.brain(line.agent))
-        brain = found.text if found else ""
+        brain, reason = found.text if found else "", "cut short before anything was changed"
         own = [move for move in line.moves if not move.archive]
         if own and all(bool(find_fact(brain, move.fact)) is not move.came for move in own):
-            reason = "cut short before anything was changed"
-            self._audit.write(replace(line, outcome="unchanged", reason=reason))
+            self._audit.write(
+                replace(line, outcome="unchanged", reason=reason, hidden=(), shown=())
+            )
             return
         moves = [move for move in line.moves if move.archive and (move.whole or not move.came)]
         if moves:
@@ -450,67 +430,54 @@ class Facts:
                 self._paths.archive(line.agent),
                 lambda file: apply(file.text if file else start, moves, archive=True),
             )
-        hidden = refs_of(line.hidden)
-        if line.op == "forget" and not line.undoes:
-            person = line.caller == "person"
-            name = "" if person else line.caller
-            caller = Caller("person" if person else "agent", name, line.client)
-            write = MemoryWrite("forget", line.agent, caller, line.before)
-            gone = [move.fact for move in line.moves if not move.came]
-            gone += [Fact(one, None) for one in line.before.split(JOINT)]
-            hidden = self._hidden_with(write, gone)
-        self._hiding.show(refs_of(line.shown))
-        self._hiding.hide(hidden)
+        self._hiding.show(audit.refs_of(line.shown))
+        self._hiding.hide(audit.refs_of(line.hidden))
         reason = " · ".join(filter(None, (line.reason, "completed after it was cut short")))
-        names = tuple(map(ref_text, hidden))
-        self._audit.write(replace(line, outcome="written", reason=reason, hidden=names))
+        self._audit.write(replace(line, outcome="written", reason=reason))
 
     # --- hiding ---------------------------------------------------------------------------
 
-    def _hidden_with(self, write: MemoryWrite, gone: Iterable[Fact]) -> tuple[Ref, ...]:
+    def _saying(self, write: MemoryWrite, gone: Iterable[Fact]) -> tuple[Ref, ...]:
         """Return what said forgotten facts; an agent reaches its own records alone."""
         found = self._hiding.said(write.agent, gone, self._naming(write.caller))
         person = write.caller.kind == "person"
         return tuple(one for one in found if person or one.agent == write.agent)
 
-    def _hide_unsaid(
-        self, ask: Ask, step: Step, decision: Decision
-    ) -> tuple[Step, tuple[Ref, ...]]:
+    def _hide_unsaid(self, ask: Ask, step: Step, decision: Decision) -> Step:
         """Hide the messages that say what no fact says, or tell what to do about it.
 
         Raises Held for what waits.
         """
         write, words, agent = ask.write, ask.write.text, ask.write.agent
         both = dict.fromkeys(ask.words)  # notes of agents may hold what a message has masked
+        outcome, shown = step.outcome, [*self._hiding.shown(agent, words)]
         if decision.verdict != "allow" or write.hold:
-            if any(
-                says_words(said, one) for one in both for said in self._hiding.shown(agent, one)
-            ):
+            said = (one for each in both for one in self._hiding.shown(agent, each))
+            if any(says_words(one, each) for one in said for each in both):
                 raise Held(Decision("suggest", write.hold or decision.reason), step)
-            return step, ()
-        naming = self._naming(write.caller)
-        refs = tuple(
-            dict.fromkeys(ref for one in both for ref in self._hiding.saying(agent, one, naming))
-        )
+            return step
+        edit, says = self._naming(write.caller), self._hiding.saying
+        refs = tuple(dict.fromkeys(ref for each in both for ref in says(agent, each, edit)))
         hid = self._hiding.hide(refs)
-        seen = blank_private(self._text(ask.path))
-        own = any(mentions(paragraph, words) for paragraph in own_text(seen))
-        here = f"tands in {ask.path} as your own text; edit it there."
+        prose = own_text(blank_private(self._text(ask.path)))
+        own = f"tands in {ask.path} as your own text; edit it there."
+        own *= any(mentions(paragraph, words) for paragraph in prose)
+        mentioned = sum(mentions(one, words) for one in shown)
         if hid:
-            outcome = replace(step.outcome, outcome="written", path="", nearest=())
-            step = replace(step, outcome=replace(outcome, message="No fact said it;"))
-            step = _told(step, hid, "did")
-            return replace(step, outcome=also(step.outcome, f"It also s{here}" * own)), refs
-        message = step.outcome.message
+            outcome = replace(outcome, outcome="written", path="", nearest=())
+            outcome = replace(outcome, message="No fact said it;")
+            step = _told(replace(step, outcome=outcome, hidden=refs), hid, "did")
+            return replace(step, outcome=also(step.outcome, own and f"It also s{own}"))
         if own:
-            message = f"No fact says {quoted(words)}. It s{here}"
-        elif mentioned := sum(mentions(said, words) for said in self._hiding.shown(agent, words)):
+            message = f"No fact says {quoted(words)}. It s{own}"
+        elif mentioned:
             verb = "mentions" if mentioned == 1 else "mention"
-            message = f"{message} {counted(mentioned, 'message')} {verb} it. To hide"
+            message = f"{outcome.message} {counted(mentioned, 'message')} {verb} it. To hide"
             message += " what was said, give two words or more of it."
-        elif not step.outcome.nearest:
-            message = f"Nothing in {agent}'s memory says {quoted(words)}."
-        return replace(step, outcome=replace(step.outcome, message=message)), ()
+        else:
+            nothing = f"Nothing in {agent}'s memory says {quoted(words)}."
+            message = outcome.message if outcome.nearest else nothing
+        return replace(step, outcome=replace(outcome, message=message))
 
     # --- files ---------------------------------------------------------------------------
 
@@ -539,7 +506,7 @@ class Facts:
         files = [self._paths.brain(agent), self._paths.archive(agent)]
         try:
             self._indexer.refresh(files)
-        except VaultMindError as error:
+        except errors.VaultMindError as error:
             self._indexer.mark(files)
             log.warning("%s was written and not indexed: %s", outcome.path, error)
 
@@ -550,19 +517,21 @@ class Facts:
 
 def in_name(write: MemoryWrite) -> MemoryWrite:
     """Return a write with the caller whose rights it has: extraction has none but the agent's."""
-    if write.how not in FOUND or write.caller.kind == "agent":
+    if write.how not in audit.FOUND or write.caller.kind == "agent":
         return write
     return replace(write, caller=Caller("agent", agent_name(write.agent), write.caller.client))
 
 
 def also(outcome: Outcome, sentence: str) -> Outcome:
     """Return an outcome whose message says one thing more."""
-    return replace(outcome, message=f"{outcome.message} {sentence}".strip())
+    return (
+        replace(outcome, message=f"{outcome.message} {sentence}".strip()) if sentence else outcome
+    )
 
 
 def _told(step: Step, refs: Sequence[Ref], said: str) -> Step:
     """Return a step that tells of what was hidden."""
-    messages = sum(isinstance(one, MessageRef) for one in refs)
+    messages = sum("/" not in one.session for one in refs)
     outcome = replace(also(step.outcome, hidden_words(refs, said)), hidden_messages=messages)
     return replace(step, outcome=outcome)
 

@@ -123,10 +123,10 @@ def _note(plain: FileRecord, text: str) -> FileRecord:
 
 def _canvas(plain: FileRecord, text: str) -> FileRecord:
     """Return the record of a canvas: what its cards say and link to."""
-    canvas = parse_canvas(text)
-    cards = blank_passages("\n\n".join(node.text for node in canvas.nodes))
+    texts, faults = parse_canvas(text)
+    cards = blank_passages("\n\n".join(texts))
     made = _note(replace(plain, tokens=tokens.count(cards)), cards)
-    return replace(made, fault="; ".join(canvas.faults))
+    return replace(made, fault="; ".join(faults))
 
 
 def _plain(text: str) -> str:
@@ -153,7 +153,7 @@ def _abstract(note: Note, text: str) -> str:
 
 def _properties(note: Note) -> Iterator[tuple[str, str]]:
     """Yield what a note says of itself; inline fields as well. A secret is known by its name."""
-    told = [*note.properties.items(), *((one.key, one.value) for one in note.fields)]
+    told = [*note.properties.items(), *note.fields]
     for name, value in told[:MOST_PROPERTIES]:
         shown = _value(value)
         if name.lower() not in _HIDDEN and shown:

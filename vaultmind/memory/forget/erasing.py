@@ -16,26 +16,19 @@ import secrets
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from vaultmind.errors import (
-    BadArgument,
-    NotAllowed,
-    NotFound,
-    PathRefused,
-    UnreadableNote,
-    VaultMindError,
-    WriteConflict,
-)
+from vaultmind import errors
+from vaultmind.language.words import SOFT, bare, content, fold
 from vaultmind.memory.audit import DROP, newest_first, ref_of, refs_of
 from vaultmind.memory.brain import block_ids, parse_brain
 from vaultmind.memory.forget.kinds import Ref, key_of
 from vaultmind.memory.forget.taking import OTHERS, Erasable, Taken, Target
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.memory.match import find
-from vaultmind.memory.words import SOFT, bare, content, fold
 from vaultmind.plural import counted
 from vaultmind.ports import Clock, IndexErasing, Report, silent
 from vaultmind.redact import mask
@@ -202,7 +195,7 @@ class Erasing:
             for item in plan.items
             for one in item.taken
         ]
-        names = tuple(sorted({one.path for one in self._in_state(plan)}))
+        names = self._in_state(plan)
         said = "Nothing in the memory says it."
         if plan.items:
             files = counted(len({item.path for item in plan.items}), "file")
@@ -227,7 +220,7 @@ class Erasing:
         with self._lock:
             plan = self._plan(erasure)
             if erasure.seal and not secrets.compare_digest(erasure.seal, plan.seal):
-                raise WriteConflict(
+                raise errors.WriteConflict(
                     "What would be erased has changed since it was shown.",
                     hint="Nothing was erased; look at it again.",
                 )
@@ -241,19 +234,15 @@ class Erasing:
                 try:
                     gone |= self._take(item, plan.wanted)
                     paths.append(item.path)
-                except VaultMindError as error:
+                except errors.VaultMindError as error:
                     left[item.path] = Place(item.path, why=error.message)
             paths += self._without_links(plan.agents, gone) if gone else []
             try:
-                _blank_logs(self._state_dir, plan.wanted)
+                _empty_logs(self._state_dir, plan.wanted)
             except OSError as error:
                 left["the log"] = Place("the log", why=str(error))
             faults = index.scrub(dict.fromkeys([*paths, *left])).faults
-            for place in (
-                *self._by_text(plan, index),
-                *self._by_bytes(plan),
-                *self._in_state(plan),
-            ):
+            for place in self._left(plan, index):
                 left.setdefault(place.path, place)
             erased = _erased(plan, paths, [*left.values()], faults, index)
             for agent in concerned:
@@ -292,20 +281,17 @@ class Erasing:
         def led(match: re.Match[str]) -> str:
             if match["to"] not in gone:
                 return match[0]
-            shown = match["shown"] or ""
-            return (
-                ""
-                if shown == "|source"
-                else f"{match[0][0].strip('[')}[[{match['record']}{shown}]]"
-            )
+            shown, gap = match["shown"] or "", match[0][0].strip("[")
+            return "" if shown == "|source" else f"{gap}[[{match['record']}{shown}]]"
 
         for agent in agents:
             for file in sorted((self._paths.root / self._paths.memory(agent)).rglob("*.md")):
                 path = self._paths.relative(file)
                 text = self._text(path)
                 if _LINK.sub(led, text) != text:
-                    self._edit(path, lambda it: _LINK.sub(led, it.text) if it else None)
-                    yield path
+                    with suppress(errors.VaultMindError):  # it leads nowhere then
+                        self._edit(path, lambda it: _LINK.sub(led, it.text) if it else None)
+                        yield path
 
     # --- what would go --------------------------------------------------------------------
 
@@ -314,7 +300,7 @@ class Erasing:
         id that no fact has.
         """
         if erasure.caller.kind != "person":
-            raise NotAllowed(
+            raise errors.NotAllowed(
                 f"{erasure.caller.name} may not erase: only the person may, on the command line.",
                 hint="Nothing was touched. The person can run `vaultmind forget --everywhere`.",
             )
@@ -327,7 +313,7 @@ class Erasing:
         yours = tuple(
             Place(path, excerpt(text, wanted))
             for path in self._own_files()
-            if wanted.says(text := self._text(path, errors="replace"))
+            if wanted.says(text := self._text(path, lenient=True))
         )
         return Plan(wanted, agents, agents == every, meant, items, yours, others)
 
@@ -350,9 +336,9 @@ class Erasing:
             told = ((line.before, line.after) for line in lines if line.block == block[1])
             meant = [text for both in told for text in both if text]
             if not meant:
-                raise NotFound(f"No fact has the id {text}.")
+                raise errors.NotFound(f"No fact has the id {text}.")
         elif not block and all(word.folded in SOFT for word in content(text)):
-            raise BadArgument("text", erasure.text, "words that say what to erase")
+            raise errors.BadArgument("text", erasure.text, "words that say what to erase")
         texts = (*([] if block else [text]), *meant)
         says = Wanted(texts).says
         refs: list[Ref | None] = [
@@ -399,93 +385,74 @@ class Erasing:
     def _target(self, path: str, agent: str, text: str) -> Target:
         return Target(path, agent, text, self._clock().date().isoformat())
 
-    def _text(self, path: str, errors: str = "") -> str:
+    def _text(self, path: str, *, lenient: bool = False) -> str:
         """Return a file's text; empty for one that is no text, or not there any more."""
         try:
-            if errors:
-                return self._paths.absolute(path).read_bytes().decode("utf-8", errors)
+            if lenient:
+                return self._paths.absolute(path).read_text("utf-8", "replace")
             return self._reader.read(path).text
-        except (NotFound, PathRefused, UnreadableNote, OSError):
+        except (errors.NotFound, errors.PathRefused, errors.UnreadableNote, OSError):
             return ""
 
     # --- what is left ---------------------------------------------------------------------
 
-    def _by_text(self, plan: Plan, index: IndexErasing) -> Iterator[Place]:
-        """Yield files and chunks of the memory that still say it."""
+    def _left(self, plan: Plan, index: IndexErasing) -> Iterator[Place]:
+        """Yield what still says it, in the memory, the index and the state folder."""
         for item in self._items(plan.wanted, plan.agents, shared=plan.whole):
             said = excerpt(item.taken[0].text, plan.wanted)
             yield Place(item.path, said, "the file still says it")
-        explained = {*(place.path for place in plan.yours), *plan.others}
+        stays = {*(place.path for place in plan.yours), *plan.others}
         for text in plan.wanted.texts:
             for chunk in index.saying(text, CANDIDATES):
-                if chunk.path not in explained and plan.wanted.says(chunk.text):
+                if chunk.path not in stays and plan.wanted.says(chunk.text):
                     yield Place(chunk.path, excerpt(chunk.text, plan.wanted), "the index has it")
+            for file in search(self._paths.root / self._paths.memory_dir, text):
+                path = self._paths.relative(file)
+                concerns = plan.whole or self._paths.agent_of(path) in plan.agents
+                if concerns and path not in stays:
+                    yield Place(path, why="its bytes hold it")
+        for name in self._in_state(plan):
+            yield Place(name, why="its bytes hold it")
 
-    def _by_bytes(self, plan: Plan) -> Iterator[Place]:
-        """Yield files of the memory folder whose raw bytes hold it, but for the person's own."""
-        rest = {*(place.path for place in plan.yours), *plan.others}
-        for path, _ in search(self._paths.root / self._paths.memory_dir, plan.wanted.texts):
-            relative = self._paths.relative(path)
-            concerns = plan.whole or self._paths.agent_of(relative) in plan.agents
-            if relative not in rest and concerns:
-                yield Place(relative, why="its bytes hold it")
-
-    def _in_state(self, plan: Plan) -> Iterator[Place]:
-        """Yield files of the state folder that hold it, but for what files explain that stay."""
-        if self._state_dir is None:
-            return
-        stay = [self._text(path) for path in (*(one.path for one in plan.yours), *plan.others)]
-        for path, text in search(self._state_dir, plan.wanted.texts):
-            if not any(map(Wanted([text]).says, stay)):
-                yield Place(str(path.relative_to(self._state_dir)), why="its bytes hold it")
+    def _in_state(self, plan: Plan) -> tuple[str, ...]:
+        """Return files of the state folder that hold it, but for what files explain that stay."""
+        top, stays = self._state_dir, (*(one.path for one in plan.yours), *plan.others)
+        kept = [self._text(path) for path in stays]
+        texts = [one for one in plan.wanted.texts if not any(map(Wanted([one]).says, kept))]
+        found = (
+            {str(file.relative_to(top)) for one in texts for file in search(top, one)}
+            if top
+            else ()
+        )
+        return tuple(sorted(found))
 
 
-def search(root: Path, texts: Sequence[str]) -> Iterator[tuple[Path, str]]:
-    """Yield the files below a folder whose bytes hold a text, in any case."""
-    needles = [(needle, text) for text in texts for needle in _variants(text)]
-    overlap = max((len(needle) for needle, _ in needles), default=0) + 1
-    for path in sorted(root.rglob("*")):
+def search(root: Path, text: str) -> Iterator[Path]:
+    """Yield the files below a folder whose bytes hold a text: in any case, plain, as JSON."""
+    forms = {form for one in (text, fold(text)) for form in (one, one.upper(), one.lower())}
+    forms |= {json.dumps(one)[1:-1] for one in forms}
+    needles = {one.encode("utf-8", "replace").lower() for one in forms if len(one) > 1}
+    said = b"|".join(map(re.escape, sorted(needles)))
+    if len(text) < _WORD_BELOW:  # a whole word
+        said = rb"(?<![a-z0-9])(?:" + said + rb")(?![a-z0-9])"
+    for path in sorted(root.rglob("*")) if needles else ():
         if not path.is_file() or path.is_symlink():
             continue
-        found, kept = set[str](), b""
         with path.open("rb") as file:
+            kept = b""
             while block := file.read(_BLOCK_BYTES):
                 data = kept + block.lower()
-                found |= {text for needle, text in needles if _holds(data, needle, text)}
-                kept = data[-overlap:]
-        yield from ((path, text) for text in sorted(found))
+                if any(one in data for one in needles) and re.search(said, data):
+                    yield path
+                    break
+                kept = data[-max(map(len, needles)) - 1 :]
 
 
-def _variants(text: str) -> set[bytes]:
-    """Return a text as it may stand in a file: as it is, without diacritics, as JSON."""
-    plain = {one for form in (text, fold(text)) for one in (form, form.upper(), form.lower())}
-    written = plain | {json.dumps(one)[1:-1] for one in plain}
-    return {raw for one in written if len(raw := one.encode("utf-8", "replace").lower()) > 1}
-
-
-def _holds(data: bytes, needle: bytes, text: str) -> bool:
-    at = data.find(needle)
-    while at >= 0:
-        end = at + len(needle)
-        around = data[max(0, at - 1) : at] + data[end : end + 1]
-        if len(text) >= _WORD_BELOW or not any(chr(byte).isalnum() for byte in around):
-            return True
-        at = data.find(needle, at + 1)
-    return False
-
-
-def _blank_logs(folder: Path | None, wanted: Wanted) -> None:
-    """Write over the lines of a folder's logs that say it, in place."""
+def _empty_logs(folder: Path | None, wanted: Wanted) -> None:
+    """Empty a folder's logs of which a line says it."""
     for path in sorted(folder.glob("*.log*")) if folder else ():
-        if path.is_symlink() or not path.is_file():
-            continue
-        with path.open("r+b") as file:
-            offset = 0
-            for line in file.read().split(b"\n"):
-                if wanted.says(line.decode("utf-8", "replace")):
-                    file.seek(offset)
-                    file.write(b"-" * len(line))
-                offset += len(line) + 1
+        if path.is_file() and any(map(wanted.says, path.read_text("utf-8", "replace").split("\n"))):
+            path.write_bytes(b"")
 
 
 # --- in words -----------------------------------------------------------------------------

@@ -231,27 +231,27 @@ def suggestions_list(app: App, call: Call, agent: Anybodys = "") -> Row:
     """List the suggestions that wait for the person."""
     path, whose = app.paths.suggestions, _names(app, agent)
     listed = app.gate.queue.listed()
-    found = tuple(one for one in listed if not agent or one.agent in whose)
+    found = tuple(one for one in listed if not agent or one.write.agent in whose)
     how = f"Tick or edit them in {path}, or: vaultmind suggestions accept ID"
     notes = (how if found else f"Nothing waits for you in {path}.",)
     return Row("suggestions notes", path=path, suggestions=found, notes=notes)
 
 
 @tells("memory.suggestions.Suggestion", words="id words section reason time session state")
-def _suggestion_json(wish: Suggestion, to: Reader) -> dict[str, Any]:
+def _suggestion_json(one: Suggestion, to: Reader) -> dict[str, Any]:
     """Return who wants to change whose memory, how and why, and whether it waits."""
-    said = wish.evidence
+    wish, said = one.write, one.write.evidence
     into = f" in {wish.agent}'s memory" if wish.agent != wish.caller.agent else ""
     what = f"“{wish.old}” → “{wish.text}”" if wish.op == "replace" else f"“{wish.text}”"
     does = "correct" if wish.op == "replace" else wish.op
-    told = {name: getattr(wish, name) for name in ("id", "agent", "op", "text", "old", "reason")}
-    return told | {
+    told = {name: getattr(wish, name) for name in ("agent", "op", "text", "old", "reason")}
+    return {"id": one.id, **told} | {
         "by": wish.caller.agent,
         "words": f"{wish.caller.agent} wants to {does}{into}: {what}",
         "section": wish.section or "",
-        "time": wish.time,
+        "time": one.time,
         "session": f"{said.agent}/{said.session}" if said else "",
-        "state": wish.state,
+        "state": one.state,
     }
 
 
@@ -399,4 +399,4 @@ def _about(app: App, name: str, suggestions: int) -> Row:
 def _suggestions(app: App) -> Counter[str]:
     """Return how many suggestions wait for each agent."""
     waiting = (one for one in app.gate.queue.listed() if one.state == "waiting")
-    return Counter(one.agent for one in waiting)
+    return Counter(one.write.agent for one in waiting)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from vaultmind import __version__
 from vaultmind.errors import VaultMindError
-from vaultmind.index.folder import walked
 from vaultmind.serve.call import Call
 from vaultmind.serve.op import NOT_MCP, operation
 from vaultmind.serve.ops.changes import waiting_for
@@ -20,7 +19,6 @@ from vaultmind.serve.ops.search import index_words, seen_state, sends_words
 from vaultmind.serve.ops.sessions import background
 from vaultmind.serve.show import PERSON, Row, in_words
 from vaultmind.types import Caller
-from vaultmind.vault.scan import conflict_fault
 
 if TYPE_CHECKING:
     from vaultmind.app import App
@@ -213,6 +211,9 @@ def _index(app: App, caller: Caller) -> Iterator[Check]:
 
 
 def _files(app: App, caller: Caller) -> Iterator[Check]:
+    from vaultmind.index.folder import walked
+    from vaultmind.vault.scan import conflict_fault
+
     state, outlet = app.index.state(), app.index.outlet
     rules = outlet.rules
     known = (one for one in state.faults if not rules.is_conflict_copy(one.path))
