@@ -66,8 +66,8 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
     "session": (
         frozenset({"sentences", "spool", "parts", "unkept"}),
         frozenset({"summary", "recall", "subagents", "uses", "topics"}),
-        frozenset({"files", "excerpt", "talk"}),
-        frozenset({"active", "longterm", "transcripts", "keeping_out", "conversation"}),
+        frozenset({"files", "talk"}),
+        frozenset({"active", "longterm", "transcripts", "conversation"}),
         frozenset({"log", "start", "window"}),
         frozenset({"imports", "capture", "requests", "answers", "correct", "show", "context"}),
         frozenset({"voice"}),

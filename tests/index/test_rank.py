@@ -32,7 +32,6 @@ from vaultmind.index.models import (
     OWN,
     Active,
     Model,
-    Switch,
     active_text,
     model_text,
     read_model,
@@ -44,11 +43,6 @@ from vaultmind.index.where import Where
 from vaultmind.types import PERSON, SearchRequest
 
 MINE = Model("mine", "", {"topic": 2.0}, {"topic": 0.2}, (), {})
-SAID = Active(
-    {"code": "code-1"},
-    {"words": "a", "use": "shipped"},
-    (Switch("planner", {"code": "shipped"}, "2026-11-22T18:00:00+00:00"),),
-)
 
 
 @pytest.fixture
@@ -83,7 +77,7 @@ def known_of(columns: Columns, vault: Vault) -> dict[int, object]:
         term: {rowid_of[int(slot)] for slot in columns.postings(term).slots}
         for term in ("oven", "bread", "rye", "coin", "anna")
     }
-    links = np.stack(columns.links(slots), axis=1).tolist()
+    links = columns.links(slots).tolist()
     return {
         rowid_of[slot]: (
             names["speakers"][row["speaker"]], names["langs"][row["lang"]],
@@ -118,23 +112,6 @@ def test_columns_that_follow_are_those_that_were_read_at_once(vault: Vault) -> N
             vault.put(path, note(version % 8, version))
         if chance.random() < 0.3:
             assert known_of(following, vault) == known_of(Columns(vault.database), vault)
-
-
-def test_vectors_are_held_and_gone_after_an_erasure(vault: Vault) -> None:
-    vault.put("a.md", "Rye bread.\n")
-    vault.put("b.md", "A tram.\n")
-    rows = vault.embed({"a.md": [1.0, 0.0], "b.md": [0.6, 0.8]})
-    columns = vault.columns
-    columns.follow()
-    columns.take_vectors("use", 2)
-    everything = columns.mask(Where())
-    slots = columns.nearest(np.array([1.0, 0.0], np.float32), everything, 5)
-    assert np.abs(columns.vectors(slots) - rows).max() < 0.01
-    with vault.database.write() as connection:
-        connection.execute("DELETE FROM embeddings")
-    vault.database.compact()
-    columns.follow()
-    assert not columns.has_vector.any()
 
 
 def test_searches_survive_notes_that_are_rewritten_meanwhile(vault: Vault) -> None:

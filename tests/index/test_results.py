@@ -98,16 +98,3 @@ def test_a_budget_is_shared_well(costs: list[int], most: int) -> None:
 
 
 # --- pages --------------------------------------------------------------------------------
-
-
-def pages(vault: Vault, ranked: Sequence[Chunk], **wanted: object) -> list[str]:
-    """Return the ids of the hits of all pages, one after the other."""
-    ids: list[str] = []
-    offset: int | None = 0
-    while offset is not None:
-        found = answered(vault, ranked, offset=offset, **wanted)
-        assert found.hits
-        assert found.next_offset is None or found.next_offset > offset
-        ids += [hit.id for hit in found.hits]
-        offset = found.next_offset
-    return ids

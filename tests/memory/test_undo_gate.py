@@ -8,9 +8,9 @@ import pytest
 
 from tests.memory.conftest import MAIN, NOW, House
 from vaultmind.memory.audit import AuditLine, read_audit
+from vaultmind.memory.changes import Sizes
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
-from vaultmind.memory.moves import Sizes
 from vaultmind.memory.writing import GateSettings
 from vaultmind.types import PERSON, MessageRef, Outcome
 

@@ -40,9 +40,8 @@ class Synced:
         return hiding.show(refs)
 
     def hides(self, ref: Ref = WHOLE) -> bool:
-        record = ref.summary if isinstance(ref, SummaryRef) else ref.session
-        names = [ref.block] if isinstance(ref, SummaryRef) else [ref.block, ref.id]
-        hidden = {self.tombstones.hides("main", record, name) for name in names}
+        names = filter(None, [ref.block, ref.id])
+        hidden = {self.tombstones.hides("main", ref.session, name) for name in names}
         assert len(hidden) == 1, "a message is hidden by all its names or by none"
         return hidden.pop()
 
@@ -68,7 +67,3 @@ def test_a_copy_that_a_sync_program_made_hides_as_well(synced: Synced) -> None:
     folder = synced.paths.memory("main")
     synced.append(f"{folder}/{name}", render_tombstones([WHOLE], "no time"))
     assert synced.hides()
-
-
-L1 = "VaultMind/agents/main/memory/summaries/L1"
-OWN = SummaryRef("main", f"{L1}/L1_001", "p0123abcdef")

@@ -11,11 +11,7 @@ from tests.session.samples import Files
 from vaultmind.config import Config
 from vaultmind.errors import WriteFailed
 from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
-from vaultmind.session.conversation import (
-    Conversation,
-    Conversations,
-    View,
-)
+from vaultmind.session.conversation import Conversation, Conversations, View
 from vaultmind.session.summary import Window
 from vaultmind.types import Caller, Message, MessageRef
 from vaultmind.vault.files import Change, VaultReader

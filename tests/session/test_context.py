@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-
-from vaultmind.session.files import plain_text
 from vaultmind.session.start import Beginning, StartContext, start_context
-from vaultmind.tokens import count
 from vaultmind.types import Caller
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -75,30 +70,6 @@ def test_a_damaged_or_unreadable_file_is_named_and_the_rest_is_there(
     assert _texts(context)["brain"] == "- Likes tea"
     assert "merge markers" in context.left_out[0] and "mend it" in context.left_out[0]
     assert "not UTF-8" in context.left_out[1]
-
-
-_lines = st.lists(
-    st.sampled_from(["- a fact of bread", "- zażółć gęślą jaźń", "  - nested", "## User", "# X"])
-    | st.sampled_from(["## Bieżące", "%%", "%% x %%", "```", "", "prose", "- x %%y%% ^ab12", "---"])
-    | st.text(max_size=30),
-    max_size=25,
-).map("\n".join)
-
-
-@settings(
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-@given(_lines, _lines, _lines, st.integers(1, 200))
-def test_the_budget_is_never_exceeded(
-    paths: VaultPaths, reader: VaultReader, texts: str, brain: str, active: str, budget: int
-) -> None:
-    _write(paths, texts, brain, active)
-    context = _start(reader, budget)
-    assert context.tokens == sum(count(part.text) for part in context.parts) <= budget
-    whole = [plain_text(text.replace("\x00", "")) for text in (texts, brain, active)]
-    if sum(map(count, whole)) > budget:
-        assert context.left_out
 
 
 def test_a_forgotten_paragraph_of_the_active_context_is_left_out(

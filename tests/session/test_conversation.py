@@ -8,11 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from tests.session.room import SESSION, Room, texts
+from tests.session.room import SESSION, Room
 from tests.session.talks import DECISIONS, folded, message, talk
 from tests.session.test_topics import SUBJECTS
 from tests.waiting import until
 from vaultmind.errors import UnreadableNote, WriteFailed
+from vaultmind.session.recall import key_of
 from vaultmind.session.summary import Rolling, parse_rolling, still_said
 from vaultmind.types import Message
 from vaultmind.vault.transcript import parse_session, render_message, render_segment
@@ -20,30 +21,7 @@ from vaultmind.vault.transcript import parse_session, render_message, render_seg
 
 def found(room: Room, query: str) -> list[str]:
     answer = room.view().index.search(query)
-    return [hit.message.key for hit in answer.hits if hit.relevance > 0]
-
-
-def test_erased_messages_and_words_of_requests_are_no_part_of_it(room: Room) -> None:
-    said = talk(12)
-    said[3] = replace(said[3], erased=True, text="")
-    said[4] = replace(said[4], asked="remember", text="Remember the zebra finch.")
-    room.write(said)
-    view = room.view()
-    assert [one.block for one in view.messages] == [
-        f"m{n}" for n in range(1, 13) if n not in (4, 5)
-    ]
-    assert len(view.index) == 10
-    assert found(room, "zebra finch") == []
-
-
-def test_a_file_that_is_gone_is_no_conversation_and_one_that_comes_back_is(room: Room) -> None:
-    said = talk(5)
-    room.write(said)
-    room.view()
-    room.file.unlink()
-    assert room.talks.view("main", SESSION) is None
-    room.write(said[:3])
-    assert texts(room.view()) == [one.text for one in said[:3]]
+    return [key_of(hit.message) for hit in answer.hits if hit.relevance > 0]
 
 
 def test_a_file_that_cannot_be_read_says_so(room: Room) -> None:

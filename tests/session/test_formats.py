@@ -7,7 +7,6 @@ import zipfile
 from datetime import UTC
 from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +18,6 @@ from tests.session.samples import (
     gpt_text,
     write_json,
 )
-from vaultmind.errors import UnreadableNote
 from vaultmind.session.imports import Conversation, Skipped, read_conversations
 
 
@@ -127,19 +125,10 @@ _json_values = st.recursive(
 
 
 @settings(
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(st.lists(_json_values, max_size=3))
 def test_no_json_makes_reading_fail(tmp_path: Path, values: list[object]) -> None:
     path = write_json(tmp_path / "odd.json", values)
     for item in read_conversations(path, UTC):
         assert isinstance(item, (Conversation, Skipped))
-
-
-def test_an_empty_file_is_refused_in_words(tmp_path: Path) -> None:
-    for raw in (b"", b"\xef\xbb\xbf \n\n"):
-        path = tmp_path / "empty.jsonl"
-        path.write_bytes(raw)
-        with pytest.raises(UnreadableNote, match=r"empty\.jsonl.*it is empty"):
-            list(read_conversations(path, UTC))

@@ -127,8 +127,7 @@ def test_each_request_of_a_message_is_done_once_in_turn_and_answered(
 
 
 @pytest.mark.parametrize(
-    "words",
-    ["Forget everything", "Wipe your memory", "Zapomnij wszystko", "Wyczyść całą pamięć"],
+    "words", ["Forget everything", "Wipe your memory", "Zapomnij wszystko", "Wyczyść całą pamięć"]
 )
 def test_forget_everything_deletes_no_fact_that_was_not_just_told(desk: Desk, words: str) -> None:
     desk.requests.ask(MemoryWrite("remember", "main", MAIN, "I have a dog"))
@@ -157,13 +156,6 @@ def test_a_captured_message_that_is_relayed_is_the_evidence_and_acts_once(desk: 
     assert again.outcome.outcome == "unchanged"
     assert "already" in again.message
     assert desk.facts() == ["I row on Sundays"]
-
-
-def test_an_id_used_again_for_other_words_does_not_swallow_them(desk: Desk) -> None:
-    desk.say("Remember that I row on Sundays", "1")
-    assert desk.say("Zapamiętaj, że mam kota Bułkę", "1").outcome.outcome == "written"
-    assert [message.id for message in desk.messages()] == ["1", "1:2"]
-    assert desk.say("Zapamiętaj, że mam kota Bułkę", "1").outcome.outcome == "unchanged"
 
 
 # --- that ---------------------------------------------------------------------------------
@@ -290,18 +282,6 @@ def test_a_correction_of_one_half_keeps_the_other_half_of_a_fact(
     desk.say(fact)
     assert desk.say(words).outcome.outcome == "written"
     assert desk.facts() == [stands]
-
-
-def test_a_correction_of_half_a_fact_keeps_the_other_half(desk: Desk) -> None:
-    desk.say("Remember that I live in Gdańsk with two cats")
-    desk.say("No, I live in Sopot")
-    assert desk.facts() == ["I live in Sopot with two cats"]
-
-
-def test_a_correction_does_not_replace_a_fact_about_something_else(desk: Desk) -> None:
-    desk.say("Remember that I row on Sundays")
-    assert desk.say("That's wrong, my dog is called Biscuit").outcome.outcome == "written"
-    assert desk.facts() == ["I row on Sundays", "my dog is called Biscuit"]
 
 
 def test_a_correction_in_words_destroys_no_secret_that_the_person_typed(desk: Desk) -> None:

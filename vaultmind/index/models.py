@@ -55,15 +55,14 @@ MOST_BEFORE = 50
 FAMILIES: dict[str, str] = {
     "words": "bm25 bm25_rank topic topic_rank coverage subject rarest exact",
     "title": "title",
-    "beside": "topic_before topic_after topic_two_away subject_around subject_around_two"
-    " answers_topic",
-    "whole": "whole_best whole_top3 whole_subject best_of_whole",
+    "beside": "subject_around_two answers_topic",
+    "whole": "whole_best whole_subject",
     "speaker": "speaker mentioned first_person",
     "answer": "asks",
-    "time": "says_time when recent",
+    "time": "says_time when",
     "written": "length message_length start",
-    "kind": "foreign note message fact summary",
-    "links": "links_in links_out",
+    "kind": "foreign note message fact",
+    "links": "links_out",
     "meaning": "meaning meaning_of_best meaning_rank meaning_feedback meaning_subject"
     " meaning_speaker meaning_foreign no_vector",
     "meaning_beside": "meaning_before meaning_after meaning_around meaning_two_away",

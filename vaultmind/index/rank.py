@@ -66,7 +66,7 @@ WHY = {
     "answer": "it answers rather than asks",
     "time": "it names a time or a number, as the question wants",
     "written": "it is as long as answers mostly are",
-    "links": "other notes link to it, or it to others",
+    "links": "it links to other notes",
     "kind": "it is of a kind that answers such questions: a note, a fact, a message",
     "meaning": "it means something close to the question",
     "meaning_beside": "what stands beside it means something close to the question",
@@ -76,7 +76,7 @@ WHY = {
 WHY_OF_A_FILE = {
     "title": "its name, headings or definitions name the subject",
     "whole": "its file is about the subject",
-    "links": "other files link to it, or it to others",
+    "links": "it links to other files",
     "kind": "it is of a kind that answers such questions",
     "meaning_whole": "its file means something close to the question",
 }
@@ -247,7 +247,7 @@ def _forms(word: str) -> set[str]:
 def features_of(scene: Scene) -> dict[str, Floats]:
     """Return each feature's value for each candidate; of meaning only where there are vectors."""
     found: dict[str, _Column] = {}
-    for part in (_of_words(scene), _around(scene), _whole(scene), _written(scene)):
+    for part in (_of_words(scene), _written(scene)):
         found.update(part)
     if scene.closeness is not None:
         found.update(_of_meaning(scene, scene.closeness))
@@ -255,46 +255,28 @@ def features_of(scene: Scene) -> dict[str, Floats]:
 
 
 def _of_words(scene: Scene) -> Iterator[tuple[str, _Column]]:
-    held = scene.held[: scene.count]
+    held, own = scene.held, scene.held[: scene.count]
     for name, column in (("bm25", scene.bm25), ("topic", scene.topic)):
         yield name, column[: scene.count]
         yield f"{name}_rank", _by_rank(column[: scene.count]) * scene.trust
     yield "subject", scene.covered
-    yield "coverage", _covered(held, scene.weights)
-    has_rarest = bool(scene.subject.size)
-    yield "rarest", held[:, int(np.argmax(scene.subject))] if has_rarest else 0 * scene.exact
-    yield "mentioned", (held * (scene.subject < scene.weights)).max(axis=1, initial=0.0)
+    yield "coverage", _covered(own, scene.weights)
+    rarest = scene.subject == scene.subject.max(initial=0.0)
+    yield "rarest", (own * (rarest & (np.cumsum(rarest) == 1))).sum(axis=1)
+    yield "mentioned", (own * (scene.subject < scene.weights)).max(axis=1, initial=0.0)
     yield "exact", scene.exact
     yield "title", _covered(scene.titled, scene.weights)
-
-
-def _around(scene: Scene) -> Iterator[tuple[str, _Column]]:
-    held, beside = scene.held, scene.beside
-    near = _taken(scene.topic, beside)
-    yield "topic_before", near[:, _BEFORE]
-    yield "topic_after", near[:, _AFTER]
-    yield "topic_two_away", near[:, _TWO_AWAY].max(axis=1)
     padded = np.concatenate([held, np.zeros((1, held.shape[1]), np.float32)])
-    own = np.maximum(held[: scene.count], scene.titled)
-    window = np.maximum(own, padded[beside[:, [_BEFORE, _AFTER]]].max(axis=1))
-    yield "subject_around", _covered(window, scene.subject)
-    window = np.maximum(window, padded[beside[:, _TWO_AWAY]].max(axis=1))
+    window = np.maximum(scene.titled, padded[scene.beside].max(axis=1))
+    window = np.maximum(window, own)
     yield "subject_around_two", _covered(window, scene.subject)
-    flags = scene.columns.rows["flags"][scene.slots]
-    asked = _taken(_flag(flags, asking.HAS_QUESTION), beside[:, _BEFORE])
-    yield "answers_topic", asked * near[:, _BEFORE]
-
-
-def _whole(scene: Scene) -> Iterator[tuple[str, _Column]]:
-    """Yield what a candidate's whole file says: a note's, a session's."""
+    before = scene.beside[:, _BEFORE]
+    asked = _taken(_flag(scene.columns.rows["flags"][scene.slots], asking.HAS_QUESTION), before)
+    yield "answers_topic", asked * _taken(scene.topic, before)
     here = scene.place[: scene.count]
-    most, top3 = _by_place(scene.topic, scene.place)
-    yield "whole_best", most[here]
-    yield "whole_top3", top3[here]
-    own = scene.topic[: scene.count]
-    yield "best_of_whole", ((own >= most[here] - _TINY) & (own > 0)) * scene.trust
-    united = np.zeros((len(most), scene.held.shape[1]), np.float32)
-    np.maximum.at(united, scene.place, scene.held)
+    yield "whole_best", _by_place(scene.topic, scene.place)[0][here]
+    united = np.zeros((int(scene.place.max()) + 1, held.shape[1]), np.float32)
+    np.maximum.at(united, scene.place, held)
     np.maximum.at(united, here, scene.titled)
     yield "whole_subject", _covered(united, scene.subject)[here]
 
@@ -312,17 +294,11 @@ def _written(scene: Scene) -> Iterator[tuple[str, _Column]]:
     length = np.minimum(1.0, np.log1p(rows["letters"]) / np.log1p(LONG_LETTERS))
     yield "length", np.where(kinds["message"], 0.0, length)
     yield "message_length", np.where(kinds["message"], length, 0.0)
-    known = sorted({time for time in scene.times if time})
-    rank = {time: at / max(1, len(known) - 1) for at, time in enumerate(known)}
-    yield "recent", np.array([rank.get(time, 0.5) for time in scene.times], dtype=np.float32)
     yield "foreign", _foreign(scene)
     for kind in ("note", "message", "fact"):
         yield kind, kinds[kind] * 1.0
-    yield "summary", (kinds["summary"] | kinds["episode"]) * 1.0  # it sums up, too
-    for name, links in zip(
-        ("links_in", "links_out"), columns.links(scene.slots[:count]), strict=True
-    ):
-        yield name, np.minimum(1.0, np.log1p(links) / np.log1p(MANY_LINKS))
+    links = np.log1p(columns.links(scene.slots[:count]))
+    yield "links_out", np.minimum(1.0, links / np.log1p(MANY_LINKS))
     yield "start", (scene.beside[:, _BEFORE] < 0) * 1.0
 
 
@@ -333,8 +309,8 @@ def _of_meaning(scene: Scene, closeness: Floats) -> Iterator[tuple[str, _Column]
     yield "meaning", own
     middle = np.float32(np.median(own))
     spread = max(LEAST_SPREAD, float(own.max() - middle))
-    yield "meaning_of_best", np.clip((own - middle) / spread, 0.0, 1.0)
     yield "meaning_rank", _by_rank(own)
+    yield "meaning_of_best", np.clip((own - middle) / spread, 0.0, 1.0)
     near = _taken(close, scene.beside)
     yield "meaning_before", near[:, _BEFORE]
     yield "meaning_after", near[:, _AFTER]

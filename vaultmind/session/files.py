@@ -284,12 +284,14 @@ def recallable(
     hides: Hides,
     *,
     transcript: Transcript | None = None,
+    unasked: bool = True,
 ) -> list[tuple[Message, int]]:
     """Return the messages of a session's file that may be recalled, each with its segment.
 
     Left out are requests to the memory, what was erased and what was forgotten. Of a message
     that stands in a private passage only what is outside it is left, maybe nothing. What was
-    asked not to be kept is among them as long as the one that asks is: it says so itself.
+    asked not to be kept is among them as long as the one that asks is: it says so itself. Not
+    `unasked`, it is among them anyway.
     """
     placed = (transcript or parse_session(text)).messages
     session, blanked = session_of(path), blank_private(text)
@@ -298,7 +300,7 @@ def recallable(
         names = filter(None, (one.id, one.block))
         return bool(one.asked) or one.erased or any(hides(agent, session, it) for it in names)
 
-    gone = unkept([one.message for one in placed])
+    gone = unkept([one.message for one in placed]) if unasked else {}
     shown = []
     for at, one in enumerate(placed):
         message, there = one.message, slice(one.text_start, one.text_end)

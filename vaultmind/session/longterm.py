@@ -8,6 +8,7 @@ along links and tags and by one step of attention (`index.related`).
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -15,14 +16,13 @@ from vaultmind.config import Config
 from vaultmind.errors import BadArgument
 from vaultmind.index.embed import scale_of
 from vaultmind.index.where import message_number
-from vaultmind.index.words.terms import query_terms
+from vaultmind.index.words.terms import query_terms, stems
 from vaultmind.memory.dated import OUTDATED, facts_told, superseded
 from vaultmind.plural import counted
 from vaultmind.ports import Related
-from vaultmind.session.excerpt import excerpt, one_line, sought
 from vaultmind.session.parts import Dropped, Part, PartName, more_than
 from vaultmind.session.recall import GIVEN_ON, ONE_WORD, only_asks, says_something, telling_terms
-from vaultmind.session.sentences import context_words
+from vaultmind.session.sentences import CONTEXT_LANGUAGES, context_words
 from vaultmind.tokens import count
 from vaultmind.types import KINDS, Caller, Chunk, Hit, SearchRequest, SearchResponse
 from vaultmind.vault.paths import VaultPaths
@@ -38,6 +38,20 @@ WORK = "of work for another task: plans and searches tell of it"
 _LEAD = re.compile(r"\A[-*+•][ \t]+")
 """What makes a line an item of a list: the piece is one itself."""
 _WORD = re.compile(r"[^\W_]+")
+
+MARK = "…"
+LEAD = 50
+"""Characters before a match that say what it is about, where no sentence begins nearer."""
+MOST_MATCHES = 60
+_SENTENCE = re.compile(r"(?:^|[.!?…][\"'»”)\]]*\s+|[。！？]+|\s[-*|•]\s+)(?=\S)")
+_LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]|!?\[([^\[\]]*)\]\([^()\s]*\)")
+_MARKUP = re.compile(
+    r"^[ \t]{0,80}(?:#{1,6}[ \t]|>[ \t]?(?:\[![^\]]*\][-+]?)?|\|?[-:| ]{5,}$)", re.M
+)
+_PROPERTIES = re.compile(r"(?:[^\s:#>|-][^:\n]*: [^\n]*\n)+\n")
+_HEADING = re.compile(rf"\A({_PROPERTIES.pattern})?\s*#{{1,6}}[ \t][^\n]*(?:\n|\Z)")
+_EMPHASIS = re.compile(r"\*+|==")
+_BLOCK_ID = re.compile(r"[ \t]\^[A-Za-z0-9-]+[ \t]*$", re.M)
 
 Search = Callable[[SearchRequest, Caller], SearchResponse]
 
@@ -218,12 +232,7 @@ class LongTerm:
         return pieces.part()
 
     def _associations(
-        self,
-        hits: Sequence[Hit],
-        query: str,
-        ask: Ask,
-        memory: Part | None,
-        dropped: list[Dropped],
+        self, hits: Sequence[Hit], query: str, ask: Ask, memory: Part | None, dropped: list[Dropped]
     ) -> Part | None:
         """Return what comes to mind through what was found, the strongest first."""
         settings, words = self.config.association, context_words(ask.language)
@@ -304,3 +313,62 @@ def _name_of(hit: Hit) -> str:
     """Return what a person calls a place: a note by its name, a block with its id."""
     stem = hit.path.rpartition("/")[2].removesuffix(".md")
     return stem + hit.anchor if hit.anchor.startswith("#^") else stem
+
+
+# --- pieces -------------------------------------------------------------------------------
+
+
+def sought(query: str) -> frozenset[str]:
+    """Return the stems of what a question is about."""
+    terms = telling_terms(query_terms(query, CONTEXT_LANGUAGES))
+    return frozenset(stem for term in terms for stem in term.stems)
+
+
+def excerpt(text: str, about: frozenset[str], lang: str, most: int) -> str:
+    """Return at most `most` characters of a text around some stems: whole words, marked.
+
+    Where none of them stands in it, its beginning, after a note's properties. It is one line; links
+    lose their brackets.
+    """
+    plain = one_line(text)
+    if len(plain) <= most:
+        return plain
+    match = _PROPERTIES.match(text)
+    opening = len(one_line(match[0])) + 1 if match and text[match.end() :].strip() else 0
+    places = [
+        (word.start(), stem)
+        for word in _WORD.finditer(plain)
+        for stem in stems(word.group(), lang)[:1]
+        if stem in about
+    ][:MOST_MATCHES]
+    opens = {0, opening, *(found.end() for found in _SENTENCE.finditer(plain))}
+    tries = set(opens)
+    for at, _ in places:
+        space = plain.find(" ", max(0, at - LEAD - 1)) + 1
+        tries.add(0 if at <= LEAD else space if 0 < space <= at else at)
+
+    def worth(start: int) -> tuple[int, int, bool, bool, int]:
+        end = start + most - len(MARK) - bool(start)
+        first, last = (bisect_left(places, (at, "")) for at in (start, end))
+        held = [stem for _, stem in places[first:last]]
+        return len(set(held)), len(held), start in opens, start == opening, -start
+
+    start = max(sorted(tries), key=worth)
+    before = MARK if start else ""
+    if len(plain) - start <= most - len(before):
+        return before + plain[start:]
+    end = start + most - len(before) - len(MARK)
+    space = plain.rfind(" ", start, end + 1)
+    end = space if space > start + (end - start) // 2 else end
+    return before + plain[start:end].rstrip(" ,;:") + MARK
+
+
+def one_line(text: str) -> str:
+    """Return a text as one line without the marks of Markdown that say nothing in it.
+
+    Nor the heading that it begins with, which its link names, unless there is nothing else.
+    """
+    body = _HEADING.sub(lambda match: match[1] or "", text, count=1)
+    bare = _BLOCK_ID.sub("", _MARKUP.sub("", body if body.strip() else text))
+    bare = _LINK.sub(lambda match: match[1] or match[2] or "", bare)
+    return " ".join(_EMPHASIS.sub("", bare).split())

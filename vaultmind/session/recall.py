@@ -23,7 +23,7 @@ from vaultmind.index.words.language import detect
 from vaultmind.index.words.terms import Term, fold, index_terms, query_terms
 from vaultmind.session.sentences import CONTEXT_LANGUAGES, context_words, small_words
 from vaultmind.tokens import clip, count
-from vaultmind.types import Role
+from vaultmind.types import Message
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
@@ -137,33 +137,21 @@ def dated(said: Sequence[tuple[str, str]]) -> list[str]:
 # --- the index ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentMessage:
-    """A message as it is indexed and shown again."""
+def key_of(message: Message) -> str:
+    """Return what names a message in a context: its own id, else its block id."""
+    return message.id or message.block
 
-    key: str
-    """Its id or block id: unique in the session."""
-    role: Role
-    text: str
-    tokens: int
-    speaker: str = ""
-    segment: int = 1
-    link: str = ""
-    """Where it stands, as it should be shown, e.g. `[[#^m7]]`."""
-    day: str = ""
-    """ISO date on which it was said; shown where what is recalled is of several days."""
 
-    @property
-    def is_said(self) -> bool:
-        """Tell whether it may be found: tools' and the system's only stand between others."""
-        return self.role in ("user", "assistant")
+def _is_said(message: Message) -> bool:
+    """Tell whether a message may be found: tools' and the system's only stand between others."""
+    return message.role in ("user", "assistant")
 
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
     """A message that was found."""
 
-    message: SegmentMessage
+    message: Message
     place: int
     """Its number in the conversation."""
     relevance: float
@@ -183,11 +171,6 @@ class Answer:
     """The best relevance in the scope."""
 
 
-def is_embedded(role: Role, tokens: int, *, least: int = MIN_VECTOR_TOKENS) -> bool:
-    """Tell whether a message gets a vector: said by someone, and not too short to mean much."""
-    return role in ("user", "assistant") and tokens >= least
-
-
 class SegmentIndex:
     """Messages in order, their words and vectors. Safe to use from threads."""
 
@@ -197,8 +180,11 @@ class SegmentIndex:
             import numpy as np  # noqa: F401
         self._scale, self._min_tokens = scale_of(embedder), min_tokens
         self._lock = threading.RLock()
-        self._messages: list[SegmentMessage] = []
+        self.held: list[tuple[Message, int]] = []
+        """The messages in order, each with its segment."""
         self._places: dict[str, int] = {}
+        self._embedded: set[int] = set()
+        """Places of those that should have a vector: said by someone, and not too short."""
         self._postings: defaultdict[str, dict[int, int]] = defaultdict(dict)
         """Where each stem stands, and how often there."""
         self._lengths: list[int] = []
@@ -207,38 +193,35 @@ class SegmentIndex:
         self._vectors: dict[int, Matrix] = {}
 
     def __len__(self) -> int:
-        return len(self._messages)
+        return len(self.held)
 
-    def messages(self) -> tuple[SegmentMessage, ...]:
-        """Return what is held, in order."""
-        return tuple(self._messages)
-
-    def add(self, message: SegmentMessage, vector: Matrix | None = None) -> None:
-        """Take the next message; one that is held already only gets its vector."""
+    def add(self, message: Message, segment: int = 1, vector: Matrix | None = None) -> bool:
+        """Take the next message; return whether it should have a vector."""
         with self._lock:
-            if message.key not in self._places:
-                place = self._places[message.key] = len(self._messages)
-                self._messages.append(message)
-                stems: list[str] = []
-                if message.is_said:
-                    usual = next(iter(self._languages.most_common(1)), ("", 0))[0]
-                    language = detect(message.text, usual)
-                    stems = index_terms(message.text, language)[1].split()
-                    self._languages[language] += 1
-                for stem, often in Counter(stems).items():
-                    self._postings[stem][place] = often
-                self._lengths.append(len(stems))
-                for name in _WORD.findall(fold(message.speaker)):
-                    self._speakers[name].append(place)
+            place = len(self.held)
+            self._places[key_of(message)] = place
+            self.held.append((message, segment))
+            stems: list[str] = []
+            if _is_said(message):
+                usual = next(iter(self._languages.most_common(1)), ("", 0))[0]
+                language = detect(message.text, usual)
+                stems = index_terms(message.text, language)[1].split()
+                self._languages[language] += 1
+                if count(message.text) >= self._min_tokens:
+                    self._embedded.add(place)
+            for stem, often in Counter(stems).items():
+                self._postings[stem][place] = often
+            self._lengths.append(len(stems))
+            for name in _WORD.findall(fold(message.speaker)):
+                self._speakers[name].append(place)
             if vector is not None:
-                self.give(message.key, vector)
+                self.give(key_of(message), vector)
+            return place in self._embedded
 
     def give(self, key: str, vector: Matrix) -> None:
         """Take the vector of a message, if it is known and should have one."""
         with self._lock:
-            place = self._places.get(key, -1)
-            one = self._messages[place] if place >= 0 else None
-            if one and is_embedded(one.role, one.tokens, least=self._min_tokens):
+            if (place := self._places.get(key, -1)) in self._embedded:
                 self._vectors[place] = vector
 
     def vector_of(self, key: str) -> Matrix | None:
@@ -261,16 +244,16 @@ class SegmentIndex:
         import numpy as np
 
         with self._lock:
-            every = self._messages
-            if not every:
+            if not self.held:
                 return Answer()
+            every = [one for one, _ in self.held]
             languages = [one for one, _ in self._languages.most_common(MAX_LANGUAGES) if one]
             terms = [one for one in query_terms(text, languages) if one.stems and not one.stop]
             names = {*_WORD.findall(fold(text))} & self._speakers.keys()
             named = names if len(self._speakers) > 1 else set()
             about = [term for term in terms if term.plain not in named] or terms
             telling = len(telling_terms(about))
-            said = np.array([one.is_said for one in every])
+            said = np.array([_is_said(one) for one in every])
             asks = np.array([bool(_ASKS.search(one.text[-MOST_CHARACTERS:])) for one in every])
             score, covered = self._by_words(about if telling else [])
             meaning = self._by_meaning(vector if telling else None)
@@ -278,10 +261,8 @@ class SegmentIndex:
             for name in named:
                 extra[self._speakers[name]] += NAMED
             own = (1 - (1 - covered) * (1 - meaning)) * said
-            wanted = [
-                one.segment == (segment or one.segment) and one.key not in without for one in every
-            ]
-            open_ = said & np.array(wanted)
+            open_ = said & np.array([at == (segment or at) for _, at in self.held])
+            open_[[self._places[key] for key in without if key in self._places]] = False
             for at in np.flatnonzero(asks & (own > 0)).tolist():
                 if only_asks(every[at].text, text):
                     reply = at + 1
@@ -313,7 +294,7 @@ class SegmentIndex:
         """
         import numpy as np
 
-        size = len(self._messages)
+        size = len(self.held)
         score, held = np.zeros(size, np.float32), np.zeros(size, np.float32)
         shared, total = np.zeros(size, np.int16), 0.0
         lengths = np.array(self._lengths, np.float32)
@@ -343,7 +324,7 @@ class SegmentIndex:
         """Return the closeness in meaning of each message, from 0 to 1."""
         import numpy as np
 
-        meaning = np.zeros(len(self._messages), np.float32)
+        meaning = np.zeros(len(self.held), np.float32)
         low, high = self._scale.nothing, self._scale.same
         own = {at: row for at, row in self._vectors.items()
                if vector is not None and len(row) == len(vector)}  # fmt: skip
@@ -451,16 +432,17 @@ def _block(
     for hit in hits:
         if len(lines) >= most:
             break
-        one, days = hit.message, {day for _, day, *_ in lines}
-        dates = DAY_TOKENS * (1 + (len(days) == 1)) if days and one.day not in days else 0
-        who = " ".join(filter(None, (said.get(one.role, one.role), one.speaker, one.link)))
-        line, key = f"{who}: {one.text.strip()}", one.key
+        one, day, days = hit.message, hit.message.time[:10], {day for _, day, *_ in lines}
+        dates = DAY_TOKENS * (1 + (len(days) == 1)) if days and day not in days else 0
+        link = f"[[#^{one.block}]]" if one.block else ""
+        who = " ".join(filter(None, (said.get(one.role, one.role), one.speaker, link)))
+        line, key = f"{who}: {one.text.strip()}", key_of(one)
         cost = count(f"{line}\n") + dates
         if cost > left:
             if not request.top_k or left - dates < MIN_CUT_TOKENS:
                 continue
             line, cost, key = clip(line, left - dates - 1), left, ""
-        lines.append((hit.place, one.day, line, key))
+        lines.append((hit.place, day, line, key))
         left -= cost
     lines.sort()
     rest = len(hits) - len(lines)

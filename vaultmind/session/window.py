@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from vaultmind.redact import mask
-from vaultmind.session.conversation import key_of
+from vaultmind.session.recall import key_of
 from vaultmind.tokens import clip, count
 from vaultmind.types import Message
 

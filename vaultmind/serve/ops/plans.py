@@ -77,10 +77,9 @@ def context_plan(
     asked = PlanRequest(
         source.name, task, query_type or "", token_budget=token_budget, ml_mode=ml_mode,
         latency_budget_ms=latency_budget_ms, detail=detail, strict=strict, session_id=session_id,
-        save=save,
     )  # fmt: skip
     frame = _fenced_tokens("x", source.name) + FRAME_SLACK if agents else 0
-    within = replace(asked, token_budget=token_budget - frame, save=False)
+    within = replace(asked, token_budget=token_budget - frame)
     plan = app.planner.plan(within, call.caller)
     agent = app.target(call.caller, "")
     leave(app.episodes.recorder, asked, plan, agent, call.caller)
