@@ -172,7 +172,7 @@ def test_audit_loses_texts_and_keeps_its_lines(scene: Scene) -> None:
     lines = read_audit(scene.app.paths, "main")
     assert sum(line.erased for line in lines) == 1
     erasing = [line for line in lines if line.op == "erase"]
-    assert [line.caller for line in erasing] == ["person", "person"]
+    assert [line.caller for line in erasing] == ["person"]
     assert not any(line.before or line.after for line in erasing)
     (path,) = (scene.app.paths.root / MEMORY).glob("audit-*.jsonl")
     assert "azelnut" not in path.read_text("utf-8")
