@@ -211,7 +211,7 @@ def feedback(settings: Settings, args: Args) -> int:
     if not hits:
         settings.tell(settings.ask("episode", args))
         return 0
-    about = {name: args[name] for name in ("query", "agent") if name in args}
+    about: Args = {name: args[name] for name in ("query", "agent") if name in args}
     about |= {"verdict": "useful" if useful else "wrong"} if useful is not None else {}
     answers = [settings.ask("search_feedback", about | {"hit": one}) for one in hits]
     if settings.json:
