@@ -144,7 +144,7 @@ def by_words_alone(
     keys, left = set(), room - header
     for at in sorted(range(len(scores)), key=lambda at: -scores[at]):
         message = talk.messages[at]
-        cost = tokens.count(f"user {message.speaker} {message.link}: {message.text}\n")
+        cost = tokens.count(f"user {message.speaker} [[#^{message.block}]]: {message.text}\n")
         if scores[at] > 0 and message.id not in window and cost <= left:
             keys.add(message.id)
             left -= cost

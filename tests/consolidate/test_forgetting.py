@@ -18,7 +18,7 @@ from vaultmind.consolidate.types import Consolidated, Request
 from vaultmind.memory.audit import ASKED, DROP, newest_first
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.erasing import Erasure
-from vaultmind.memory.forget.taking import Target, without_audit_texts, without_sentences
+from vaultmind.memory.forget.taking import Target, without_sentences, without_values
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.types import PERSON, MemoryWrite, Message, MessageRef, Outcome
@@ -145,12 +145,12 @@ def test_an_erasure_empties_what_was_told_as_dropped_and_the_chain_holds(house: 
     path = house.paths.audit("main", "test")
     text = house.file(path).read_text()
     wanted = Wanted(["hazelnuts"])
-    without = without_audit_texts(Target(path, "main", text, "2026-03-01"), wanted)
+    without = without_values(Target(path, "main", text, "2026-03-01"), wanted)
     house.put(path, without.text)
     assert "hazelnut" not in without.text and len(without.taken) == 1
     found = [*newest_first(house.paths, ("main",), (DROP,))][::-1]
     assert [(one.after, one.reason, one.erased) for one in found] == [
-        ("", "", True),
+        ("(erased 2026-03-01)", "hypothetical", True),
         ("Sings", "joke", False),
     ]
     told_again = house.gate.dropped("main", "2026-02-20_001", told[1:], MAIN)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,79 +12,25 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.memory.conftest import House
-from tests.waiting import until
+from tests.memory.conftest import NOW, House
 from vaultmind.errors import BadArgument, WriteFailed
 from vaultmind.memory.folder import default_identity
+from vaultmind.memory.gate import Gate
 from vaultmind.memory.rights import (
-    EVERYBODY,
     LEVELS,
     SCOPES,
     VERDICTS,
-    Decision,
     Rights,
-    cautious,
     mark_of,
     parse_identity,
 )
-from vaultmind.polling import Polling
-from vaultmind.types import PERSON, SECTIONS, Caller, MemoryWrite
+from vaultmind.memory.writing import GateSettings
+from vaultmind.types import PERSON, Caller
 
 AGENTS = ("main", "jaskier", "dexter")
-NAME = st.sampled_from(AGENTS)
-RIGHTS = st.builds(
-    Rights,
-    st.sampled_from(LEVELS),
-    st.frozensets(st.tuples(NAME, st.sampled_from(SCOPES)), max_size=8),
-    st.frozensets(st.sampled_from([*AGENTS, EVERYBODY]), max_size=1),
-)
-FACTS = {
-    "user": "Is called Anna",
-    "preferences": "Prefers short answers",
-    "decisions": "Rents the flat in Gdynia",
-    "current": "Builds a bread oven",
-    "": "Feeds a heron",
-}
-"""What every brain holds, by section; the last stands under a heading of the person's own."""
-NEW = "Sails a boat called Iskra"
-ASKS = st.one_of(
-    st.tuples(st.just("remember"), st.just(NEW), st.sampled_from([None, *SECTIONS])),
-    st.tuples(st.just("replace"), st.just(NEW), st.sampled_from([*FACTS.values()])),
-    st.tuples(st.just("forget"), st.sampled_from([*FACTS.values(), "nothing of it"]), st.none()),
-)
 FILES = settings(
     max_examples=35, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-NOTHING, SUGGESTED, WRITTEN = 0, 1, 2
-
-
-def front(rights: Rights) -> str:
-    """Return an identity.md that asks for rights."""
-    write: dict[str, list[str]] = {}
-    for who, scope in sorted(rights.write):
-        write.setdefault(who, []).append(scope)
-    hidden = ["all" if who == EVERYBODY else who for who in sorted(rights.hidden_from)]
-    permissions = json.dumps({"write": write, "hidden_from": hidden})
-    return f"---\nautonomy: {rights.level}\npermissions: {permissions}\n---\nAn agent.\n"
-
-
-def brain() -> str:
-    lines = []
-    for number, (section, fact) in enumerate(FACTS.items()):
-        lines.append(f"## {section.capitalize() or 'Birds'}\n\n- {fact} ^b{number}\n")
-    return "\n".join(lines)
-
-
-@contextmanager
-def world(rights: dict[str, Rights] | None = None) -> Iterator[House]:
-    """Give a vault of three agents whose rights were asked for and allowed by the person."""
-    with tempfile.TemporaryDirectory() as folder:
-        house = House(Path(folder) / "vault")
-        for name, wanted in (rights or {}).items():
-            house.put(house.paths.brain(name), brain())
-            ask(house, name, front(wanted))
-            allow(house, name)
-        yield house
 
 
 def ask(house: House, name: str, text: str) -> None:
@@ -96,75 +41,59 @@ def allow(house: House, name: str) -> None:
     house.authority.allow(name, mark_of(house.authority.identity(name).rights), PERSON)
 
 
-def effect(house: House, target: str, caller: Caller, asked: tuple[str, str, Any]) -> int:
-    """Ask the gate, and return how much of the vault that changed."""
-    op, text, more = asked
-    path, queue = house.file(house.paths.brain(target)), house.file(house.paths.suggestions)
-    before = path.read_bytes()
-    outcome = {
-        "remember": lambda: house.remember(text, target, caller=caller, section=more),
-        "replace": lambda: house.replace(more, text, target, caller=caller),
-        "forget": lambda: house.forget(text, target, caller=caller),
-    }[op]()
-    changed = path.read_bytes() != before
-    assert changed == (outcome.outcome == "written"), outcome
-    assert queue.exists() == (outcome.outcome == "suggested"), outcome
-    return WRITTEN if changed else SUGGESTED if queue.exists() else NOTHING
-
-
-EDITS = st.one_of(
-    RIGHTS.map(front),
-    st.sampled_from(
-        [
-            "",
-            "---\nautonomy: 3\n---\n",
-            "---\nautonomy: full\npermissions: {write: {main: all, jaskier: all}}\n---\n",
-            "---\nautonomy: [\n---\n",
-            "no front matter",
-            "---\nautonomy: boss\n---\n",
-            "---\nlanguage: pl\n---\n",
-        ]
-    ),
-)
+EDITS = (
+    "", "no front matter", "---\nautonomy: 3\n---\n", "---\nautonomy: [\n---\n",
+    "---\nautonomy: full\npermissions: {write: {main: all, jaskier: all}}\n---\n",
+    "---\nautonomy: boss\n---\n", "---\nlanguage: pl\n---\n", "---\nautonomy: 1\n---\n",
+    "---\npermissions: {write: {jaskier: [brain, user]}, hidden_from: [main]}\n---\n",
+)  # fmt: skip
 
 
 @FILES
-@given(RIGHTS, st.lists(EDITS, min_size=1, max_size=5), NAME, ASKS)
-def test_no_edit_of_an_identity_raises_what_is_in_force(
-    allowed: Rights, edits: list[str], caller: str, asked: Any
-) -> None:
-    others = {name: Rights(3) for name in AGENTS}
-    rights = {**others, "dexter": allowed}
-    who = Caller("agent", caller)
-    with world(rights) as edited, world(rights) as plain:
-        known = edited.authority.rights("dexter")
+@given(st.sampled_from(EDITS), st.lists(st.sampled_from(EDITS), min_size=1, max_size=5))
+def test_no_edit_of_an_identity_raises_what_is_in_force(allowed: str, edits: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        house = House(Path(folder) / "vault")
+        ask(house, "dexter", allowed)
+        if not house.authority.identity("dexter").faults:
+            allow(house, "dexter")
+        known = house.authority.known("dexter")
         for text in edits:
-            ask(edited, "dexter", text)
-            now = edited.authority.rights("dexter")
-            assert known.permits(now), "an edit only ever takes away"
-        assert effect(edited, "dexter", who, asked) <= effect(plain, "dexter", who, asked)
+            ask(house, "dexter", text)
+            house.authority.notice()
+            assert known.permits(house.authority.rights("dexter")), "an edit only takes away"
+        again = House(house.paths.root).authority
+        assert again.rights("dexter") == house.authority.rights("dexter"), "after a restart too"
 
 
-@FILES
-@given(RIGHTS, RIGHTS)
-def test_what_the_person_allows_is_in_force_and_stays_so(low: Rights, high: Rights) -> None:
-    with world({"dexter": low}) as house:
-        before = house.authority.rights("dexter")
-        ask(house, "dexter", front(high))
-        assert before.permits(house.authority.rights("dexter"))
-        waits = house.authority.waiting("dexter")
-        allow(house, "dexter")
-        asked = house.authority.identity("dexter").rights
-        assert house.authority.rights("dexter") == asked
-        assert house.authority.waiting("dexter") == ()
-        assert waits or before.permits(asked), "what was raised was shown"
-        again = House(house.paths.root)
-        assert again.authority.rights("dexter") == asked, "after a restart too"
+def test_a_grant_for_one_section_changes_no_other(house: House) -> None:
+    house.put(
+        house.paths.brain("dexter"), "## User\n- Is called Anna\n## Current\n- Builds a boat\n"
+    )
+    ask(house, "dexter", "---\npermissions: {write: {main: current}}\n---\nDexter\n")
+    allow(house, "dexter")
+    main = Caller("agent", "main")
+    assert house.forget("Is called Anna", "dexter", caller=main).outcome == "suggested"
+    done = house.replace("Builds a boat", "Builds an oven", "dexter", caller=main)
+    assert done.outcome == "written"
+    assert house.remember("Likes tea", "dexter", caller=main, section="user").outcome == "suggested"
+    ask(house, "dexter", "---\npermissions: {hidden_from: main}\n---\nDexter\n")
+    assert house.forget("Builds an oven", "dexter", caller=main).outcome == "denied"
+
+
+def test_caution_holds_an_agents_sensitive_facts_and_nobody_elses(house: House) -> None:
+    settings = replace(GateSettings("test"), caution=True)
+    house.gate = Gate(house.paths, settings, (), house.indexer, house.authority, lambda: NOW)
+    main = Caller("agent", "main")
+    assert house.remember("Has asthma", caller=main).outcome == "suggested"
+    assert house.remember("Likes tea", caller=main).outcome == "written"
+    assert house.remember("Has asthma").outcome == "written"
+    assert house.forget("Has asthma", caller=main).outcome == "written"
 
 
 @pytest.mark.parametrize("call", ["allow", "begin"])
 def test_no_agent_allows_anything_not_even_with_the_right_mark(house: House, call: str) -> None:
-    ask(house, "dexter", front(Rights(3)))
+    ask(house, "dexter", "---\nautonomy: 3\n---\n")
     mark = mark_of(house.authority.identity("dexter").rights)
     agent = Caller("agent", "dexter")
     with pytest.raises(BadArgument, match="the person"):
@@ -174,45 +103,23 @@ def test_no_agent_allows_anything_not_even_with_the_right_mark(house: House, cal
     assert house.authority.level("dexter") == 2
 
 
-def test_what_a_person_lowers_is_noticed_though_nobody_asks(house: House) -> None:
-    ask(house, "dexter", "---\nautonomy: 2\n---\n")
-    noticing = Polling("identities", house.authority.notice, 0.01)
-    noticing.start()
-    ask(house, "dexter", "---\nautonomy: 1\n---\n")
-    grants = house.paths.root.with_name(f"grants-{house.paths.root.name}.json")
-    until(lambda: grants.exists() and json.loads(grants.read_text("utf-8"))["agents"])
-    ask(house, "dexter", "---\nautonomy: 2\n---\n")
-    noticing.close()
-    assert House(house.paths.root).authority.level("dexter") == 1
-
-
 # --- what an identity says, and what is kept of it ------------------------------------------
 
 
-@FILES
-@given(NAME, NAME, st.sampled_from(["remember", "replace", "forget"]), st.sampled_from(SCOPES))
-def test_a_lower_level_never_permits_more(caller: str, target: str, op: Any, scope: str) -> None:
-    who, places = Caller("agent", caller), []
-    for level in LEVELS:
-        with world({name: Rights(level) for name in AGENTS}) as house:
-            verdict = house.authority.decide(who, target, op, scope).verdict
-            places.append(VERDICTS.index(verdict))
-            assert house.authority.decide(PERSON, target, op, scope).verdict == "allow"
-            assert caller == target or verdict != "allow"
-    assert places == sorted(places)
-
-
-def test_caution_holds_an_agents_sensitive_facts_and_never_allows_more() -> None:
-    for op, text, caller in (
-        ("remember", "Has asthma", "suggest"), ("forget", "Has asthma", "allow"),
-        ("remember", "Likes tea", "allow"),
-    ):  # fmt: skip
-        write = MemoryWrite(op, "main", Caller("agent", "main"), text)  # type: ignore[arg-type]
-        assert cautious(write, Decision("allow", ""), enabled=True).verdict == caller
-        assert cautious(write, Decision("deny", ""), enabled=True).verdict == "deny"
-        assert cautious(write, Decision("allow", ""), enabled=False).verdict == "allow"
-    mine = MemoryWrite("remember", "main", PERSON, "Has asthma")
-    assert cautious(mine, Decision("allow", ""), enabled=True).verdict == "allow"
+@pytest.mark.parametrize("op", ["remember", "replace", "forget"])
+def test_a_lower_level_never_permits_more(house: House, op: Any) -> None:
+    for caller, target in product(AGENTS, AGENTS):
+        places = []
+        for level in LEVELS:
+            for name in {caller, target}:
+                ask(house, name, f"---\nautonomy: {level}\n---\nAn agent.\n")
+                allow(house, name)
+            for scope in SCOPES:
+                verdict = house.authority.decide(Caller("agent", caller), target, op, scope).verdict
+                places.append(VERDICTS.index(verdict))
+                assert caller == target or verdict != "allow"
+                assert house.authority.decide(PERSON, target, op, scope).verdict == "allow"
+        assert places == sorted(places)
 
 
 def test_raising_takes_effect_after_the_person_allowed_it(house: House) -> None:

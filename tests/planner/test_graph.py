@@ -121,16 +121,15 @@ def test_tests_lead_to_what_they_import_use_and_are_named_like() -> None:
             "web/cart.spec.ts": "import { a } from './cart';\n",
         }
     )
-    assert made.tests_of("shop/cart.py") == ("tests/shop/test_cart.py", "tests/test_all.py")
-    assert made.tests_of("shop/tax.py") == (
-        "tests/shop/test_tax.py", "tests/parts/tax.py", "tests/test_all.py",
-    )  # fmt: skip
-    assert made.tested_by("tests/shop/test_cart.py")[0] == "shop/cart.py"
-    assert made.tests_of("src/com/Money.java") == (
-        "test/com/MoneyTest.java", "test/com/SumsTest.java",
-    )  # fmt: skip
-    assert made.tests_of("web/cart.ts") == ("web/cart.spec.ts",)
-    assert made.tests_of("tests/fakes.py") == ()
+    assert made.tests_of("shop/cart.py") == ["tests/shop/test_cart.py", "tests/test_all.py"]
+    tests = made.tests_of("shop/tax.py")
+    assert tests[0] == "tests/shop/test_tax.py"
+    assert {*tests[1:]} == {"tests/parts/tax.py", "tests/test_all.py"}
+    assert targets(made, "tests/shop/test_cart.py", "tests")[0] == "shop/cart.py"
+    java = ["test/com/MoneyTest.java", "test/com/SumsTest.java"]
+    assert made.tests_of("src/com/Money.java") == java
+    assert made.tests_of("web/cart.ts") == ["web/cart.spec.ts"]
+    assert made.tests_of("tests/fakes.py") == []
 
 
 @functools.cache

@@ -8,13 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vaultmind import tokens
-from vaultmind.planner.candidates import Candidate, Spot
+from vaultmind.planner.candidates import Candidate, Form, Spot
 from vaultmind.planner.pack import (
     SIZES,
-    Form,
-    Laid,
-    Page,
-    Ranked,
     forms_of,
     named_reasons,
     pack,
@@ -23,7 +19,6 @@ from vaultmind.planner.pack import (
 )
 from vaultmind.planner.types import FileRecord, Part, Piece
 from vaultmind.types import Reason
-from vaultmind.vault.files import FileStat
 
 TEXT = '"""The cart."""\n\n' + "\n\n".join(
     f'def step_{n}(cart):\n    """Do step {n}."""\n    return cart.with_step({n})'
@@ -39,9 +34,9 @@ FORMS = st.builds(lambda gain, cost: Form((), cost, gain), st.floats(0.0, 1.0), 
 FILES = st.lists(st.lists(FORMS, max_size=3), max_size=6)
 
 
-def page(text: str = TEXT, record: FileRecord | None = RECORD, **known: bool) -> Page:
-    flags = {"indexed": True, "outdated": False, "guarded": False} | known
-    return Page("cart.py", text, FileStat(1, 1, 1), record, **flags)
+def page(text: str = TEXT, record: FileRecord | None = RECORD, **known: bool) -> Candidate:
+    flags = {"is_indexed": True} | known
+    return Candidate("cart.py", text=text, record=record, **flags)  # type: ignore[arg-type]
 
 
 def spot(name: str, score: float = 1.0, text: str = "") -> Spot:
@@ -50,25 +45,24 @@ def spot(name: str, score: float = 1.0, text: str = "") -> Spot:
 
 
 def forms(
-    one: Page, *spots: Spot, told: dict[str, float] | None = None, parts: tuple[str, ...] = (),
-    detail: str = "compact", causal: float = 0.0,
+    one: Candidate, *spots: Spot, told: dict[str, float] | None = None,
+    parts: tuple[str, ...] = (), detail: str = "compact",
 ) -> list[tuple[Piece, ...]]:  # fmt: skip
-    candidate = Candidate("cart.py", {}, spots, causal=causal, parts=parts)
-    sizes = SIZES[detail]  # type: ignore[index]
-    made = forms_of(one, candidate, told or {}, sizes, lambda text: text)
+    one.spots, one.parts = spots, parts
+    made = forms_of(one, told or {}, SIZES[detail], lambda text: text)  # type: ignore[index]
     assert all(sum(piece.tokens for piece in form.pieces) == form.tokens for form in made)
     return [form.pieces for form in made]
 
 
-def code(text: str, *defined: tuple[str, int, int]) -> Page:
+def code(text: str, *defined: tuple[str, int, int]) -> Candidate:
     parts = tuple(Part(name, "function", *lines, name) for name, *lines in defined)
     record = replace(RECORD, title="cart.py", abstract="", parts=parts)
     return page(text, record)
 
 
-def laid(forms: list[Form], relevance: float = 1.0) -> Laid:
-    ranked = Ranked(Candidate("cart.py"), relevance)
-    return Laid(ranked, page(), relevance, 1.0, tuple(sorted(forms, key=lambda one: one.tokens)))
+def laid(forms: list[Form], relevance: float = 1.0) -> Candidate:
+    shortest_first = tuple(sorted(forms, key=lambda one: one.tokens))
+    return Candidate("cart.py", relevance=relevance, forms=shortest_first)
 
 
 @given(FILES, st.integers(0, 150))
@@ -101,13 +95,13 @@ def test_places_stand_in_the_order_of_the_file_and_none_over_another() -> None:
 
 
 def test_offsets_of_other_bytes_than_those_on_disk_are_not_used() -> None:
-    found = forms(page(indexed=False), spot("step_9"))
+    found = forms(page(is_indexed=False), spot("step_9"))
     assert all(one.part == "outline" for form in found for one in form)
 
 
 def test_what_earlier_work_changed_goes_first() -> None:
     one = page()
-    named = forms(one, spot("step_9"), parts=("step_41",), causal=1.0)
+    named = forms(one, spot("step_9"), parts=("step_41",))
     assert ["#step_41"] in [[piece.part for piece in form] for form in named]
 
 
@@ -116,13 +110,13 @@ def test_of_a_note_that_earlier_work_used_the_section_is_shown() -> None:
     parts = (Part("Oven", "h1", 1, 4), Part("Door", "h2", 5, 8), Part("Roof", "h2", 9, 11))
     record = FileRecord("Oven.md", "sha", "note", "markdown", "Oven", 900, parts=parts)
     note = page(text, record)
-    last = forms(note, parts=("Door",), causal=1.0)[-1]
+    last = forms(note, parts=("Door",))[-1]
     assert [piece.text for piece in last] == ["## Door\n\nOf oak, 25 cm."]
 
 
 def test_of_an_agents_memory_only_what_was_found_is_shown() -> None:
     one = spot("step_7", text="Prefers short answers")
-    found = forms(page(guarded=True), one, detail="verbose")
+    found = forms(page(is_guarded=True), one, detail="verbose")
     assert [[piece.text for piece in form] for form in found] == [["Prefers short answers"]]
 
 
@@ -164,11 +158,11 @@ def test_the_memorys_own_summaries_are_planned_once_and_below_what_they_are_abou
         "Work/Hiring.md": 3.0,
         "Work/Else.md": 2.5,
     }
-    last = running_last([Ranked(Candidate(path), score) for path, score in scores.items()])
+    last = running_last([Candidate(path, score=score) for path, score in scores.items()])
     assert {one.path: one.score for one in last} == {
         "Work/Hiring.md": 3.0, "Work/Else.md": 2.5, f"{memory}/active_context.md": 2.0,
     }  # fmt: skip
-    alone = [Ranked(Candidate(f"{memory}/active_context.md"), 5.0)]
+    alone = [Candidate(f"{memory}/active_context.md", score=5.0)]
     assert [one.score for one in running_last(alone)] == [5.0]
 
 
@@ -176,8 +170,7 @@ def test_reasons_say_what_they_are_about_and_what_holds_anyhow_comes_last() -> N
     shares = {"f_recency_score": 0.5, "user": 0.3, "similar": 0.1, "f_token_cost": 0.1}
     made = tuple(Reason(f"by {family}", share, family) for family, share in shares.items())
     because = {"tests a.py": None, "uses b.py": None}
-    one = Ranked(Candidate("cart.py", because=because), 1.0, {}, made)
-    told = named_reasons(Laid(one, page(), 1.0, 1.0, ()), "fix the cart", {})
+    told = named_reasons(Candidate("cart.py", because=because, reasons=made), "fix the cart", {})
     assert [str(one) for one in told] == [
         "uses b.py (30%)",
         "by similar (10%)",

@@ -12,7 +12,7 @@ import pytest
 from tests.fakes import OpenToAll
 from tests.waiting import until
 from vaultmind.config import Config, IndexConfig
-from vaultmind.config.links import Link, links_file, write_links
+from vaultmind.config.links import Link, links_file
 from vaultmind.errors import BadArgument, ConfigError, NotFound
 from vaultmind.index.embed import Shared
 from vaultmind.index.index import Index
@@ -183,15 +183,6 @@ def test_unlinking_drops_the_index_and_touches_nothing_else(desk: Desk) -> None:
         sources.unlink("shop")
     assert sources.link(str(desk.shop)).index.wait_ready(20)
     assert sources.unlink(str(desk.shop)).name == "shop"
-
-
-def test_a_crash_while_unlinking_is_tidied_up(desk: Desk) -> None:
-    desk.open(start=False).link(str(desk.shop))
-    desk.close()
-    write_links(desk.links, desk.vault, ())  # as far as it had come
-    assert len(desk.states()) == 1
-    desk.open()
-    until(lambda: desk.states() == [])
 
 
 def test_a_linked_folder_that_is_gone_stays_linked_and_is_said(desk: Desk) -> None:

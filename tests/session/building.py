@@ -22,7 +22,7 @@ from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
 if TYPE_CHECKING:
-    from vaultmind.ports import Matrix
+    pass
 
 MAIN = Caller("agent", "main")
 SESSION = "2026-02-20_001"
@@ -178,11 +178,3 @@ def text_of(context: BuiltContext, name: Any) -> str:
 def reason_of(context: BuiltContext, what: str) -> str:
     """Return why something is not there."""
     return "; ".join(one.reason for one in context.dropped if what in one.what)
-
-
-class BrokenEmbedder(HashEmbedder):
-    """An embedder that fails."""
-
-    def embed_query(self, text: str) -> Matrix:
-        """Raise."""
-        raise RuntimeError("out of memory")

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from vaultmind.session.recall import (
-    RecallRequest,
-    SegmentIndex,
-    recall,
-)
+from vaultmind.session.recall import RecallRequest, SegmentIndex, recall
 from vaultmind.tokens import count
 from vaultmind.types import Message, Role
 
@@ -36,16 +29,6 @@ def talk(*texts: str, filler: int = 5) -> SegmentIndex:
 
 def ask(text: str, tokens: int = 400, most: int | None = 3) -> RecallRequest:
     return RecallRequest(text, 1, tokens, most)
-
-
-@settings(max_examples=60)
-@given(st.lists(st.text(max_size=200), max_size=12), st.text(max_size=60), st.integers(0, 120))
-def test_the_budget_is_never_exceeded(texts: list[str], query: str, room: int) -> None:
-    index = SegmentIndex()
-    for number, text in enumerate(texts):
-        index.add(said(number, text))
-    for most in (3, None):
-        assert count(recall(index, ask(query, room, most)).text) <= room
 
 
 def test_messages_of_several_days_stand_under_their_dates_within_the_room() -> None:

@@ -19,13 +19,15 @@ from typing import Any, Generic, Protocol, TypeVar
 from vaultmind.address import Server, parse_address
 from vaultmind.config import MinionConfig
 from vaultmind.errors import BadArgument, MinionFailed, install_hint
-from vaultmind.minion.models import LocalGenerator, RemoteGenerator
+from vaultmind.minion.models import CommandGenerator, LocalGenerator, RemoteGenerator
 from vaultmind.minion.state import Spending, learned
 from vaultmind.ports import Clock, Generator
 from vaultmind.types import PURPOSES, Purpose
 
 EXTRACTIVE = "extractive"
 """No model: the built-in engine, which is always there and ends every line."""
+COMMAND = "command"
+"""The person's own: `minion.command`."""
 SPENT = "spent"
 """Why a job was not begun: the models have worked for as long as they may today."""
 
@@ -88,7 +90,10 @@ class Minion:
 
         Empty where no model is set, or where the purpose is to do without one.
         """
-        line = dict.fromkeys(filter(None, (getattr(self._config, purpose), self._config.model)))
+        own, general = getattr(self._config, purpose), self._config.model
+        if self._config.command and purpose != "rerank":  # a plan cannot wait for it
+            general = COMMAND
+        line = dict.fromkeys(filter(None, (own, general)))
         return tuple(takewhile(lambda name: name != EXTRACTIVE, line))
 
     def run(self, purpose: Purpose, job: Callable[[Generator], T]) -> Done[T]:
@@ -102,10 +107,9 @@ class Minion:
             began = time.monotonic()
             try:
                 generator = self.generator(name)
-                if _BOUND.get() and self._spending.left() <= 0:
-                    worked = f"Models have worked {self.spent_today():.0f} s today"
-                    told = f"{worked}, as long as they may (minion.daily_seconds)."
-                    raise MinionFailed(SPENT, told)
+                if name == COMMAND and purpose == "summary":
+                    continue  # it sums a conversation up when it takes its facts: one call for both
+                self._pay(name)
                 value = job(generator)
                 return Done(value, generator.id, tuple(failures))
             except (MinionFailed, BadArgument) as failure:
@@ -117,6 +121,17 @@ class Minion:
             finally:
                 self._spending.add(time.monotonic() - began)
         return Done(None, EXTRACTIVE, tuple(failures), SPENT in whys, "resting" in whys)
+
+    def _pay(self, name: str) -> None:
+        """Raise MinionFailed where a model may not work any more today; count a command's call."""
+        if _BOUND.get() and self._spending.left() <= 0:
+            worked = f"Models have worked {self.spent_today():.0f} s today"
+            raise MinionFailed(SPENT, f"{worked}, as long as they may (minion.daily_seconds).")
+        if name == COMMAND:
+            if self._spending.today("calls") >= self._config.calls_per_day:
+                raise MinionFailed(SPENT, "The command was called as often as it may today "
+                                   "(minion.calls_per_day).")  # fmt: skip
+            self._spending.add(1, "calls")
 
     def spent_today(self) -> float:
         """Return the seconds that models have worked since midnight."""
@@ -158,6 +173,8 @@ def opened(
 
     Raises MinionFailed for a file that is missing or no model, BadArgument for any other name.
     """
+    if name == COMMAND and config.command:
+        return CommandGenerator(config)
     if name.startswith(("http://", "https://")):
         at = parse_address(name)
         server = Server(at, os.environ.get(config.key_env, ""))
@@ -197,7 +214,7 @@ def _model(minion: Minion, name: str, package: str) -> dict[str, Any]:
         return row | {"kind": kind, "problem": failure.message, "hint": failure.hint}
     row["context_tokens"] = found.context_tokens
     if not isinstance(found, LocalGenerator):
-        return row
+        return row | {"name": found.id, "kind": COMMAND} if name == COMMAND else row
     row |= {"kind": "gguf", "size_mb": found.head.size_mb,
             "trained_tokens": found.head.context_tokens}  # fmt: skip
     if not package:

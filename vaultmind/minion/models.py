@@ -11,8 +11,10 @@ import logging
 import os
 import re
 import secrets
+import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Mapping
@@ -35,6 +37,8 @@ MAX_BYTES = 1_000_000
 MOST_CHARACTERS = 200
 """Of a server's words about its own trouble."""
 CUT = "[…]"
+QUIET_VARIABLE = "VAULTMIND_QUIET"
+"""Set in the environment of a command that we run: hooks tell nothing of what happens there."""
 _OK, _REDIRECT, _REFUSED, _BUSY = 200, 300, 400, (429, 503)
 _FORM_REFUSED = (400, 422, 500, 501)
 """A server that does not know a way to ask for JSON answers with one of these."""
@@ -206,6 +210,72 @@ def _trouble(answer: Any) -> str:  # noqa: ANN401
         return answer if isinstance(answer, str) else ""
     fields = ("error", "detail", "message", "msg", "type", "code")
     return next((words for name in fields if (words := _trouble(answer.get(name)))), "")
+
+
+# --- a command ------------------------------------------------------------------------------
+
+
+class CommandGenerator:
+    """Implements ports.Generator with the person's own command: a prompt in, an answer out.
+
+    It runs as they would run it, but for a variable by which our own hooks know to keep still: what
+    it is asked and does is no conversation of theirs.
+    """
+
+    context_tokens = 200_000
+    """One call a conversation: so all of it."""
+
+    def __init__(self, config: MinionConfig) -> None:
+        self.id = f"command {config.command[0]}"
+        self._config = config
+        self._lock = threading.Lock()
+        self._runs = 0
+        """The process group of what runs now."""
+
+    def count(self, text: str) -> int:
+        """Return an estimate."""
+        return tokens.count(text)
+
+    def generate(self, prompt: Prompt) -> Generated:
+        """Answer a prompt; raises MinionFailed, for a second question about an answer too."""
+        began = time.monotonic()
+        if any(turn.role == "assistant" for turn in prompt.turns):
+            raise self._failed("too_long", "it is asked once")
+        text = "\n\n".join(harmless(turn.text) for turn in prompt.turns)
+        seconds = min(prompt.seconds, self._config.job_seconds)
+        with self._lock, tempfile.TemporaryFile() as said:
+            try:
+                process = subprocess.Popen(
+                    self._config.command, stdin=subprocess.PIPE, stdout=said,
+                    stderr=subprocess.DEVNULL, env={**os.environ, QUIET_VARIABLE: "1"},
+                    cwd=tempfile.gettempdir(), start_new_session=True,
+                )  # fmt: skip
+            except OSError as error:
+                raise self._failed("missing", f"it could not be run: {error.strerror}") from error
+            self._runs = process.pid
+            try:
+                process.communicate(text.encode(), seconds)
+            except subprocess.TimeoutExpired:
+                raise self._failed("timeout", "it took too long and was ended") from None
+            finally:
+                self.close()
+                self._runs = 0
+                code = process.wait()
+            if code:
+                raise self._failed("refused", f"it ended with code {code}")
+            said.seek(0)
+            answer = said.read(MAX_BYTES).decode("utf-8", "replace")
+        took_ms = (time.monotonic() - began) * 1000
+        return Generated(answer, "stop", tokens.count(text), tokens.count(answer), took_ms)
+
+    def close(self) -> None:
+        """End it, and what it started."""
+        with suppress(OSError):
+            if self._runs:
+                os.killpg(self._runs, signal.SIGKILL)
+
+    def _failed(self, why: str, what: str) -> MinionFailed:
+        return MinionFailed(why, f"The {self.id} gave no answer: {what}.")
 
 
 # --- a model in a file ---------------------------------------------------------------------

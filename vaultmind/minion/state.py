@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -47,28 +48,33 @@ class Spending:
         self._folder = folder
         self._daily_seconds = daily_seconds
         self._clock = clock
-        self._own: dict[str, float] = {}
-        """Seconds counted here, by day: they bind where nothing can be written, too."""
+        self._own: Counter[tuple[str, str]] = Counter()
+        """What was counted here, by day: it binds where nothing can be written, too."""
 
-    def today(self) -> float:
-        """Return the seconds that models have worked today."""
+    def today(self, what: str = "seconds") -> float:
+        """Return the seconds that models have worked today, or the `calls` of a command."""
         day = self._clock().date().isoformat()
-        return max(_seconds(_load(self._folder), day), self._own.get(day, 0.0))
+        return max(_counted(_load(self._folder), day, what), self._own[day, what])
 
     def left(self) -> float:
         """Return the seconds that they may still work today; infinite where nothing binds them."""
         return max(0.0, self._daily_seconds - self.today()) if self._daily_seconds else math.inf
 
-    def add(self, seconds: float) -> None:
-        """Count some seconds of work."""
+    def add(self, amount: float, what: str = "seconds") -> None:
+        """Count some seconds of work, or a call."""
         day = self._clock().date().isoformat()
-        self._own[day] = self._own.get(day, 0.0) + seconds
-        _update(self._folder, lambda held: {"day": day, "seconds": _seconds(held, day) + seconds})
+        self._own[day, what] += amount  # type: ignore[assignment]  # a Counter takes any number
+
+        def change(held: dict[str, Any]) -> dict[str, Any]:
+            kept = {one: _counted(held, day, one) for one in ("seconds", "calls")}
+            return {"day": day, **kept, what: kept[what] + amount}
+
+        _update(self._folder, change)
 
 
-def _seconds(held: dict[str, Any], day: str) -> float:
-    seconds = held.get("seconds")
-    return float(seconds) if held.get("day") == day and isinstance(seconds, int | float) else 0.0
+def _counted(held: dict[str, Any], day: str, what: str) -> float:
+    found = held.get(what)
+    return float(found) if held.get("day") == day and isinstance(found, int | float) else 0.0
 
 
 def _load(folder: Path) -> dict[str, Any]:

@@ -9,17 +9,19 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, NamedTuple
 
 from vaultmind.errors import IndexUnavailable
 from vaultmind.index.words.stopwords import BY_LANGUAGE
 from vaultmind.index.words.terms import fold
-from vaultmind.planner.names import folder_of, stems_of
+from vaultmind.planner.names import WordTable, folder_of, stems_of
 from vaultmind.planner.task import risk_of_path
-from vaultmind.planner.types import FileRecord, PlanRequest, TaskKind, Understood
-from vaultmind.types import Caller
+from vaultmind.planner.types import FileRecord, Piece, PlanRequest, TaskKind, Understood
+from vaultmind.types import Caller, Reason
+from vaultmind.vault.files import FileStat
 
 if TYPE_CHECKING:
     from vaultmind.index.raw import Strong
@@ -49,11 +51,6 @@ MOST_NEAR, SHARE = 3, 0.5
 the nearest."""
 LINKED = {"used": "used by", "user": "uses", "test": "tests", "tested": "tested by"}
 """What a signal of the links says of a strong candidate, before its name."""
-_ASKING = """write prepare draft describe explain summarize summarise tell give help please
-    napisz przygotuj opisz wyjasnij podsumuj streszcz opracuj sporzadz pomoz prosze
-    напиши подготовь опиши объясни составь резюмируи помоги пожалуиста"""
-ASKING = frozenset(_ASKING.split())
-"""Folded words with which a task asks for a text. Of code some are names, of notes none is."""
 BIG_TOKENS = 20_000
 """A file of so many tokens or more costs as much as any."""
 HALF_LIFE_DAYS, SECONDS_A_DAY = 30.0, 86_400.0
@@ -73,6 +70,7 @@ _FITS: Mapping[TaskKind, tuple[float, ...]] = {
 """How well each role of a file goes with a kind of task: which layers such a task is asked of."""
 _RISKS = {"low": 0.2, "medium": 0.6, "high": 1.0}
 _STRUCTURAL = ("path", "definitions", "named", "defined", "used", "user", "tested")
+_ENDINGS = ("test", "tests", "spec", "index", "init", "main")
 _SCOPE = re.compile(r"\s*([\w./\\-]{2,60})(?:\(([^)\n]{1,60})\))?!?:\s")
 _TYPES = frozenset(
     ["fix", "feat", "feature", "chore", "refactor", "perf", "style", "build", "revert", "bug"]
@@ -94,13 +92,22 @@ class Spot:
     """What may be shown of it, where that is not what the file says there: of an agent's memory."""
 
 
-@dataclass(slots=True)
+class Form(NamedTuple):
+    """One way to show a file: its pieces, what they cost, how much of its worth they have."""
+
+    pieces: tuple[Piece, ...]
+    tokens: int
+    gain: float
+
+
+@dataclass(slots=True, eq=False)
 class Candidate:
-    """A file and what speaks for it. Paths are relative to the source."""
+    """A file on its way into a plan: found, measured, read. Each stage fills in what it knows."""
 
     path: str
+    """Relative to the source."""
     signals: dict[str, float] = field(default_factory=dict)
-    """What was measured, by the name of the signal; most from 0 to 1."""
+    """What was measured, by the name of the signal or feature; most from 0 to 1."""
     spots: tuple[Spot, ...] = ()
     because: dict[str, None] = field(default_factory=dict)
     """In words, what found it: `used by src/auth.py`."""
@@ -108,6 +115,23 @@ class Candidate:
     """How sure it is that earlier work of this kind changed it, from 0 to 1."""
     parts: tuple[str, ...] = ()
     """Definitions or headings that such work told to have changed."""
+    score: float = 0.0
+    reasons: tuple[Reason, ...] = ()
+    relevance: float = 1.0
+    confidence: float = 1.0
+    text: str = ""
+    """As it was read for the plan, without private passages and keys; offsets as on disk."""
+    stat: FileStat | None = None
+    record: FileRecord | None = None
+    """What is known of it, if that is of these very bytes."""
+    is_indexed: bool = False
+    """Whether the index holds these very bytes: only then its offsets are right."""
+    is_outdated: bool = False
+    """Whether the index holds other bytes of it, or it changed meanwhile."""
+    is_guarded: bool = False
+    """Whether it is an agent's memory, of which only what a search let through may be shown."""
+    forms: tuple[Form, ...] = ()
+    """The shortest first."""
 
     def is_told(self, names: Iterable[str], least: float = 0.0) -> bool:
         """Tell whether any of some signals speaks for it."""
@@ -129,23 +153,16 @@ class Asked:
     @property
     def said(self) -> str:
         """The task without the words that say nothing of its subject."""
-        stuff = self.source.structure.names.stuff
-        return said_of(self.request.task, self.understood.language, stuff)
+        return said_of(self.request.task, self.understood.language)
 
 
-def said_of(task: str, language: str, stuff: Literal["code", "notes"]) -> str:
-    """Return a task without the small words of its language, and over notes without what asks.
+def said_of(task: str, language: str) -> str:
+    """Return a task without the small words of its language; the task where nothing would be left.
 
-    The task itself where nothing would be left. A word in an identifier or path stays.
+    A word in an identifier or path stays.
     """
     small = frozenset() if language in ("en", "") else frozenset(BY_LANGUAGE.get(language, ()))
-    kept, begins = [], stuff == "notes"
-    for one in task.split(" "):
-        word = fold(one.strip(",.:;!?()\"'„”«»"))
-        is_idle = word in small or (begins and word in ASKING)
-        kept += [] if is_idle else [one]
-        begins = stuff == "notes" and ((is_idle and begins) or one.endswith((".", "!", "?", "\n")))
-    said = " ".join(kept)
+    said = " ".join(it for it in task.split(" ") if fold(it.strip(",.:;!?()\"'„”«»")) not in small)
     return said if re.search(r"[^\W_]", said) else task
 
 
@@ -155,8 +172,8 @@ def said_of(task: str, language: str, stuff: Literal["code", "notes"]) -> str:
 def candidates(asked: Asked) -> dict[str, Candidate]:
     """Return the files that may belong to a task, none of which is hidden from the caller."""
     structure, pool = asked.source.structure, _searched(asked)
-    names, past, shown = structure.names, structure.history.past, asked.source.index.outlet
-    shows, task, understood = shown.shown_to(asked.caller).shows, asked.said, asked.understood
+    graph, past, understood = structure.graph, structure.history.past, asked.understood
+    shows, task = asked.source.index.outlet.shown_to(asked.caller).shows, asked.said
 
     def add(signal: str, found: Mapping[str, float], *because: str) -> None:
         for path, value in found.items():
@@ -171,13 +188,13 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
     def is_there(one: Candidate) -> bool:
         return bool(structure.record(one.path) or one.spots) and shows(one.path)
 
-    add("path", names.by_path.like(task, MOST_LIKE))
-    add("definitions", names.by_definition.like(task, MOST_LIKE))
-    add("named", names.named(understood.paths))
-    add("defined", names.defined(understood.identifiers))
-    add("place", names.near(missing_of(asked)))
+    add("path", structure.by_path.like(task, MOST_LIKE))
+    add("definitions", structure.by_definition.like(task, MOST_LIKE))
+    add("named", graph.named(understood.paths))
+    add("defined", graph.defined(understood.identifiers))
+    add("place", graph.near(missing_of(asked)))
     told = stems_of(task)
-    add("whole_name", {path: names.whole(path, told) for path in pool})
+    add("whole_name", {path: _whole_name(path, told, structure.by_path) for path in pool})
     add("similar", past.similar(task, MOST_COMMITS))
     for one in asked.recalled:
         for signal, value in one.signals.items():
@@ -185,14 +202,16 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
         pool[one.path].causal, pool[one.path].parts = one.causal, one.parts
     keep(is_there)
     tied = [one for one in pool.values() if one.is_told(TIES) or one.is_told(["meaning"], NEAR)]
-    if not any(one.is_told(TIES) for one in tied):
-        return _by_meaning(tied)
+    if not any(one.is_told(TIES) for one in tied):  # any two texts are somewhat near each other
+        tied.sort(key=lambda one: (-one.signals["meaning"], one.path))
+        least = SHARE * tied[0].signals["meaning"] if tied else 0.0
+        return {it.path: it for it in tied[:MOST_NEAR] if it.signals["meaning"] >= least}
     seeds = seeds_of(tied)
     for signal, found, because in _around(asked, seeds):
         add(signal, found, because)
-    add("beside", _beside(names.folders, pool, seeds))
+    add("beside", _beside(graph.folders, pool, seeds))
     add("together", past.together(seeds, MOST_COMMITS))
-    leads = (*LINKED, "together", *(["beside"] if names.stuff == "code" else []))
+    leads = (*LINKED, "together", *(["beside"] if graph.stuff == "code" else []))
     near = {one.path for one in tied}
     keep(lambda one: is_there(one) and (one.path in near or one.is_told(leads)))
     return pool
@@ -213,23 +232,13 @@ def missing_of(asked: Asked) -> tuple[str, ...]:
 
     One outside of the source is none of its own: tracebacks are full of them.
     """
-    names, outlet = asked.source.structure.names, asked.source.index.outlet
+    graph, outlet = asked.source.structure.graph, asked.source.index.outlet
     return tuple(
         path
         for path in asked.understood.paths
         if (path.startswith(f"{asked.source.root}/") or not path.startswith(("/", "~")))
-        and not any(outlet.shows(one, asked.caller) for one in names.at(path))
+        and not any(outlet.shows(one, asked.caller) for one in graph.at(path))
     )
-
-
-def _by_meaning(found: Sequence[Candidate]) -> dict[str, Candidate]:
-    """Return the few files that are near a task of which no word is known: nothing beside them.
-
-    Any two texts are somewhat near each other, letters without a meaning as well.
-    """
-    near = sorted(found, key=lambda one: (-one.signals["meaning"], one.path))[:MOST_NEAR]
-    least = SHARE * near[0].signals["meaning"] if near else 0.0
-    return {one.path: one for one in near if one.signals["meaning"] >= least}
 
 
 def _searched(asked: Asked) -> dict[str, Candidate]:
@@ -292,11 +301,19 @@ def _around(
             "used": dict.fromkeys(path for kind, path in graph.out(seed) if kind != "tests"),
             "user": dict.fromkeys(path for kind, path in graph.into(seed) if kind != "tests"),
             "test": graph.tests_of(seed),
-            "tested": graph.tested_by(seed),
+            "tested": [path for kind, path in graph.out(seed) if kind == "tests"],
         }
         for signal, paths in around.items():
             share = weight / (1.0 + math.log1p(min(len(paths), MOST_EDGES)))
             yield signal, dict.fromkeys([*paths][:MOST_EDGES], share), f"{LINKED[signal]} {seed}"
+
+
+def _whole_name(path: str, words: Iterable[str], table: WordTable[str]) -> float:
+    """Return how much of a file's own name a task says, 0 to 1, rare words counting more."""
+    name = path.rpartition("/")[2]
+    own = {one: table.worth(one) for one in stems_of(name.rpartition(".")[0] or name)}
+    own = {one: worth for one, worth in own.items() if one not in _ENDINGS}
+    return sum(own.get(one, 0.0) for one in words) / (sum(own.values()) or 1.0)
 
 
 def _beside(
@@ -361,17 +378,14 @@ def features_of(
     }
 
 
-def measured(asked: Asked) -> list[tuple[Candidate, dict[str, float]]]:
+def measured(asked: Asked) -> list[Candidate]:
     """Return every candidate with its features. Ages are whole days: a plan lasts a day."""
     with asked.source.structure.lock:
         pool = candidates(asked)
-        scope, now = scope_of(asked.request.task), asked.now.timestamp()
-        try:
-            rows = asked.source.index.rows([*pool])
-        except IndexUnavailable:
-            rows = []
-        ages = {row.path: (now - row.stat.mtime_ns / 1e9) // SECONDS_A_DAY for row in rows}
-        return [
-            (one, features_of(one, asked, scope, ages.get(path, math.inf)))
-            for path, one in pool.items()
-        ]
+        scope, now, ages = scope_of(asked.request.task), asked.now.timestamp(), dict[str, float]()
+        with suppress(IndexUnavailable):
+            for row in asked.source.index.rows([*pool]):
+                ages[row.path] = (now - row.stat.mtime_ns / 1e9) // SECONDS_A_DAY
+        for path, one in pool.items():
+            one.signals = features_of(one, asked, scope, ages.get(path, math.inf))
+        return [*pool.values()]

@@ -14,14 +14,13 @@ from vaultmind.episodes.recorder import Recorder
 from vaultmind.episodes.types import Change, Event, Offer
 from vaultmind.episodes.watch import Commit, Tasks, Watching
 from vaultmind.errors import VaultMindError
-from vaultmind.planner.types import CacheStatus, Plan, PlanRequest
+from vaultmind.planner.types import Plan, PlanRequest
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
 from vaultmind.types import Caller
 
 if TYPE_CHECKING:
-    from vaultmind.planner.candidates import Asked
-    from vaultmind.planner.pack import Assembled, Ranked
+    from vaultmind.planner.candidates import Asked, Candidate
     from vaultmind.planner.sources import Source, Sources
 
 MOST_OFFERED, DIGITS = 40, 4
@@ -32,14 +31,12 @@ NAMED_FILES = 5
 log = logging.getLogger(__name__)
 
 
-def offer_of(
-    asked: Asked, ranked: Sequence[Ranked], done: Assembled, *, weights: str, cache: CacheStatus
-) -> Offer:
+def offer_of(asked: Asked, ranked: Sequence[Candidate], plan: Plan, *, weights: str) -> Offer:
     """Return what a plan offered, of its candidates the best with what was known of each."""
-    read = {one.path for one in done.context.pieces if one.part != "outline"}
+    read = {one.path for one in plan.context.pieces if one.part != "outline"}
     records = map(asked.source.structure.record, read)
     kept = {
-        one.path: {name: short for name, value in one.features.items()
+        one.path: {name: short for name, value in one.signals.items()
                    if (short := round(value, DIGITS))}
         for one in ranked[:MOST_OFFERED]
     }  # fmt: skip
@@ -48,10 +45,10 @@ def offer_of(
         asked.now.isoformat(timespec="seconds"),
         weights,
         kept,
-        tuple(done.context.files),
-        done.report.estimated_used,
+        tuple(plan.context.files),
+        plan.budget_report.estimated_used,
         sum(one.tokens for one in records if one is not None),
-        cache=cache,
+        cache=plan.cache_status,
     )
 
 

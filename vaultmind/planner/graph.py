@@ -1,4 +1,4 @@
-"""The graph of a source: which file links to, imports or tests which.
+"""The graph of a source: names, and which file links to, imports or tests which.
 
 An import is found by its name: the file whose path ends with as much of it as can be, the nearest
 first. What the name alone cannot say (settings of bundlers and compilers) is not asked.
@@ -6,6 +6,7 @@ first. What the name alone cannot say (settings of bundlers and compilers) is no
 
 from __future__ import annotations
 
+import math
 import posixpath
 import re
 import sys
@@ -13,8 +14,9 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from typing import Literal
 
-from vaultmind.planner.code import endings, language, language_of
+from vaultmind.planner.code import INSTALL, endings, language, language_of
 from vaultmind.planner.names import folder_of
 from vaultmind.planner.types import FileRecord, Link
 
@@ -24,6 +26,10 @@ MOST_OF_A_NAME = 200
 """Files of one name that are looked at: more are a convention's."""
 MOST_LIKE = 3
 """Files that a test is named like, or that an index file takes one name from."""
+MOST_NEAR = 40
+"""Files of a folder in which a file would lie: of a larger one the place says nothing."""
+CODE_SHARE = 0.15
+"""Share of code files from which a source is one of code."""
 _PLAIN_FOLDERS = frozenset({"src", "lib"})
 """Folders that an import does not name."""
 _TEST_MARKS = re.compile(
@@ -43,10 +49,18 @@ class Graph:
         self._into: defaultdict[str, set[Edge]] = defaultdict(set)
         self._tables: defaultdict[str, set[str]] = defaultdict(set)
         """Files by what they are looked up by: `name`, `=definition`."""
+        self._given: dict[str, set[str]] = {}
+        """The names that others may take from a file."""
         self._askers: defaultdict[str, set[str]] = defaultdict(set)
         """Which files looked for what."""
         self._asking = ""
         self._packages: dict[str, str] = {}
+        self.folders: defaultdict[str, set[str]] = defaultdict(set)
+        """Of each folder the files that lie in it."""
+        self.stuff: Literal["code", "notes"] = "notes"
+        """What the source is made of, as far as ranking goes."""
+        self.unread = 0
+        """Files of code that are text only, since what reads them is missing."""
         self.update(records or {})
 
     def update(self, changed: Mapping[str, FileRecord | None]) -> None:
@@ -55,21 +69,29 @@ class Graph:
         Found anew are the edges of the files that changed, of those that lead to them, and of
         those that looked for a name that came or went; all, where a folder's own file did.
         """
+        if not changed:
+            return
         touched = {*changed, *(source for path in changed for _, source in self.into(path))}
         moved = {path for path, one in changed.items() if (path in self._records) == (one is None)}
         for path, record in changed.items():
-            before = self._keys(path)
+            before, beside = self._keys(path), self.folders[folder_of(path)]
             self._records.pop(path, None)
+            beside.discard(path)
             if record is not None:
-                self._records[path] = record
+                self._records[path], self._given[path] = record, _given(record)
+                beside.add(path)
             after = self._keys(path)
             for key in before ^ after:
                 held = self._tables[key]
                 held.add(path) if key in after else held.discard(path)
                 touched |= self._askers[key]
+        records = self._records.values()
+        code = sum(one.shape == "code" for one in records)
+        self.stuff = "code" if code >= CODE_SHARE * max(1, len(records)) else "notes"
+        self.unread = sum(INSTALL in one.fault for one in records)
         packages = {
             name: folder_of(one.path)
-            for one in self._records.values()
+            for one in records
             if one.shape == "data" and (name := dict(one.properties).get("name"))
         }
         if packages != self._packages or any(map(_is_index, moved)):
@@ -78,22 +100,61 @@ class Graph:
             self._connect(path)
 
     def out(self, path: str) -> tuple[Edge, ...]:
-        """Return what a file leads to."""
+        """Return what a file leads to; of a test, what it tests: what it is named like first."""
         return self._out.get(path, ())
 
     def into(self, path: str) -> tuple[Edge, ...]:
         """Return what leads to a file, by path."""
         return tuple(sorted(self._into.get(path, ()), key=lambda one: one[::-1]))
 
-    def tests_of(self, path: str) -> tuple[str, ...]:
-        """Return the tests that touch a file: those named like it first, then by folders."""
+    def tests_of(self, path: str) -> list[str]:
+        """Return the tests that touch a file: those named like it first, then the nearest."""
         tests = [test for kind, test in self.into(path) if kind == "tests"]
-        return tuple(sorted(tests, key=lambda one: (*_distance(one, path), one)))
+        return sorted(tests, key=lambda one: (_core(one) != _key(path), _far(path, one)))
 
-    def tested_by(self, path: str) -> tuple[str, ...]:
-        """Return the files that a test touches: those that it is named like first."""
-        files = [file for kind, file in self.out(path) if kind == "tests"]
-        return tuple(sorted(files, key=lambda one: (*_distance(path, one), one)))
+    # --- names ---------------------------------------------------------------------------
+
+    def named(self, paths: Iterable[str]) -> dict[str, float]:
+        """Return the files that a task names by path: 1, or less where a name fits several."""
+        found: dict[str, float] = {}
+        for wanted in paths:
+            name = wanted.strip("./").replace("\\", "/").lower()
+            fitting = self._tables.get(_key(name), ())
+            ends = (f"/{name}", f"/{name}.md")
+            ending = [one for one in fitting if f"/{one.lower()}".endswith(ends)]
+            # a longer name, as a traceback has it, ends in a file of the source
+            under = ending or [one for one in fitting if name.endswith(f"/{one.lower()}")]
+            found |= {path: max(found.get(path, 0.0), 1.0 / len(under)) for path in under}
+        return found
+
+    def defined(self, identifiers: Iterable[str]) -> dict[str, float]:
+        """Return the files that define what a task names, 1 or less where several do."""
+        found: dict[str, float] = {}
+        for wanted in identifiers:
+            fitting = self._tables.get(f"={re.split('[.:#]', wanted.strip('()'))[-1].lower()}", ())
+            share = 1.0 / max(1, len(fitting)) ** 0.5
+            found |= {path: max(found.get(path, 0.0), share) for path in fitting}
+        return found
+
+    def at(self, path: str) -> Iterator[str]:
+        """Yield the files that a path names: by itself, or as the folder in which they lie."""
+        yield from self.named((path,))
+        name = path.strip("/")
+        for folder, inside in self.folders.items():
+            if f"{folder}/".startswith(f"{name}/"):
+                yield from inside
+
+    def near(self, missing: Iterable[str]) -> dict[str, float]:
+        """Return what lies where files that are not there would, 0 to 1: more in small folders."""
+        found: dict[str, float] = {}
+        for wanted in missing:
+            parts = wanted.strip("/").split("/")[:-1]
+            # a path may begin outside of the source
+            ends = ["/".join(parts[start:]) for start in range(len(parts))]
+            inside = next((held for one in ends if (held := self.folders.get(one))), set())
+            if len(inside) <= MOST_NEAR:
+                found |= dict.fromkeys(inside, 1.0 / (1.0 + math.log1p(len(inside)) / 2))
+        return found
 
     # --- building ------------------------------------------------------------------------
 
@@ -104,7 +165,8 @@ class Graph:
             return set()
         folder = folder_of(path)
         around = {_key(folder), _key(_bare(folder))} if _is_index(path) else set()
-        return {_key(path), *around, *(f"={name}" for name in _defined(record))}
+        names = (f"={one.name.rpartition('.')[2].lower()}" for one in record.definitions)
+        return {_key(path), *around, *names}
 
     def _connect(self, path: str) -> None:
         for kind, target in self._out.pop(path, ()):
@@ -121,7 +183,8 @@ class Graph:
         return sorted(self._tables.get(key, ()))[:MOST_OF_A_NAME]
 
     def _definers(self, record: FileRecord, name: str) -> list[str]:
-        return [path for path in self._look(f"={name}") if self._is_kin(record, path)]
+        found = self._look(f"={name.lower()}")
+        return [it for it in found if name in self._given[it] and self._is_kin(record, it)]
 
     def _edges(self, record: FileRecord) -> list[Edge]:
         found, imports = dict[Edge, None](), dict[str, None]()
@@ -147,7 +210,7 @@ class Graph:
         for path in filter(None, found):
             yield path
             for name in link.names if _is_index(path) else ():
-                if name not in _defined(self._records[path]):
+                if name not in self._given[path]:
                     below = f"{folder_of(path)}/".removeprefix("/")
                     given = [one for one in self._definers(record, name) if one.startswith(below)]
                     yield from given if len(given) <= MOST_LIKE else ()
@@ -250,14 +313,11 @@ class Graph:
         return min(found, key=key, default="")
 
     def _tested(self, record: FileRecord, imports: Iterable[str]) -> list[str]:
-        """Return the files that a test touches: named like it, or imported."""
-        core, path = _core(record.path), record.path
-        first, *more = path.rpartition("/")[2].split(".")
-        is_named = _TEST_MARKS.search(first) or not {"test", "spec"}.isdisjoint(more[:-1])
-        like = {*self._look(core), *self._look(core.replace("_", ""))} if is_named else set()
-        like = {one for one in like if core not in _NO_NAMES and self._is_kin(record, one)}
-        named = [one for one in like if self._is_code(one)]
-        named.sort(key=lambda one: (*_distance(path, one), one))
+        """Return the files that a test touches: named like it, the nearest first; or imported."""
+        core = _core(record.path)
+        like = {*self._look(core), *self._look(core.replace("_", ""))} if core else set()
+        named = [it for it in like if self._is_code(it) and self._is_kin(record, it)]
+        named.sort(key=lambda one: _far(record.path, one))
         return [*named[:MOST_LIKE], *filter(self._is_code, imports)]
 
     def _is_code(self, path: str) -> bool:
@@ -303,7 +363,7 @@ def _family(record: FileRecord) -> str:
     return "javascript" if one.name in ("vue", "svelte") else one.family or one.name
 
 
-def _defined(record: FileRecord) -> set[str]:
+def _given(record: FileRecord) -> set[str]:
     """Return the names that others may take from a file: those of its top, and of its modules."""
     modules = {one.name for one in record.definitions if one.kind == "module"}
     parted = (one.name.rpartition(".") for one in record.definitions)
@@ -317,15 +377,8 @@ def _far(one: str, other: str) -> tuple[int, int, str]:
 
 
 def _core(path: str) -> str:
-    """Return what a test's name is about: `cart` of `test_cart.py` and of `CartTest.java`."""
-    name = path.rpartition("/")[2].partition(".")[0]
-    return _key(_TEST_MARKS.sub("", _TEST_MARKS.sub("", name)))
-
-
-def _distance(test: str, path: str) -> tuple[int, int]:
-    """Return how far a test and a file are: by their names, by the folders they share."""
-    own = _key(path) if _key(path) not in ("__init__", "index", "mod") else _key(folder_of(path))
-    core, words = _core(test).split("_"), own.strip("_").split("_")
-    like = 2 if core == words else int(own not in _NO_NAMES and core[: len(words)] == words)
-    mine, theirs = ({*folder_of(one).casefold().split("/")} for one in (test, path))
-    return -like, -len(mine & theirs)
+    """Return what a test's name is about: `cart` of `test_cart.py`; or empty."""
+    name, *more = path.rpartition("/")[2].split(".")
+    core = _key(_TEST_MARKS.sub("", _TEST_MARKS.sub("", name)))
+    is_test = _TEST_MARKS.search(name) or not {"test", "spec"}.isdisjoint(more)
+    return core if is_test and core not in _NO_NAMES else ""

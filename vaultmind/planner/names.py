@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import Generic, Literal, TypeVar
+from typing import Generic, TypeVar
 
 from vaultmind.index.words.stopwords import BY_LANGUAGE
 from vaultmind.index.words.terms import fold, stems
-from vaultmind.planner.code import INSTALL
 from vaultmind.planner.types import FileRecord
 
 COMMON_SHARE, MOST_TEXTS = 0.25, 1500
@@ -26,11 +25,6 @@ MOST_WORDS = 400
 """Different words of one text."""
 MOST_NAMES = 120
 """Definitions and headings of a file whose names count."""
-MOST_NEAR = 40
-"""Files of a folder in which a file would lie: of a larger one the place says nothing."""
-CODE_SHARE = 0.15
-"""Share of code files from which a source is one of code."""
-_ENDINGS = ("test", "tests", "spec", "index", "init", "main")
 _RAW = re.compile(r"[^\W_]+")
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\dA-Za-z_]+")
 Key = TypeVar("Key", str, int)
@@ -118,90 +112,6 @@ class WordTable(Generic[Key]):
         return scores
 
 
-class Names:
-    """Tables of the names in a source, which follow its records. Not for two threads at once."""
-
-    def __init__(self) -> None:
-        self.by_path = WordTable[str]()
-        self.by_definition = WordTable[str]()
-        self.folders: defaultdict[str, set[str]] = defaultdict(set)
-        """Of each folder the files that lie in it."""
-        self._records: dict[str, FileRecord] = {}
-        self._tables: defaultdict[str, set[str]] = defaultdict(set)
-        """Files by the last part of a definition's name (`=total`), and by their own (`cart`)."""
-        self._code = self.unread = 0
-        """Files of code; those of them that are text only, since what reads them is missing."""
-
-    @property
-    def stuff(self) -> Literal["code", "notes"]:
-        """Return what the source is made of, as far as ranking goes."""
-        return "code" if self._code >= CODE_SHARE * max(1, len(self._records)) else "notes"
-
-    def put(self, path: str, record: FileRecord | None) -> None:
-        """Take a record in place of the one before; None: the file is gone."""
-        if before := self._records.pop(path, None):
-            self._enter(before, -1)
-        if record is not None:
-            self._records[path] = record
-            self._enter(record, 1)
-        self.by_path.put(path, _path_words(record) if record else None)
-        self.by_definition.put(path, " ".join(told_by(record)) if record else None)
-
-    def _enter(self, one: FileRecord, step: int) -> None:
-        self._code += step * (one.shape == "code")
-        self.unread += step * (INSTALL in one.fault)
-        name = one.path.rpartition("/")[2].lower()
-        keys = {name, _stem(name), *(f"={_last(each.name)}" for each in one.definitions)}
-        for held in (*map(self._tables.__getitem__, keys), self.folders[folder_of(one.path)]):
-            held.add(one.path) if step > 0 else held.discard(one.path)
-
-    def whole(self, path: str, words: Iterable[str]) -> float:
-        """Return how much of a file's own name a task says, 0 to 1, rare words counting more."""
-        own = {it: self.by_path.worth(it) for it in stems_of(_stem(path)) if it not in _ENDINGS}
-        return sum(own.get(one, 0.0) for one in words) / (sum(own.values()) or 1.0)
-
-    def named(self, paths: Sequence[str]) -> dict[str, float]:
-        """Return the files that a task names by path: 1, or less where a name fits several."""
-        found: dict[str, float] = {}
-        for wanted in paths:
-            name = wanted.strip("./").replace("\\", "/").lower()
-            fitting = self._tables.get(name.rpartition("/")[2], ())
-            ending = [one for one in fitting if f"/{one.lower()}".endswith(f"/{name}")]
-            # a longer name, as a traceback has it, ends in a file of the source
-            under = ending or [one for one in fitting if name.endswith(f"/{one.lower()}")]
-            found |= {path: max(found.get(path, 0.0), 1.0 / len(under)) for path in under}
-        return found
-
-    def at(self, path: str) -> Iterator[str]:
-        """Yield the files that a path names: by itself, or as the folder in which they lie."""
-        yield from self.named((path,))
-        name = path.strip("/")
-        for folder, inside in self.folders.items():
-            if f"{folder}/".startswith(f"{name}/"):
-                yield from inside
-
-    def near(self, missing: Sequence[str]) -> dict[str, float]:
-        """Return what lies where files that are not there would, 0 to 1: more in small folders."""
-        found: dict[str, float] = {}
-        for wanted in missing:
-            parts = wanted.strip("/").split("/")[:-1]
-            # a path may begin outside of the source
-            ends = ["/".join(parts[start:]) for start in range(len(parts))]
-            inside = next((held for one in ends if (held := self.folders.get(one))), set())
-            if len(inside) <= MOST_NEAR:
-                found |= dict.fromkeys(inside, 1.0 / (1.0 + math.log1p(len(inside)) / 2))
-        return found
-
-    def defined(self, identifiers: Sequence[str]) -> dict[str, float]:
-        """Return the files that define what a task names, 1 or less where several do."""
-        found: dict[str, float] = {}
-        for wanted in identifiers:
-            fitting = self._tables.get(f"={_last(wanted)}", set())
-            share = 1.0 / max(1, len(fitting)) ** 0.5
-            found |= {path: max(found.get(path, 0.0), share) for path in fitting}
-        return found
-
-
 def told_by(one: FileRecord) -> list[str]:
     """Return the texts of a file's definitions, headings, tags and abstract."""
     names = [f"{each.name} {each.summary}" for each in one.parts[:MOST_NAMES]]
@@ -213,15 +123,8 @@ def folder_of(path: str) -> str:
     return path.rpartition("/")[0]
 
 
-def _path_words(one: FileRecord) -> str:
+def path_words(one: FileRecord) -> str:
+    """Return what a file is called: by its path, its name and its title."""
+    stem = one.path.rpartition("/")[2]
     title = one.title if one.shape in ("note", "text") else ""
-    return f"{one.path.rpartition('.')[0] or one.path} {_stem(one.path)} {title}"
-
-
-def _last(name: str) -> str:
-    return name.rpartition(".")[2].rpartition(":")[2].rpartition("#")[2].strip("()").lower()
-
-
-def _stem(path: str) -> str:
-    name = path.rpartition("/")[2]
-    return name.rpartition(".")[0] or name
+    return f"{one.path.rpartition('.')[0] or one.path} {stem.rpartition('.')[0] or stem} {title}"

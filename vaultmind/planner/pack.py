@@ -11,28 +11,27 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Literal, NamedTuple
 
 from vaultmind import tokens
 from vaultmind.errors import VaultMindError
-from vaultmind.planner.candidates import LINKED, Asked, Candidate, Spot
+from vaultmind.planner.candidates import LINKED, Asked, Candidate, Form, Spot
 from vaultmind.planner.code import lead_of
 from vaultmind.planner.names import stems_of, told_by
 from vaultmind.planner.types import (
     BudgetReport,
+    CacheStatus,
     Detail,
     Dropped,
-    FileRecord,
     Layer,
     Piece,
+    Plan,
     PlannedContext,
     Understood,
 )
 from vaultmind.redact import blank_passages
 from vaultmind.types import Freshness, Reason
-from vaultmind.vault.files import FileStat
 from vaultmind.vault.oneline import one_line
 
 CONSIDERED = 12
@@ -67,14 +66,14 @@ MOST_DROPPED, REASONS, MOST_WORDS = 12, 3, 3
 NO_ROOM = "no room left in the token budget"
 TOO_LITTLE, TOO_FAR = "low utility per token", "ranked too low"
 CHANGED = "changed while it was being planned"
-GONE, EMPTY = "cannot be read any more", "it is empty"
+GONE = "it is empty, or cannot be read any more"
 _ALIKE = {
     "words_sum": "words", "coverage": "words", "rank": "words", "whole_name": "path",
     "scope": "path", "defined": "definitions", "causal": "f_affinity_score", "tested": "test",
     "f_test_proximity": "test",
 }  # fmt: skip
 """What says nearly the same as another: one of them is told, with the share of all."""
-_ANYHOW = ("f_structural_relevance", "f_recency_score", "beside")
+_LAST = {"beside": 1, "f_structural_relevance": 2, "f_recency_score": 2}
 """What lifts a file whatever stands in it, or whatever the task is: told last."""
 
 
@@ -99,86 +98,18 @@ SIZES: Mapping[Detail, Sizes] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A file as it was read for a plan."""
-
-    path: str
-    text: str
-    """Without private passages and keys; every offset and line as on disk."""
-    stat: FileStat
-    record: FileRecord | None
-    """What is known of it, if that is of these very bytes."""
-    indexed: bool
-    """Whether the index holds these very bytes: only then its offsets are right."""
-    outdated: bool
-    """Whether the index holds other bytes of it."""
-    guarded: bool
-    """Whether it is an agent's memory, of which only what a search let through may be shown."""
-
-
-class Form(NamedTuple):
-    """One way to show a file: its pieces, what they cost, how much of its worth they have."""
-
-    pieces: tuple[Piece, ...]
-    tokens: int
-    gain: float
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """A candidate with its place."""
-
-    candidate: Candidate
-    score: float
-    features: Mapping[str, float] = field(default_factory=dict)
-    reasons: tuple[Reason, ...] = ()
-
-    @property
-    def path(self) -> str:
-        """The file's path."""
-        return self.candidate.path
-
-
-@dataclass(frozen=True, slots=True)
-class Laid:
-    """A file whose forms can be packed, the shortest first."""
-
-    ranked: Ranked
-    page: Page
-    relevance: float
-    confidence: float
-    forms: tuple[Form, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Assembled:
-    """The parts of a plan that the packing decides."""
-
-    context: PlannedContext
-    report: BudgetReport
-    freshness: Literal["fresh", "stale", "dirty"]
-    trace: tuple[str, ...]
-    dropped: tuple[Dropped, ...]
-    outdated: tuple[str, ...]
-    """Files that the index or the structure did not hold as they stand on disk, or that changed
-    meanwhile: to be looked at again."""
-
-
-def running_last(ranked: Sequence[Ranked]) -> list[Ranked]:
+def running_last(found: Sequence[Candidate]) -> list[Candidate]:
     """Return candidates with of each agent one running summary, below what it is about.
 
     An active context and the sliding summaries beside it hold the same sentences: of them the best
     stays. Where there is nothing else, it stays as it is.
     """
-    own = {one.path: found[1] for one in ranked if (found := _RUNNING.search(f"/{one.path}"))}
-    most = max((one.score for one in ranked if one.path not in own), default=math.inf) - BEHIND
-    kept: dict[str, Ranked] = {}
-    for one in sorted(ranked, key=lambda it: (-it.score, it.path)):
-        if one.path in own:
-            kept.setdefault(f"/{own[one.path]}", replace(one, score=min(one.score, most)))
-        else:
-            kept[one.path] = one
+    own = {one.path: told[1] for one in found if (told := _RUNNING.search(f"/{one.path}"))}
+    most = max((one.score for one in found if one.path not in own), default=math.inf) - BEHIND
+    kept: dict[str, Candidate] = {}
+    for one in sorted(found, key=lambda it: (-it.score, it.path)):
+        kept.setdefault(f"/{own[one.path]}" if one.path in own else one.path, one)
+        one.score = min(one.score, most) if one.path in own else one.score
     return [*kept.values()]
 
 
@@ -186,11 +117,7 @@ def running_last(ranked: Sequence[Ranked]) -> list[Ranked]:
 
 
 def forms_of(
-    page: Page,
-    candidate: Candidate,
-    told: Mapping[str, float],
-    sizes: Sizes,
-    clean: Callable[[str], str],
+    one: Candidate, told: Mapping[str, float], sizes: Sizes, clean: Callable[[str], str]
 ) -> tuple[Form, ...]:
     """Return the forms of a file, the shortest first.
 
@@ -199,32 +126,32 @@ def forms_of(
     forms, found = list[Form](), list[Piece]()
 
     def piece(part: str, lines: tuple[int, int], text: str, layer: Layer) -> Piece:
-        made = Piece(page.path, part, *lines, clean(text), 0, layer, 0.0, 0.0)
+        made = Piece(one.path, part, *lines, clean(text), 0, layer, 0.0, 0.0)
         return replace(made, tokens=tokens.count(block(made)) + SEPARATOR_TOKENS)
 
     def add(pieces: Iterable[Piece], gain: float) -> None:
-        shown = tuple(sorted(pieces, key=lambda one: one.first_line))
-        forms.append(Form(shown, sum(one.tokens for one in shown), gain))
+        shown = tuple(sorted(pieces, key=lambda it: it.first_line))
+        forms.append(Form(shown, sum(it.tokens for it in shown), gain))
 
-    if page.guarded:  # the search let through what is not forgotten; the file may say more
-        spots = _apart(candidate.spots) if page.indexed else []
+    if one.is_guarded:  # the search let through what is not forgotten; the file may say more
+        spots = _apart(one.spots) if one.is_indexed else []
         for number, spot in enumerate(spots[: sizes.spots]):
-            between = _line_of(page.text, spot.start), _line_of(page.text, spot.end)
+            between = _line_of(one.text, spot.start), _line_of(one.text, spot.end)
             text = tokens.clip(spot.text, sizes.spot_tokens)
             found.append(piece(spot.part, between, text, "L3"))
             add(found, 1.0 - (1.0 - LINE_GAIN) / 2**number)
         return tuple(forms)
-    spots = places_of(page, candidate, told, sizes.spot_tokens * CHARS_A_TOKEN)
-    add([piece("outline", (1, 1), _abstract(page), "L0")], LINE_GAIN)
-    if lines := _outline(page, told, {one.part for one in spots}, sizes.outline_lines):
+    spots = places_of(one, told, sizes.spot_tokens * CHARS_A_TOKEN)
+    add([piece("outline", (1, 1), _abstract(one), "L0")], LINE_GAIN)
+    if lines := _outline(one, told, {spot.part for spot in spots}, sizes.outline_lines):
         text = "\n".join(f"{number}: {line}" for number, line in lines.items())
         add([piece("outline", (min(lines), max(lines)), text, "L1")], OUTLINE_GAIN)
     for number, spot in enumerate(spots[: sizes.spots], 1):
-        text, first = _whole_lines(page.text, spot, sizes.spot_tokens)
+        text, first = _whole_lines(one.text, spot, sizes.spot_tokens)
         found.append(piece(spot.part, (first, first + text.count("\n")), text, "L3"))
         add(found, 1.0 - (1.0 - SPOT_GAIN) * (2 / 3) ** number)
-    if len(page.text) <= sizes.whole_tokens * 2 * CHARS_A_TOKEN:
-        whole = piece("", (1, page.text.count("\n") + 1), page.text.rstrip(), "L3")
+    if len(one.text) <= sizes.whole_tokens * 2 * CHARS_A_TOKEN:
+        whole = piece("", (1, one.text.count("\n") + 1), one.text.rstrip(), "L3")
         if whole.tokens <= sizes.whole_tokens:
             add([whole], WHOLE_GAIN)
     return tuple(forms)
@@ -234,18 +161,16 @@ def _line_of(text: str, offset: int) -> int:
     return text.count("\n", 0, offset) + 1
 
 
-def places_of(
-    page: Page, candidate: Candidate, told: Mapping[str, float], most_chars: int
-) -> list[Spot]:
+def places_of(one: Candidate, told: Mapping[str, float], most_chars: int) -> list[Spot]:
     """Return the places of a file, the best first, none over another.
 
     What earlier work changed goes first. In code, a definition whose name shares a word with the
     task goes before lines that belong to none: imports, the head of a file. One within a place of
     more than `most_chars`, which is cut, is a place of its own.
     """
-    parts = _parts(page, told)
-    spots = [*candidate.spots] if page.indexed else []
-    telling = sorted((one for one in parts if one.score), key=lambda one: (-one.score, one.start))
+    parts = _parts(one, told)
+    spots = [*one.spots] if one.is_indexed else []
+    telling = sorted((it for it in parts if it.score), key=lambda it: (-it.score, it.start))
 
     def holds(spot: Spot, part: Spot) -> bool:
         return part.part == spot.part or spot.start <= part.start < spot.end
@@ -264,13 +189,13 @@ def places_of(
         if it.score >= LEAST_SHARE * telling[0].score and not any(shows(s, it) for s in spots)
     ]
     found += alone[:MOST_DEFINED]
-    named = [one for one in found if one.part or any(holds(one, part) for part in telling)]
+    named = [it for it in found if it.part or any(holds(it, part) for part in telling)]
     changed = [
-        replace(one, score=math.inf)
-        for one in parts
-        if any(one.part == f"#{name}" or one.part.endswith(f".{name}") for name in candidate.parts)
+        replace(it, score=math.inf)
+        for it in parts
+        if any(it.part == f"#{name}" or it.part.endswith(f".{name}") for name in one.parts)
     ]
-    return _apart([*changed, *((named if telling else []) or found)], page.text)
+    return _apart([*changed, *((named if telling else []) or found)], one.text)
 
 
 def _apart(spots: Iterable[Spot], text: str = "") -> list[Spot]:
@@ -283,15 +208,15 @@ def _apart(spots: Iterable[Spot], text: str = "") -> list[Spot]:
     return kept
 
 
-def _parts(page: Page, told: Mapping[str, float]) -> list[Spot]:
+def _parts(file: Candidate, told: Mapping[str, float]) -> list[Spot]:
     """Return what a file is made of: its definitions, or its sections.
 
     The score of a definition says how much of the task its name and its doc line tell.
     """
-    lines, total = page.text.split("\n"), math.fsum(told.values()) or 1.0
+    lines, total = file.text.split("\n"), math.fsum(told.values()) or 1.0
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     found = []
-    for one in page.record.parts if page.record else ():
+    for one in file.record.parts if file.record else ():
         if one.last_line <= len(lines):
             outer, _, name = ("", "", "") if one.level else one.name.rpartition(".")
             counted: dict[str, float] = {}
@@ -319,14 +244,14 @@ def block(piece: Piece) -> str:
     return f"{path}:{piece.first_line}-{piece.last_line}{part}\n{piece.text}"
 
 
-def _abstract(page: Page) -> str:
+def _abstract(file: Candidate) -> str:
     """Return what a file is about, or else what it defines; nothing that its name says already."""
-    record = page.record
+    record = file.record
     if record is None:
         return ""
     names = [one.name for one in record.definitions if one.public and "." not in one.name]
     about = (record.abstract, record.title, ", ".join(names[:MOST_NAMED]))
-    told = next((one for one in about if one.strip() and not _is_name(one, page.path)), "")
+    told = next((one for one in about if one.strip() and not _is_name(one, file.path)), "")
     return tokens.clip(" ".join(told.split()), ABSTRACT_TOKENS)
 
 
@@ -338,11 +263,11 @@ def _is_name(text: str, path: str) -> bool:
 
 
 def _outline(
-    page: Page, told: Mapping[str, float], first: Iterable[str], most: int
+    file: Candidate, told: Mapping[str, float], first: Iterable[str], most: int
 ) -> dict[int, str]:
     """Return the lines, by number, of the definitions or headings that say most about the task."""
-    lines, named = page.text.splitlines(), list[tuple[str, int]]()
-    for one in page.record.parts if page.record else ():
+    lines, named = file.text.splitlines(), list[tuple[str, int]]()
+    for one in file.record.parts if file.record else ():
         line = one.line
         while line < len(lines) and lines[line - 1].lstrip().startswith("@"):
             line += 1  # below its decorators
@@ -351,8 +276,8 @@ def _outline(
         key=lambda it: (f"#{it[0]}" not in first, -sum(w in it[0].lower() for w in told), it[1])
     )
     kept = {line: name for name, line in named[:most] if line <= len(lines)}
-    title = page.record.title.casefold() if page.record else ""
-    if all(_is_name(name, page.path) or name.casefold() == title for name in kept.values()):
+    title = file.record.title.casefold() if file.record else ""
+    if all(_is_name(name, file.path) or name.casefold() == title for name in kept.values()):
         return {}
     return {line: lines[line - 1].strip()[:LINE_CHARS] for line in sorted(kept)}
 
@@ -371,7 +296,7 @@ def _whole_lines(text: str, spot: Spot, most_tokens: int) -> tuple[str, int]:
 # --- choosing -----------------------------------------------------------------------------
 
 
-def pack(laid: Sequence[Laid], budget: int, price: float) -> tuple[list[int], float]:
+def pack(laid: Sequence[Candidate], budget: int, price: float) -> tuple[list[int], float]:
     """Return which form of each file, -1 for none, fits into a budget; and how well that is.
 
     That is the worth of what was chosen, as a share of that of all files without a budget.
@@ -407,74 +332,101 @@ def pack(laid: Sequence[Laid], budget: int, price: float) -> tuple[list[int], fl
     return chosen, min(1.0, value / most) if most > 0 else 0.0
 
 
-def lay(asked: Asked, ranked: Sequence[Ranked]) -> tuple[list[Laid], list[tuple[str, str]]]:
+def lay(asked: Asked, ranked: Sequence[Candidate]) -> tuple[list[Candidate], list[tuple[str, str]]]:
     """Read the best of the ranked files and make their forms; tell why others are left out."""
     best = max((one.score for one in ranked), default=0.0)
-    laid, gone = list[Laid](), list[tuple[str, str]]()
-    near = [one for one in ranked if math.exp((one.score - best) / SOFTNESS) >= LEAST]
-    far = [(one.path, TOO_FAR) for one in near[CONSIDERED:]]
-    far += [(one.path, TOO_LITTLE) for one in ranked if one not in near]
-    shas, told = dict[str, str](), telling(asked)
+    for one in ranked:
+        one.relevance = math.exp((one.score - best) / SOFTNESS)
+    near = [one for one in ranked if one.relevance >= LEAST]
+    laid, gone = list[Candidate](), list[tuple[str, str]]()
+    gone += [(one.path, TOO_FAR) for one in near[CONSIDERED:]]
+    gone += [(one.path, TOO_LITTLE) for one in ranked if one.relevance < LEAST]
+    shas, told, sizes = dict[str, str](), telling(asked), SIZES[asked.request.detail]
     with suppress(VaultMindError):
         rows = asked.source.index.rows([one.path for one in near[:CONSIDERED]])
         shas = {row.path: row.sha for row in rows}
+    large = replace(sizes, whole_tokens=max(sizes.whole_tokens, asked.request.token_budget // 2))
     for one in near[:CONSIDERED]:
-        page = read_page(asked, one.path, shas.get(one.path, ""))
-        if page is None or not page.text.strip():
-            gone.append((one.path, EMPTY if page else GONE))
+        if not read(asked, one, shas.get(one.path, "")):
+            gone.insert(0, (one.path, GONE))
             continue
-        relevance = math.exp((one.score - best) / SOFTNESS)
-        signs = {reason.family for reason in one.reasons}
-        sizes = SIZES[asked.request.detail]
-        if relevance >= WORTH_READING:
-            half = asked.request.token_budget // 2
-            sizes = replace(sizes, whole_tokens=max(sizes.whole_tokens, half))
-        clean = asked.source.index.outlet.clean
-        forms = forms_of(page, one.candidate, told, sizes, clean)
-        laid.append(Laid(one, page, relevance, min(1.0, CONFIDENCE + SURER * len(signs)), forms))
-    return laid, gone + far
+        one.confidence = min(1.0, CONFIDENCE + SURER * len({it.family for it in one.reasons}))
+        size = large if one.relevance >= WORTH_READING else sizes
+        one.forms = forms_of(one, told, size, asked.source.index.outlet.clean)
+        laid.append(one)
+    return laid, gone
 
 
-def decide(asked: Asked, laid: Sequence[Laid], dropped: Sequence[tuple[str, str]]) -> Assembled:
-    """Return the forms that fit, checked against the disk, and why the others are left out."""
+def read(asked: Asked, one: Candidate, indexed_sha: str) -> bool:
+    """Read a file anew; tell whether there is anything in it."""
+    source = asked.source
+    try:
+        file = source.reader.read(one.path)
+    except VaultMindError:
+        return False
+    record = source.structure.record(one.path)
+    one.text, one.stat = blank_passages(file.text), file.stat
+    one.record = record if record is not None and record.sha == file.sha else None
+    one.is_indexed, one.is_outdated = indexed_sha == file.sha, indexed_sha not in ("", file.sha)
+    one.is_guarded = bool(source.index.outlet.paths.agent_of(one.path))
+    return bool(one.text.strip())
+
+
+def state_of(asked: Asked, one: Candidate) -> Freshness:
+    """Return how a file that was read stands to the disk: FRESH where it is as it was."""
+    try:
+        return "FRESH" if asked.source.reader.stat(one.path) == one.stat else "STALE"
+    except VaultMindError:
+        return "DIRTY"
+
+
+def decide(
+    asked: Asked,
+    laid: Sequence[Candidate],
+    dropped: Sequence[tuple[str, str]],
+    status: CacheStatus = "hit",
+) -> Plan:
+    """Return the forms that fit, checked against the disk, and why the others are left out.
+
+    Files that changed meanwhile are marked as outdated.
+    """
     budget, told = asked.request.token_budget, telling(asked)
     chosen, efficiency = pack(laid, budget, SIZES[asked.request.detail].price)
-    pieces, changed, left = list[Piece](), list[str](), list[tuple[str, str]]()
+    pieces, left = list[Piece](), list[tuple[str, str]]()
     for one, number in zip(laid, chosen, strict=True):
-        state = state_of(asked, one.page)
-        if number < 0:
-            left.append((one.page.path, NO_ROOM if one.forms else TOO_LITTLE))
-        elif state != "FRESH":
-            changed.append(one.page.path)
+        state = state_of(asked, one)
+        one.is_outdated |= number >= 0 and state != "FRESH"
         if number < 0 or (state != "FRESH" and asked.request.strict):
+            left.append((one.path, CHANGED if number >= 0 else NO_ROOM))
             continue
         reasons = named_reasons(one, asked.said, told)
         pieces += [
             replace(
                 piece, relevance=one.relevance, confidence=one.confidence, freshness=state,
-                causal=one.ranked.candidate.causal, reasons=reasons,
+                causal=one.causal, reasons=reasons,
             )
             for piece in one.forms[number].pieces
         ]  # fmt: skip
-    files = dict.fromkeys(piece.path for piece in pieces)
     while pieces and tokens.count(rendered(pieces)) > budget:
-        pieces.pop()
+        left.insert(0, (pieces.pop().path, NO_ROOM))
     shown, text = {piece.path: piece for piece in pieces}, rendered(pieces)
-    left = [(path, NO_ROOM) for path in files if path not in shown] + left
-    left = [*((path, CHANGED) for path in changed), *left, *dropped]
+    left = [(path, why) for path, why in (*left, *dropped) if path not in shown]
     states = {piece.freshness for piece in pieces}
-    layers = tuple(sorted({piece.layer for piece in pieces}))
-    trace = [
-        file_words(path, shown[path].reasons, {it.layer: None for it in pieces if it.path == path})
-        for path in shown
-    ]
-    return Assembled(
-        PlannedContext(layers, tuple(shown), text, tuple(pieces)),
-        BudgetReport(budget, tokens.count(text), round(efficiency if pieces else 0.0, 4)),
+    trace = [_taken_for(asked.understood)]
+    for path, piece in shown.items():
+        layers = "+".join(dict.fromkeys(it.layer for it in pieces if it.path == path))
+        why = ", ".join(map(str, piece.reasons)) or "the best that is left"
+        trace.append(f"{path if path.isprintable() else one_line(path)} ({layers}): {why}")
+    return Plan(
+        status,
         "dirty" if "DIRTY" in states else "stale" if "STALE" in states else "fresh",
-        (intent_words(asked.understood), *trace),
+        asked.understood,
+        BudgetReport(budget, tokens.count(text), round(efficiency if pieces else 0.0, 4)),
+        PlannedContext(
+            tuple(sorted({piece.layer for piece in pieces})), tuple(shown), text, tuple(pieces)
+        ),
+        tuple(trace),
         tuple(Dropped(path, why) for path, why in left[:MOST_DROPPED]),
-        tuple(dict.fromkeys((*(it.page.path for it in laid if it.page.outdated), *changed))),
     )
 
 
@@ -485,72 +437,36 @@ def look_again(asked: Asked, paths: Sequence[str]) -> None:
     asked.source.structure.settle(SETTLE_SECONDS)
 
 
-def read_page(asked: Asked, path: str, indexed_sha: str) -> Page | None:
-    """Read a file anew; None where it is gone or cannot be read."""
-    source = asked.source
-    try:
-        file = source.reader.read(path)
-    except VaultMindError:
-        return None
-    record = source.structure.record(path)
-    return Page(
-        path,
-        blank_passages(file.text),
-        file.stat,
-        record if record is not None and record.sha == file.sha else None,
-        indexed_sha == file.sha,
-        indexed_sha not in ("", file.sha),
-        bool(source.index.outlet.paths.agent_of(path)),
-    )
-
-
-def state_of(asked: Asked, page: Page) -> Freshness:
-    """Return how a page stands to the disk: FRESH where the file is as it was read."""
-    try:
-        return "FRESH" if asked.source.reader.stat(page.path) == page.stat else "STALE"
-    except VaultMindError:
-        return "DIRTY"
-
-
 def telling(asked: Asked) -> dict[str, float]:
     """Return how much each word of the task tells in a name of the source; rare ones most."""
-    wording = asked.source.structure.names.by_definition
-    worth = {word: wording.worth(word) for word in stems_of(asked.said)}
-    return {word: value for word, value in worth.items() if value > 0}
+    wording = asked.source.structure.by_definition
+    return {word: worth for word in stems_of(asked.said) if (worth := wording.worth(word)) > 0}
 
 
 # --- why ----------------------------------------------------------------------------------
 
 
-def intent_words(understood: Understood) -> str:
-    """Return what the task was taken for."""
+def _taken_for(understood: Understood) -> str:
     why = f": {'; '.join(understood.reasons[:REASONS])}" if understood.reasons else ""
     sure = f"{understood.confidence:.0%} sure"
     return f"Taken for {understood.predicted} ({sure}, {understood.risk} risk){why}."
 
 
-def file_words(path: str, reasons: Sequence[Reason], layers: Iterable[Layer]) -> str:
-    """Return why a file was chosen, and which layers tell of it."""
-    why = ", ".join(map(str, reasons)) or "the best that is left"
-    name = path if path.isprintable() else one_line(path)
-    return f"{name} ({'+'.join(layers)}): {why}"
-
-
-def named_reasons(one: Laid, task: str, told: Mapping[str, float]) -> tuple[Reason, ...]:
+def named_reasons(one: Candidate, task: str, told: Mapping[str, float]) -> tuple[Reason, ...]:
     """Return up to three reasons for a file, each about something else, with what it is about.
 
     `told` says how much each word of the task tells.
     """
     joined: dict[str, Reason] = {}
-    for each in one.ranked.reasons:
+    for each in one.reasons:
         family = _ALIKE.get(each.family, each.family)
         first = joined.get(family, replace(each, share=0.0, family=family))
         joined[family] = replace(first, share=first.share + each.share)
     joined.pop("f_token_cost", None)
-    record = None if one.page.guarded else one.page.record
+    record = None if one.is_guarded else one.record
     texts: dict[str, Sequence[str]] = {
         "words": [piece.text for piece in one.forms[-1].pieces] if one.forms else (),
-        "path": [one.page.path],
+        "path": [one.path],
         "definitions": told_by(record) if record else (),
     }
     written = stems_of(task)
@@ -558,12 +474,12 @@ def named_reasons(one: Laid, task: str, told: Mapping[str, float]) -> tuple[Reas
     def named(reason: Reason) -> Reason:
         verb = f"{LINKED.get(reason.family, reason.family)} "
         verbs = ("changed in ", "read in ") if reason.family == "f_affinity_score" else (verb,)
-        because = [it for it in one.ranked.candidate.because if it.startswith(verbs)]
+        because = [it for it in one.because if it.startswith(verbs)]
         held = {stem for text in texts.get(reason.family, ()) for stem in stems_of(text)}
         best = sorted(held & written.keys(), key=lambda stem: (-told.get(stem, 0.0), stem))
         words = " ".join([*dict.fromkeys(written[stem] for stem in best)][:MOST_WORDS])
         about = "words of the task" if reason.family == "words" else reason.words
         return replace(reason, words=[*because, f"{about}: {words}" if words else about][0])
 
-    ordered = sorted(joined.values(), key=lambda each: each.family in _ANYHOW)
+    ordered = sorted(joined.values(), key=lambda each: _LAST.get(each.family, 0))
     return tuple(map(named, ordered[:REASONS]))

@@ -15,7 +15,7 @@ from vaultmind.errors import BadArgument, install_hint
 from vaultmind.planner.candidates import Asked, Candidate, measured, missing_of
 from vaultmind.planner.earlier import SLACK, Earlier, Recalled, told_within
 from vaultmind.planner.episodes import is_ready, offer_of
-from vaultmind.planner.pack import CONSIDERED, Ranked, decide, lay, look_again, running_last
+from vaultmind.planner.pack import CONSIDERED, decide, lay, look_again, running_last
 from vaultmind.planner.rerank import DEPTHS, Reranked, Reranker, blended, seconds_left
 from vaultmind.planner.scorer import Stuff, Weights, built_in
 from vaultmind.planner.task import understand
@@ -118,40 +118,40 @@ class Planner:
         recalled = earlier.recall(understood, source, caller) if earlier else Recalled()
         works, told = told_within(recalled.works, request.token_budget)
         taken = tokens.count(f"{told}\n\n") + SLACK if told else 0
-        within = replace(request, token_budget=request.token_budget - taken)
-        asked = Asked(within, understood, source, caller, self._clock(), recalled.found)
+        whole_budget = request.token_budget
+        request = replace(request, token_budget=whole_budget - taken)
+        asked = Asked(request, understood, source, caller, self._clock(), recalled.found)
         ranked = self._ranked(asked)
-        if understood.predicted == "unknown" and is_little(one.candidate for one in ranked):
+        if understood.predicted == "unknown" and is_little(ranked):
             sure = min(understood.confidence, UNSURE)  # neither kind nor source tells
             asked = replace(asked, understood=replace(understood, confidence=sure))
         ranked, voice = self._reranked(asked, ranked, started)
-        done = decide(asked, *lay(asked, ranked))
-        if done.outdated:  # once more, where that was not as it stands on disk
-            look_again(asked, done.outdated)
+        laid, dropped = lay(asked, ranked)
+        plan = decide(asked, laid, dropped, status)
+        if outdated := [one.path for one in laid if one.is_outdated]:  # not as it stands on disk
+            look_again(asked, outdated)
             scores = {one.path: one.score for one in ranked} if voice.scores else {}
-            again = self._ranked(asked)
-            ranked = _in_order(replace(it, score=scores.get(it.path, it.score)) for it in again)
-            done = decide(asked, *lay(asked, ranked))
-        text = "\n\n".join(one for one in (told, done.context.text) if one)
-        used = tokens.count(text) if told else done.report.estimated_used
-        weights = self._weights(source.structure.names.stuff).name
+            ranked = self._ranked(asked)
+            for one in ranked:
+                one.score = scores.get(one.path, one.score)
+            laid, dropped = lay(asked, _in_order(ranked))
+            plan = decide(asked, laid, dropped, status)
+        text, report = plan.context.text, replace(plan.budget_report, token_budget=whole_budget)
+        if told:
+            text = "\n\n".join(one for one in (told, text) if one)
+            report = replace(report, estimated_used=tokens.count(text))
+        weights = self._weights(source.structure.graph.stuff).name
         took_ms = (time.perf_counter() - started) * 1000
-        offer = offer_of(asked, ranked, done, weights=weights, cache=status)
-        offer = replace(offer, tokens=used, took_ms=took_ms, rerank=voice.outcome)
+        offer = offer_of(asked, ranked, plan, weights=weights)
+        offer = replace(offer, tokens=report.estimated_used, took_ms=took_ms, rerank=voice.outcome)
         self._plans += 1
         self._last.append(replace(offer, files={}))
-        notes = notes_of(asked, status, [one.candidate for one in ranked])
-        return Plan(
-            cache_status=status,
-            freshness=done.freshness,
-            intent=asked.understood,
-            budget_report=replace(
-                done.report, token_budget=request.token_budget, estimated_used=used
-            ),
-            context=replace(done.context, text=text),
-            decision_trace=done.trace,
-            dropped_candidates=done.dropped,
-            notes=(*notes, *([voice.note] if voice.note else [])),
+        notes = (*notes_of(asked, status, ranked), voice.note)
+        return replace(
+            plan,
+            budget_report=report,
+            context=replace(plan.context, text=text),
+            notes=tuple(filter(None, notes)),
             took_ms=took_ms,
             rerank=voice.outcome,
             model=voice.model,
@@ -159,19 +159,20 @@ class Planner:
             offer=offer if was_ready else None,
         )
 
-    def _ranked(self, asked: Asked) -> list[Ranked]:
+    def _ranked(self, asked: Asked) -> list[Candidate]:
         """Return all candidates, best first, the best with their reasons."""
-        weights = self._weights(asked.source.structure.names.stuff)
-        found = [Ranked(one, weights.score(told), told) for one, told in measured(asked)]
+        weights, found = self._weights(asked.source.structure.graph.stuff), measured(asked)
+        for one in found:
+            one.score = weights.score(one.signals)
         ranked = _in_order(running_last(found) if asked.source.kind == "vault" else found)
-        among = [one.features for one in ranked[:CONSIDERED]]
-        most = DEPTHS["full"]  # a model's voice moves none that is further back
-        best = (replace(it, reasons=weights.reasons(it.features, among)) for it in ranked[:most])
-        return [*best, *ranked[most:]]
+        among = [one.signals for one in ranked[:CONSIDERED]]
+        for one in ranked[: DEPTHS["full"]]:  # a model's voice moves none that is further back
+            one.reasons = weights.reasons(one.signals, among)
+        return ranked
 
     def _reranked(
-        self, asked: Asked, ranked: list[Ranked], started: float
-    ) -> tuple[list[Ranked], Reranked]:
+        self, asked: Asked, ranked: list[Candidate], started: float
+    ) -> tuple[list[Candidate], Reranked]:
         """Return the candidates after a model had its voice, and what is to be said of that."""
         request, source, shown = asked.request, asked.source, list[str]()
         for one in ranked[: DEPTHS[request.ml_mode]]:
@@ -182,14 +183,14 @@ class Planner:
         told = self._reranker.rerank(request, shown, left, asked.understood.language)
         if told.scores:
             scores = blended([one.score for one in ranked], told.scores, request.token_budget)
-            pairs = zip(ranked, scores, strict=True)
-            ranked = _in_order(replace(one, score=score) for one, score in pairs)
-        return ranked, told
+            for one, score in zip(ranked, scores, strict=True):
+                one.score = score
+        return _in_order(ranked), told
 
 
-def _in_order(ranked: Iterable[Ranked]) -> list[Ranked]:
+def _in_order(found: Iterable[Candidate]) -> list[Candidate]:
     """Return candidates, best first; ties by causal confidence, then by path."""
-    return sorted(ranked, key=lambda it: (-it.score, -it.candidate.causal, it.path))
+    return sorted(found, key=lambda it: (-it.score, -it.causal, it.path))
 
 
 # --- what a plan lacks --------------------------------------------------------------------
@@ -207,7 +208,7 @@ def notes_of(asked: Asked, status: CacheStatus, found: Sequence[Candidate]) -> I
         yield f"{progress.done} of {progress.total} files are read for how they hang together."
     elif is_partial:
         yield READING
-    if count := structure.names.unread:
+    if count := structure.graph.unread:
         yield (
             f"{counted(count, 'file')} of code as text only, without definitions and imports: "
             f"{install_hint('code')}, then `vaultmind daemon stop`."

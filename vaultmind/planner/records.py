@@ -153,7 +153,7 @@ def _abstract(note: Note, text: str) -> str:
 
 def _properties(note: Note) -> Iterator[tuple[str, str]]:
     """Yield what a note says of itself; inline fields as well. A secret is known by its name."""
-    told = [*note.properties.items(), *((one.key, one.value) for one in note.fields)]
+    told = [*note.properties.items(), *note.fields]
     for name, value in told[:MOST_PROPERTIES]:
         shown = _value(value)
         if name.lower() not in _HIDDEN and shown:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from vaultmind import redact, tokens
@@ -18,8 +18,6 @@ from vaultmind.types import Prompt, Turn
 LATE_SECONDS = 20.0
 """An answer that comes too late may take so long in all: a model that is being loaded takes time,
 and were it ended for that it would never be loaded."""
-KEPT = 64
-"""Answers that are remembered."""
 DEPTHS: dict[Mode, int] = {"off": 0, "fast": 8, "full": 24}
 """How many of the best candidates a model is shown."""
 WORD_TOKENS, TASK_TOKENS = 40, 300
@@ -64,9 +62,9 @@ class Reranker:
     """
 
     def __init__(self, minion: Minion | None) -> None:
-        self._minion, self._lock = minion, threading.Lock()
-        self._asked, self._work = "", threading.Thread()
-        self._answers: dict[str, Answer] = {}
+        self._minion, self._lock, self._work = minion, threading.Lock(), threading.Thread()
+        self._asked: str = ""
+        self._answer: Answer = (), ""
 
     def rerank(
         self, request: PlanRequest, shown: Sequence[str], seconds: float, language: str = ""
@@ -91,40 +89,32 @@ class Reranker:
         self._minion = None
 
     def _ask(self, prompt: Prompt, seconds: float) -> Answer:
-        key, minion = prompt.turns[0].text, self._minion
+        asked, minion = prompt.turns[0].text, self._minion
         if minion is None or not minion.chain("rerank"):
             return (), "No model is configured to rank (minion.rerank, minion.model)."
         if seconds < LEAST_SECONDS:
             return (), "No time was left for the model (latency_budget_ms)."
         with self._lock:
-            if not self._work.is_alive() and not self._answers.get(key, ((), ""))[0]:
-                self._answers.pop(key, None)
-                self._asked, late = key, max(seconds, LATE_SECONDS)
-                limited = Prompt(prompt.turns, prompt.schema, prompt.max_tokens, late)
-                work = (minion, key, limited)
-                self._work = threading.Thread(target=self._run, args=work, daemon=True)
-                self._work.start()
-            work_on = self._work
-        if key not in self._answers:
-            if self._asked != key:
+            if self._work.is_alive() and self._asked != asked:
                 return (), "The model is still at work for an earlier plan."
-            work_on.join(seconds)
+            if not self._work.is_alive() and not (self._asked == asked and self._answer[0]):
+                late = replace(prompt, seconds=max(seconds, LATE_SECONDS))
+                self._asked, self._answer = asked, ((), "The model failed.")
+                self._work = threading.Thread(target=self._run, args=(minion, late), daemon=True)
+                self._work.start()
+            work = self._work
+        work.join(seconds)
         late_words = f"The model gave no answer within {seconds * 1000:,.0f} ms"
-        return self._answers.get(key, ((), f"{late_words} (latency_budget_ms)."))
+        return ((), f"{late_words} (latency_budget_ms).") if work.is_alive() else self._answer
 
-    def _run(self, minion: Minion, key: str, prompt: Prompt) -> None:
-        answer: Answer = (), "The model failed."
+    def _run(self, minion: Minion, prompt: Prompt) -> None:
         try:
             done = minion.run("rerank", lambda model: ask_json(model, prompt)["scores"])
-            answer = (), " ".join(done.failures) or "No model could be asked."
+            self._answer = (), " ".join(done.failures) or "No model could be asked."
             if done.value is not None:
-                answer = tuple(map(int, done.value)), done.by
+                self._answer = tuple(map(int, done.value)), done.by
         except Exception:  # a thread of its own: whoever waits is told, the log says what it was
             log.exception("a model could not be asked")
-        with self._lock:
-            self._answers[key] = answer
-            while len(self._answers) > KEPT:
-                del self._answers[next(iter(self._answers))]
 
 
 def seconds_left(request: PlanRequest, spent_ms: float) -> float:

@@ -7,6 +7,7 @@ import logging
 import os
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -126,17 +127,16 @@ class Sources:
 
         Raises NotFound naming those there are; never links by itself.
         """
-        wanted, root = name_or_root.strip(), self._config.vault
-        if wanted.casefold() in ("", VAULT, root.name.casefold()):
+        wanted, own = name_or_root.strip(), self._config.vault.name
+        if wanted.casefold() in ("", VAULT, own.casefold()):
             return self.vault
-        links = self.links()
-        if link := next((link for link in links if link.name == wanted.casefold()), None):
-            return self._opened(link)
-        if wanted.startswith(("~", "/")) or Path(wanted).is_absolute():
-            held = self.holding(Path(wanted).expanduser())
-            if held is not None:
-                return held
-        known = ", ".join([root.name or VAULT, *(link.name for link in links)])
+        links = {link.name: link for link in self.links()}
+        if wanted.casefold() in links:
+            return self._opened(links[wanted.casefold()])
+        path = Path(wanted).expanduser()
+        if path.is_absolute() and (held := self.holding(path)) is not None:
+            return held
+        known = ", ".join([own or VAULT, *links])
         raise NotFound(
             f"There is no source {name_or_root[:200]!r}; there are: {known}.",
             hint="The person links a folder with: vaultmind link FOLDER",
@@ -169,22 +169,18 @@ class Sources:
 
     def states(self) -> tuple[SourceState, ...]:
         """Return how each source is, the vault first. Opens none."""
-        root = self._config.vault
-        name, state = root.name or VAULT, self._index.state()
-        vault = SourceState(name, str(root), "vault", root.is_dir(), state)
+        root, state = self._config.vault, self._index.state()
+        states = [SourceState(root.name or VAULT, str(root), "vault", root.is_dir(), state)]
         try:
-            return (vault, *map(self._state, self.links()))
+            links = self.links()
         except ConfigError as error:
-            return (vault, SourceState("?", "", "linked", there=False, note=str(error)))
-
-    def _state(self, link: Link) -> SourceState:
-        held, note = self._linked.get(link.name), ""
-        if not link.root.is_dir():
-            note = f"The folder {link.root} is not there: its index is kept."
-        elif link.root.resolve() != link.root:
-            note = f"{link.root} is a symbolic link now: its index is kept."
-        state = held.index.state() if held is not None else None
-        return SourceState(link.name, str(link.root), "linked", not note, state, note)
+            return (*states, SourceState("?", "", "linked", there=False, note=str(error)))
+        for link in links:
+            held, is_there = self._linked.get(link.name), _is_same_folder(link.root)
+            note = "" if is_there else f"The folder {link.root} is not there: its index is kept."
+            index = held.index.state() if held is not None else None
+            states.append(SourceState(link.name, str(link.root), "linked", is_there, index, note))
+        return tuple(states)
 
     # --- linking -------------------------------------------------------------------------
 
@@ -201,9 +197,8 @@ class Sources:
         with self._lock:
             links = self.links()
             chosen = link_name(name) if name else name_for(root)
-            if any(link.name == chosen and link.root != root for link in links) or chosen in (
-                VAULT, config.vault.name.casefold(),
-            ):  # fmt: skip
+            taken = {link.name for link in links if link.root != root}
+            if chosen in taken | {VAULT, config.vault.name.casefold()}:
                 said = f"The name {chosen!r} is taken; give another with --as."
                 raise BadArgument("name", chosen, "a name that is not taken", said=said)
             if same := next((link for link in links if link.root == root), None):
@@ -220,17 +215,15 @@ class Sources:
         Raises NotFound naming what is linked.
         """
         with self._lock:
-            links = self.links()
-            wanted = name.strip()
-            found = next((one for one in links if wanted in (one.name, str(one.root))), None)
-            if found is None:
-                known = ", ".join(link.name for link in links) or "nothing"
-                raise NotFound(f"There is no linked folder {name[:200]!r}; linked: {known}.")
-            kept = tuple(link for link in links if link != found)
-            write_links(self._links_file, self._config.vault, kept)
-            self._close_one(found.name)
-            shutil.rmtree(self._folder(found), ignore_errors=True)
-            return found
+            links, wanted = self.links(), name.strip()
+            for found in (one for one in links if wanted in (one.name, str(one.root))):
+                self._close_one(found.name)
+                shutil.rmtree(self._folder(found), ignore_errors=True)
+                kept = tuple(link for link in links if link != found)
+                write_links(self._links_file, self._config.vault, kept)
+                return found
+        known = ", ".join(link.name for link in links) or "nothing"
+        raise NotFound(f"There is no linked folder {name[:200]!r}; linked: {known}.")
 
     # --- life ----------------------------------------------------------------------------
 
@@ -255,20 +248,13 @@ class Sources:
         """Open what is linked, after the vault; then keep what is known of the files in step."""
         with suppress(OSError, AttributeError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
-        try:
-            waited = 0.0
-            while waited < _FIRST_SECONDS and not self._closing.wait(_LOOK_SECONDS):
-                state = self._index.state()
-                if state.phase == "failed" or (state.phase == "ready" and not state.loading):
-                    break
-                waited += _LOOK_SECONDS
-            self._sweep()
-            while not self._closing.is_set():
+        until = time.monotonic() + _FIRST_SECONDS
+        while not self._closing.wait(_LOOK_SECONDS):
+            state = self._index.state()
+            is_busy = state.phase != "failed" and (state.phase != "ready" or state.loading)
+            if not is_busy or time.monotonic() > until:
                 for source in self.all():
                     self._follow(source)
-                self._closing.wait(_LOOK_SECONDS)
-        except Exception:  # the thread's last word; whoever asks settles in the foreground
-            log.exception("the linked folders are not followed")
 
     def _follow(self, source: Source) -> None:
         try:
@@ -312,14 +298,10 @@ class Sources:
         digest = hashlib.sha256(os.fsencode(link.root)).hexdigest()[:8]
         return self._config.state_dir / FOLDER / f"{link.name}-{digest}"
 
-    def _sweep(self) -> None:
-        """Remove the state folders of what was unlinked when the machine went down."""
-        folder = self._config.state_dir / FOLDER
-        with suppress(ConfigError):  # nothing is thrown away for a file that cannot be read
-            known = {self._folder(link).name for link in self.links()}
-            for one in folder.iterdir() if folder.is_dir() else ():
-                if one.name not in known:
-                    shutil.rmtree(one, ignore_errors=True)
+
+def _is_same_folder(root: Path) -> bool:
+    """Tell whether a linked folder is there, and no link to another."""
+    return root.is_dir() and root.resolve() == root
 
 
 # --- what may be linked -------------------------------------------------------------------

@@ -17,7 +17,7 @@ from vaultmind.index.db import NEVER, FileRow
 from vaultmind.planner.code import grammars
 from vaultmind.planner.git import History
 from vaultmind.planner.graph import Graph
-from vaultmind.planner.names import Names
+from vaultmind.planner.names import WordTable, path_words, told_by
 from vaultmind.planner.records import record_of
 from vaultmind.planner.types import CacheStatus, FileRecord
 from vaultmind.ports import Clock
@@ -49,7 +49,8 @@ class Structure:
     def __init__(self, name: str, database: Path, index: Index, *, clock: Clock) -> None:
         """`database` is the file that keeps the records; it is opened when first needed."""
         self.name, self.clock, self.lock = name, clock, threading.RLock()
-        self.names = Names()
+        self.by_path, self.by_definition = WordTable[str](), WordTable[str]()
+        """Words of what files are called, and of what they define or are about."""
         self.version = 0
         """Another one after any record changed."""
         self.cache: dict[Any, Any] = {}
@@ -109,11 +110,14 @@ class Structure:
 
     @property
     def graph(self) -> Graph:
-        """Return the edges between the files, as of now."""
+        """Return the edges between the files, as of now; the words of names are then known, too."""
         with self.lock:
-            due, self._graph_due = self._graph_due, {}
-            if due:
-                self._graph.update(due)
+            self._graph.update(self._graph_due)
+            self._graph_due = {}
+            while self.wants_names and self._names_due:
+                path, record = self._names_due.popitem()
+                self.by_path.put(path, path_words(record) if record else None)
+                self.by_definition.put(path, " ".join(told_by(record)) if record else None)
             return self._graph
 
     def shows(self, path: str) -> bool:
@@ -142,17 +146,18 @@ class Structure:
         Returns whether all were. Of the files that were not, the index is told as well. Raises
         VaultNotFound while the source itself is not there.
         """
-        stale = [path for path in paths if not (self.shows(path) and self._is_same(path))]
+        stale = [path for path in paths if not self._is_same(path)]
         if stale:
             self._index.outlet.folder.check()  # an unplugged disk drops no file
             self._index.mark(stale)
             with self.lock:
-                self._take({path: self._read(path, "") for path in stale})
+                self._take({path: self._read(path) for path in stale})
         return not stale
 
     def _is_same(self, path: str) -> bool:
         try:
-            return path in self._kept and self.reader.stat(path) == self._kept[path][1]
+            kept = self._kept.get(path) if self.shows(path) else None
+            return kept is not None and self.reader.stat(path) == kept[1]
         except PathRefused:
             return False
 
@@ -171,19 +176,18 @@ class Structure:
 
     def step(self) -> bool:
         """Read a few files, for whoever follows in the background; tell whether more wait."""
-        if self._is_current() or (self._seen == NEVER and not self._index.wait_ready(0.0)):
+        is_first = self._seen == NEVER and not self._index.wait_ready(0.0)
+        if is_first or self._is_current() or not self._advance(time.monotonic() + STEP_SECONDS):
             return False
-        done = self._advance(time.monotonic() + STEP_SECONDS)
         if not self._waiting:
             self.graph  # noqa: B018  # made here rather than when somebody asks
-        return done and not self._is_current()
+        return not self._is_current()
 
     def _is_current(self) -> bool:
-        is_known = not self._names_due or not self.wants_names
-        return self._seen == self._index.journal.version and not self._waiting and is_known
+        return self._seen == self._index.journal.version and not self._waiting
 
     def _advance(self, deadline: float) -> bool:
-        """Read some of the files that wait, then put names into their tables.
+        """Read some of the files that wait.
 
         False while the index or the source is not there: what was known serves on.
         """
@@ -203,8 +207,6 @@ class Structure:
                 return False
             finally:
                 self._take(changed)
-            while self.wants_names and self._names_due and time.monotonic() < deadline:
-                self.names.put(*self._names_due.popitem())
         return True
 
     def _look(self) -> None:
@@ -224,12 +226,12 @@ class Structure:
         self._total = len(rows) if paths is None else len(self._kept.keys() | rows.keys())
         self._seen = version
 
-    def _read(self, path: str, language: str) -> Kept | None:
+    def _read(self, path: str, language: str = "") -> Kept | None:
         """Return what a file holds; None when there is none that may be read."""
         held = self.record(path)
+        language = language or (held.language if held else "")
         try:
             file = self.reader.read(path) if self.shows(path) else None
-            language = language or (held.language if held else "")
             return (record_of(file, language), file.stat) if file else None
         except (NotFound, PathRefused):
             return None
@@ -261,27 +263,26 @@ class Structure:
 
     def _open(self) -> None:
         """Open what was kept from the last time; a file that is old or damaged is made anew."""
-        made = f"{FORMAT} {__version__} {','.join(grammars())}"
-        for path in (str(self._database), str(self._database), ":memory:"):
+        made, rows = f"{FORMAT} {__version__} {','.join(grammars())}", dict[str, Any]()
+        self._database.parent.mkdir(parents=True, exist_ok=True)
+        for _ in range(2):
             try:
-                self._database.parent.mkdir(parents=True, exist_ok=True)
-                self._store = sqlite3.connect(path, timeout=10.0, check_same_thread=False)
-                self._store.executescript(  # no byte is kept of what was erased
-                    "PRAGMA journal_mode = TRUNCATE; PRAGMA secure_delete = ON;"
+                self._store = sqlite3.connect(self._database, 10.0, check_same_thread=False)
+                self._store.executescript(
+                    "PRAGMA journal_mode = TRUNCATE; PRAGMA secure_delete = ON;"  # of the erased
                     "CREATE TABLE IF NOT EXISTS records (path TEXT PRIMARY KEY, kept BLOB)"
                 )
                 rows = dict(self._store.execute("SELECT path, kept FROM records"))
-                if rows.get("") != made:
+                if rows.pop("", "") != made:
                     self._store.execute("DELETE FROM records")
                     self._store.execute("INSERT INTO records VALUES ('', ?)", (made,))
                     self._store.commit()
                     rows = {}
-                rows.pop("", None)
-                self._kept = {name: _adapter().validate_json(row) for name, row in rows.items()}
                 break
-            except (OSError, ValueError, sqlite3.Error) as error:
+            except sqlite3.Error as error:
                 log.warning("%s is made anew: %s", self._database, error)
                 self._database.unlink(missing_ok=True)
+        self._kept = {name: _adapter().validate_json(row) for name, row in rows.items()}
         self._graph_due = {path: record for path, (record, _) in self._kept.items()}
         self._names_due = dict(self._graph_due)
         self.version += 1

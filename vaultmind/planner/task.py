@@ -65,9 +65,6 @@ session token guard order price schema database account
 """
 _CRITICAL = frozenset(_CRITICAL_WORDS.split())
 """Words of a path that make a file critical."""
-_HARMLESS = frozenset(
-    ["test", "tests", "spec", "fixture", "fixtures", "example", "examples", "doc", "docs", "mock"]
-)
 _FILE_ENDINGS = """
 py pyi ipynb js mjs cjs jsx ts tsx vue svelte rs go java kt scala c h cc cpp hpp cs rb php pl swift
 dart lua r jl ex sh bash ps1 bat sql html css scss md mdx rst txt adoc org tex json jsonl yaml yml
@@ -298,9 +295,9 @@ def _overlap(one: AbstractSet[str], other: AbstractSet[str]) -> float:
 @lru_cache(maxsize=50_000)
 def risk_of_path(path: str) -> float:
     """Return how critical a file is by its path, from 0 to 1: sign-in and payment most."""
-    parts = {fold(part) for part in _PIECE.findall(path)}
-    parts |= {part.removesuffix("s") for part in parts}
-    return float(bool(parts & _CRITICAL)) * (0.5 if parts & _HARMLESS else 1.0)
+    parts = {fold(part).removesuffix("s") for part in _PIECE.findall(path)}
+    is_harmless = parts & {"test", "spec", "fixture", "example", "doc", "mock"}
+    return float(bool(parts & _CRITICAL)) * (0.5 if is_harmless else 1.0)
 
 
 def entities_of(text: str) -> tuple[tuple[str, ...], ...]:

@@ -111,7 +111,6 @@ class PlanRequest:
     detail: Detail = "compact"
     strict: bool = True
     session_id: str = ""
-    save: bool = False
 
 
 @dataclass(frozen=True, slots=True)

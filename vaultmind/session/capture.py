@@ -119,13 +119,6 @@ def project_of(folder: str) -> str:
     return names[-1] if names and folder != str(Path.home()) else ""
 
 
-def host_key(agent: str, session_id: str) -> tuple[str, str]:
-    """Return an agent's name and its conversation's, as a front matter has it, checked."""
-    if not _SESSION.fullmatch(session_id):
-        raise BadArgument("session_id", session_id, "letters, digits, '-' and '_', up to 100")
-    return agent_name(agent), f"{HOST}:{session_id}"
-
-
 class Capture:
     """Takes transcripts down. Any thread; one look at a conversation at a time."""
 
@@ -150,7 +143,9 @@ class Capture:
 
         `session_id` is what the host calls it. Raises BadArgument.
         """
-        key, file = host_key(agent, session_id), check_transcript(path)
+        if not _SESSION.fullmatch(session_id):
+            raise BadArgument("session_id", session_id, "letters, digits, '-' and '_', up to 100")
+        key, file = (agent_name(agent), f"{HOST}:{session_id}"), check_transcript(path)
         with self._lock:
             talk = self._talks.get(key)
             if talk is None or talk.path != file:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from vaultmind.config import Config
@@ -312,15 +311,17 @@ class _Draft:
         view = self.view
         if self.caller.kind != "agent" or self.caller.agent == view.agent:
             view = self.view = self._folded(view, report)
-        if view.refused:
-            self.notes.append(f"The summary's file cannot be read: {view.refused}.")
         title, most = self.words["summary"], self.config.summary.max_tokens
-        if not (whole := _whole_tokens(view.rolling)):
+        if not (whole := summary.tokens_of(view.rolling, speakers=True)):
             return
         cap = self._cap(SUMMARY_SHARE, most)
         room = min(cap, self.beside_window)
         left = room - count(f"{title}\n")
-        fits = _fitting(view.rolling, left) if left >= MIN_SUMMARY_TOKENS else Rolling()
+        fits = (
+            summary.fitting(view.rolling, left, speakers=True)
+            if left >= MIN_SUMMARY_TOKENS
+            else Rolling()
+        )
         there = self.picked.keys | self.recalled
         blocks = {one.block for one in self._messages() if key_of(one) in there} - {""}
         lines = tuple(one for one in fits.lines if one.own or one.source not in blocks)
@@ -394,11 +395,7 @@ class _Draft:
             return any(sources.hides(one, file, subagents.block_of(line)) for one in agents)
 
         past = subagents.history(
-            paths,
-            self.request.task,
-            many.subagent_history,
-            excludes=sources.excludes,
-            hides=hides,
+            paths, self.request.task, many.subagent_history, excludes=sources.excludes, hides=hides
         )
         self.notes.extend(past.notes)
         if self.wants("history"):
@@ -443,7 +440,9 @@ class _Draft:
     def _reserve(self) -> int:
         """Return what other parts than auto-RAG and the window may still take."""
         config = self.config
-        whole = _whole_tokens(self.view.rolling) + HEADING_TOKENS if self.view else 0
+        whole = (
+            summary.tokens_of(self.view.rolling, speakers=True) + HEADING_TOKENS if self.view else 0
+        )
         caps: dict[PartName, int] = {
             "earlier": 0,
             "summary": min(self._cap(SUMMARY_SHARE, config.summary.max_tokens), whole),
@@ -499,14 +498,3 @@ class _Draft:
 
     def _vector(self) -> Matrix | None:
         return self.embedder.embed_query(self.query) if self.embedder is not None else None
-
-
-@lru_cache(maxsize=32)
-def _fitting(rolling: Rolling, room: int) -> Rolling:
-    """Return what of a summary fits: the same until it is folded on."""
-    return summary.fitting(rolling, room, speakers=True)
-
-
-@lru_cache(maxsize=32)
-def _whole_tokens(rolling: Rolling) -> int:
-    return count(summary.shown(rolling, speakers=True))

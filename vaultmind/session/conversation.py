@@ -11,7 +11,9 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from vaultmind.config import Config
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote, VaultMindError
@@ -85,8 +87,6 @@ class View:
     """Whether the conversation has just begun or turned to something else."""
     topics: tuple[str, ...] = ()
     """The headings of the segment's last topics, oldest first."""
-    refused: str = ""
-    """Why the summary's file cannot be read; empty where it can, or there is none."""
     ended: bool = False
     """Whether it is one of our own that is over. An imported one was never other, and is not."""
     imported: bool = False
@@ -95,22 +95,10 @@ class View:
     """Messages that are still being folded into the summary."""
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """Where conversations are read and written."""
-
-    reader: VaultReader
-    gate: Gate
-    hidden: Hidden
-    vectors: MessageVectors
-    config: Config
-    stopping: threading.Event = field(default_factory=threading.Event)
-
-
 class Conversation:
     """A session as it stands. `lock` is held for moments, `work` while it is heard or folded."""
 
-    def __init__(self, agent: str, session: str, place: Surroundings) -> None:
+    def __init__(self, agent: str, session: str, place: Conversations) -> None:
         self.agent, self.session, self._place = agent, session, place
         self._paths = place.reader.paths
         self.path = self._paths.session(agent, session)
@@ -137,7 +125,6 @@ class Conversation:
         self._vector_state: object = None
         self._summary: tuple[object, int, str] = (None, 0, "")
         """Stamp, segment and text of the summary's file as it was read."""
-        self._refused = ""
         self._view: View | None = None
         self._topics: topics.Topics | None = None
         self._heard = 0
@@ -225,17 +212,15 @@ class Conversation:
     def _take_summary(self) -> bool:
         """Read the summary of the running segment, if its file changed.
 
-        One that is refused, as a link is, counts as none: the messages are there without it.
+        One that cannot be read, as a link is, counts as none: the messages are there without it.
         """
         path = self._paths.rolling(self.agent, self.session, self.segment)
         stamp: object = None
-        try:
+        with suppress(PathRefused, UnreadableNote):
             stamp = self._place.reader.stat(path)
-        except (PathRefused, UnreadableNote) as error:
-            stamp = error.reason
         if (stamp, self.segment) == self._summary[:2]:
             return False
-        text, self._refused = read_text(self._place.reader, path)
+        text = read_text(self._place.reader, path)[0]
         self.rolling = parse_rolling(text) if text.strip() else Rolling(self.session, self.agent)
         self._summary = stamp, self.segment, text
         return True
@@ -261,7 +246,6 @@ class Conversation:
             language=self._language,
             topic_is_new=len(self.messages) < NEW or bool(turned),
             topics=tuple(dict.fromkeys(told))[-TOPICS:],
-            refused=self._refused,
             ended=not self.meta.source and (self.meta.state != "open" or bool(self.meta.ended)),
             imported=bool(self.meta.source),
         )
@@ -382,21 +366,22 @@ class Conversations:
         vectors: MessageVectors,
         config: Config,
     ) -> None:
-        self._place = Surroundings(reader, gate, hidden, vectors, config)
+        self.reader, self.gate, self.hidden = reader, gate, hidden
+        self.vectors, self.config = vectors, config
+        self.stopping = threading.Event()
         self._window = Window(
             config.context.sliding_window,
             every=config.summary.every,
             full_at=config.session.summarize_at,
         )
         """How much stays whole where nobody says more exactly: what the background folds by."""
-        self._stopping = self._place.stopping
         self._shelf = Shelf(reader)
         self._lock = threading.Lock()
         self._held: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
-        self._wake = threading.Condition()
         self._grown: dict[tuple[str, str], Window] = {}
-        self._is_busy = False
-        self._thread: threading.Thread | None = None
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="follow")
+        self._following: Future[None] | None = None
+        """The last that was asked for."""
 
     def view(self, agent: str, session: str = "") -> View | None:
         """Return a conversation as it stands now; where none is named, the agent's newest in which
@@ -423,31 +408,30 @@ class Conversations:
 
     def heard(self, agent: str, session: str, window: Window | None = None) -> None:
         """Say that a session has grown: its topics and summary follow in the background."""
-        with self._wake:
-            if self._stopping.is_set():
+        key = agent_name(agent), session
+        with self._lock:
+            if self.stopping.is_set():
                 return
-            self._grown[agent_name(agent), session] = window or self._window
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="follow", daemon=True)
-                self._thread.start()
-            self._wake.notify_all()
+            waits = key in self._grown
+            self._grown[key] = window or self._window
+            if not waits:
+                self._following = self._pool.submit(self._follow, *key)
 
     def settle(self, timeout_seconds: float) -> bool:
         """Wait until all that grew was followed and folded; return whether it is."""
-        with self._wake:
-            return self._wake.wait_for(lambda: not (self._grown or self._is_busy), timeout_seconds)
+        with self._lock:
+            waiting = [self._following] if self._following else []
+        return not wait(waiting, timeout_seconds).not_done
 
     def close(self) -> None:
         """Finish what is being written and stop."""
-        with self._wake:
-            self._stopping.set()
-            self._wake.notify_all()
-        if self._thread is not None:
-            self._thread.join()
+        with self._lock:
+            self.stopping.set()
+        self._pool.shutdown(cancel_futures=True)
 
     def _conversation(self, agent: str, session: str) -> Conversation:
         with self._lock:
-            found = self._held.get((agent, session)) or Conversation(agent, session, self._place)
+            found = self._held.get((agent, session)) or Conversation(agent, session, self)
             self._held[agent, session] = found
             self._held.move_to_end((agent, session))
             while len(self._held) > 1 and (
@@ -457,37 +441,24 @@ class Conversations:
                 self._held.popitem(last=False)
             return found
 
-    def _run(self) -> None:
-        while True:
-            with self._wake:
-                self._wake.wait_for(lambda: self._grown or self._stopping.is_set())
-                if self._stopping.is_set():
-                    return
-                agent, session = next(iter(self._grown))
-                window = self._grown.pop((agent, session))
-                self._is_busy = True
-            try:
-                self._follow(self._conversation(agent, session), window)
-            except Exception:  # one odd session must not stop the others
-                log.exception("the session %s of %s could not be followed", session, agent)
-            with self._wake:
-                self._is_busy = False
-                self._wake.notify_all()
-
-    def _follow(self, conversation: Conversation, window: Window) -> None:
+    def _follow(self, agent: str, session: str) -> None:
         """Hear what is new of a conversation, head its topics, fold what left the window."""
-        reader = self._place.reader
-        rolling = reader.paths.rolling(conversation.agent, conversation.session, 1)
-        stamp = reader.stat(conversation.path)
-        is_small = stamp is None or (stamp.size < SMALL_BYTES and reader.stat(rolling) is None)
-        if is_small or conversation.view() is None:
-            return
-        conversation.tidy()
-        conversation.hear()
-        conversation.write_headings()
-        before = 0
-        while (left := conversation.fold(window)) != before and not self._stopping.is_set():
-            before = left
+        with self._lock:
+            window = self._grown.pop((agent, session))
+        conversation, before = self._conversation(agent, session), 0
+        try:
+            stamp = self.reader.stat(conversation.path)
+            rolling = self.reader.stat(self.reader.paths.rolling(agent, session, 1))
+            is_small = stamp is None or (stamp.size < SMALL_BYTES and rolling is None)
+            if is_small or conversation.view() is None:
+                return
+            conversation.tidy()
+            conversation.hear()
+            conversation.write_headings()
+            while (left := conversation.fold(window)) != before and not self.stopping.is_set():
+                before = left
+        except Exception:  # one odd session must not stop the others
+            log.exception("the session %s of %s could not be followed", session, agent)
 
 
 def _clean(message: Message) -> Message:

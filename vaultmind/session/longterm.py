@@ -232,12 +232,7 @@ class LongTerm:
         return pieces.part()
 
     def _associations(
-        self,
-        hits: Sequence[Hit],
-        query: str,
-        ask: Ask,
-        memory: Part | None,
-        dropped: list[Dropped],
+        self, hits: Sequence[Hit], query: str, ask: Ask, memory: Part | None, dropped: list[Dropped]
     ) -> Part | None:
         """Return what comes to mind through what was found, the strongest first."""
         settings, words = self.config.association, context_words(ask.language)

@@ -2,10 +2,10 @@
 
 A message far from the running topic's centroid makes the topic doubtful, and only if what follows
 stays far has it changed. How far is far is learned from the conversation: so much above its mean
-distance. A greeting or "by the way" makes a change easier; a pause is one only where nothing can
-be told from words. It compares words' stems, as TextTiling does (Hearst, 1997), with fading counts
-in the place of its blocks. On LoCoMo a small embedder's vectors do worse where talks begin with a
-greeting, and better where they do not (docs/benchmarks.md).
+distance. A greeting or "by the way" makes a change easier. It compares words' stems, as TextTiling
+does (Hearst, 1997), with fading counts in the place of its blocks. On LoCoMo a small embedder's
+vectors do worse where talks begin with a greeting, and better where they do not
+(docs/benchmarks.md).
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 
 from vaultmind.index.words.stopwords import BY_LANGUAGE
 from vaultmind.index.words.terms import words
@@ -40,7 +39,6 @@ MIN_STEMS, KEPT_STEMS = 3, 120
 """Content words of a message that says something; stems of a topic that are kept."""
 LABEL_WORDS, NAME_COUNTS = 3, 1.5
 """Words of a label, and what a name counts among them, other words counting 1."""
-PAUSE_SECONDS = 1800.0
 HEADING = re.compile(r"^## (?![ \t]*Segment[ \t]+\d)([^\r\n]*\S)", re.MULTILINE)
 """A topic's heading in a session's file."""
 _LIKE_SEGMENT = re.compile(r"Segment +\d+")
@@ -89,8 +87,6 @@ class Topics:
     """Messages that say something."""
     _mean: float = 0.4
     _variance: float = 0.01
-    _last: str = ""
-    """Time of the newest message."""
 
     def hear(self, message: Message, language: str = "en") -> bool:
         """Take the next message; return whether a topic began.
@@ -101,20 +97,14 @@ class Topics:
         self.messages += 1
         if message.role not in ("user", "assistant") or message.asked or message.erased:
             return False
-        paused = _paused(self._last, message.time)
-        self._last = message.time or self._last
         for stem, _ in stemmed(message.speaker, language):
             self._before[stem] = math.inf
         often = Counter(stem for stem, _ in stemmed(message.text, language))
-        if paused and (len(often) < MIN_STEMS or not self.topic.said):
-            return self._turn(Topic(message.block, self.messages))
         if len(often) < MIN_STEMS:
             return False
         counts = self._label_words(message.text, language)
         heard = Topic(message.block, self.messages, 1, _unit(dict(often)), counts)
         if not self.topic.said:
-            if self.topic.at:  # it began with a message that says nothing
-                heard.source, heard.at = self.topic.source, self.topic.at
             self.topic, self._heard = heard, self._heard + 1
             return False
         folded = read(message.text, language).folded
@@ -207,14 +197,6 @@ def _is_common(form: str) -> bool:
         word in small_words() or any(word in BY_LANGUAGE[code] for code in ("en", "pl", "ru"))
         for word in words(form)
     )
-
-
-def _paused(last: str, time: str) -> bool:
-    try:
-        silence = datetime.fromisoformat(time) - datetime.fromisoformat(last)
-    except (ValueError, TypeError):  # no time, or one with an offset and one without
-        return False
-    return silence.total_seconds() >= PAUSE_SECONDS
 
 
 def _sum(one: Counts, other: Counts, share: float = 1.0, of_other: float = 1.0) -> Counts:

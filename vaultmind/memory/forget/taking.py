@@ -17,7 +17,7 @@ from typing import Any
 
 from vaultmind.errors import BadArgument
 from vaultmind.memory import suggestions
-from vaultmind.memory.audit import AuditLine, parse_line, render_line
+from vaultmind.memory.audit import ERASED
 from vaultmind.memory.brain import PlacedFact, parse_brain, remove_fact, removed_text
 from vaultmind.memory.forget.kinds import without_sources
 from vaultmind.memory.forget.wanted import Span, Wanted
@@ -34,6 +34,8 @@ from vaultmind.vault.transcript import parse_session, render_message
 
 _ID_AT_END = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+[ \t]*$")
 _SOURCES_AT_END = re.compile(r"(?: \[\[[^\[\]|]+\|source\]\])+$")
+_NAMES = ("agent", "caller", "client", "path", "evidence", "hidden", "shown", "role", "time")
+"""Keys of what is no text."""
 _NAMED_BELOW = r"(?:[ \t]*\r?\n)*[ \t]*\^{}[ \t]*(?:\r?\n|$)"
 
 Files = Callable[[VaultPaths, str], Iterator[str]]
@@ -224,18 +226,15 @@ def without_messages(target: Target, wanted: Wanted) -> Without:
 
 def without_facts(target: Target, wanted: Wanted) -> Without:
     """Return a brain or its archive without each fact that says it, and the lines under it."""
-    text, taken = target.text, []
-
-    def said() -> PlacedFact | None:
-        facts = parse_brain(text).facts
-        return next(
-            (one for one in facts if wanted.says(f"{one.fact.text}\n{one.fact.quote}")), None
-        )
-
-    while placed := said():
-        place = f"^{placed.fact.block}" if placed.fact.block else line_name(text, placed.start)
-        taken.append(Taken(place, removed_text(text, placed)))
-        text = remove_fact(text, placed)
+    text, gone = target.text, list[PlacedFact]()
+    for one in parse_brain(text).facts:
+        is_below = gone and one.start < gone[-1].tree_end
+        if not is_below and wanted.says(f"{one.fact.text}\n{one.fact.quote}"):
+            gone.append(one)
+    places = (f"^{it.fact.block}" if it.fact.block else line_name(text, it.start) for it in gone)
+    taken = [Taken(place, removed_text(text, it)) for place, it in zip(places, gone, strict=True)]
+    for one in reversed(gone):
+        text = remove_fact(text, one)
     rest = without_sentences(replace(target, text=text), wanted)
     return Without(rest.text, (*taken, *rest.taken))
 
@@ -246,9 +245,7 @@ def without_suggestions(target: Target, wanted: Wanted) -> Without:
     for one in reversed(suggestions.parse(text)):
         first, stop = line_span(text, one.start, one.end)
         ours = wanted.agent in ("", one.write.agent)
-        if ours and any(
-            map(wanted.says, (*text[first:stop].split("\n"), one.write.text, one.write.old))
-        ):
+        if ours and wanted.says(f"{text[first:stop]}\n{one.write.text}\n{one.write.old}"):
             taken.insert(0, Taken(f"^{one.id}", text[first:stop]))
             text = text[:first] + text[stop:]
     rest = Without(text) if wanted.agent else without_lines(text, wanted)
@@ -258,13 +255,13 @@ def without_suggestions(target: Target, wanted: Wanted) -> Without:
 def without_values(target: Target, wanted: Wanted) -> Without:
     """Return JSON Lines with a marker for each text in them that says it; names stay."""
     lines, taken = target.text.split("\n"), []
-    mark = f"(erased {target.today})"
+    mark = f"{ERASED}{target.today})"
 
     def marked(value: Any) -> Any:  # noqa: ANN401
         if isinstance(value, list):
             return [marked(one) for one in value]
         if isinstance(value, dict):
-            return {key: marked(one) for key, one in value.items()}
+            return {key: one if key in _NAMES else marked(one) for key, one in value.items()}
         return mark if isinstance(value, str) and wanted.says(value) else value
 
     for number, line in enumerate(lines):
@@ -277,26 +274,6 @@ def without_values(target: Target, wanted: Wanted) -> Without:
             taken.append(Taken(f"line {number + 1}", line))
             lines[number] = json.dumps(new, ensure_ascii=False) + "\r" * line.endswith("\r")
     return Without("\n".join(lines), tuple(taken))
-
-
-def without_audit_texts(target: Target, wanted: Wanted) -> Without:
-    """Return an audit file whose lines have lost their texts where they say it.
-
-    A line that cannot be read goes whole.
-    """
-    kept, taken = list[str](), dict[str, Taken]()  # a change has a line where it begins, too
-    for raw in target.text.split("\n"):
-        line = parse_line(raw) or AuditLine("", "", "", "", "", "", after=raw.strip())
-        if not any(map(wanted.says, line.texts)):
-            kept.append(raw)
-            continue
-        place = line.id or "a torn line"
-        words = "\n".join(filter(None, (line.before, line.after, line.reason)))
-        taken.setdefault(place, Taken(place, words))
-        if line.id:
-            blank = replace(line, before="", after="", reason="", moves=(), erased=True)
-            kept.append(render_line(blank).rstrip("\n"))
-    return Without("\n".join(kept), tuple(taken.values()))
 
 
 def without_copy(target: Target, wanted: Wanted) -> Without:
@@ -343,7 +320,7 @@ ERASABLES: tuple[Erasable, ...] = tuple(
         ("scheduler runs", "conversations", r".*\.jsonl", without_values),
         ("suggestions", "", r"Suggestions.*\.md", without_suggestions),
         ("damaged copies", _OWN, r".*\.damaged-.*", without_sentences),
-        ("audit texts", _OWN, r"audit-.*\.jsonl", without_audit_texts),
+        ("audit texts", _OWN, r"audit-.*\.jsonl", without_values),
         ("facts", _OWN, r"brain(_archive)?\.md", without_facts),
     )
 )

@@ -48,7 +48,7 @@ Wait = Annotated[float, Arg("Wait so long for files that are not read yet.", min
 tells("planner.types.Understood", "predicted confidence task_fingerprint risk reasons")
 
 
-@operation("What to read for a task", writes=True, also="plan-context")
+@operation("What to read for a task", writes=True, also={"plan-context": {}})
 def context_plan(
     app: App,
     call: Call,
@@ -77,10 +77,9 @@ def context_plan(
     asked = PlanRequest(
         source.name, task, query_type or "", token_budget=token_budget, ml_mode=ml_mode,
         latency_budget_ms=latency_budget_ms, detail=detail, strict=strict, session_id=session_id,
-        save=save,
     )  # fmt: skip
     frame = _fenced_tokens("x", source.name) + FRAME_SLACK if agents else 0
-    within = replace(asked, token_budget=token_budget - frame, save=False)
+    within = replace(asked, token_budget=token_budget - frame)
     plan = app.planner.plan(within, call.caller)
     agent = app.target(call.caller, "")
     leave(app.episodes.recorder, asked, plan, agent, call.caller)
