@@ -58,7 +58,6 @@ class Hanging(QueueGenerator):
 @pytest.mark.parametrize(
     ("answers", "word"),
     [
-        (("Sure! The third file is best.", "I said the third."), "no answer that can be used"),
         ((answer(1, 2), answer(1, 2, 3)), "right minItems"),
         ((answer(*[99] * 8), answer(*[-1] * 8)), "right minimum"),
         ((answer(*[4] * 8),), "told the candidates not apart"),
@@ -95,13 +94,6 @@ def test_without_time_nobody_is_asked(tmp_path: Path) -> None:
     assert seconds_left(asked(latency_budget_ms=3000), 2000) == pytest.approx(0.7)
     told = Reranker(minion_of(queue, tmp_path)).rerank(asked(), FILES, 0.0)
     assert "latency_budget_ms" in told.note and queue.asked == []
-
-
-def test_a_closed_one_asks_nobody(tmp_path: Path) -> None:
-    queue = QueueGenerator()
-    reranker = Reranker(minion_of(queue, tmp_path))
-    reranker.close()
-    assert "No model" in reranker.rerank(asked(), FILES, 5).note and not queue.asked
 
 
 def test_a_model_lifts_what_it_wants_and_an_equal_word_changes_nothing() -> None:
