@@ -26,13 +26,12 @@ from vaultmind.types import Generated, Prompt
 FILES = tuple(f"src/part{n}.py: part {n} of the shop" for n in range(40))
 
 
-def asked(**values: Any) -> PlanRequest:
-    usual: dict[str, Any] = {"task": "the cart loses its items", "ml_mode": "fast"}
-    return PlanRequest("shop", **(usual | values))
+def asked(task: str = "the cart loses its items", **values: Any) -> PlanRequest:
+    return PlanRequest("shop", task, ml_mode="fast", **values)
 
 
-def minion_of(generator: Any, folder: Path, **values: Any) -> Minion:
-    config = MinionConfig(model="http://127.0.0.1:1/v1#queue", **values)
+def minion_of(generator: Any, folder: Path) -> Minion:
+    config = MinionConfig(model="http://127.0.0.1:1/v1#queue")
     return Minion(config, folder, open_generator=lambda name: generator)
 
 
@@ -46,11 +45,9 @@ class Hanging(QueueGenerator):
     def __init__(self, *answers: str) -> None:
         super().__init__(*answers, name="hanging")
         self.go = threading.Event()
-        self.began = threading.Event()
 
     def generate(self, prompt: Prompt) -> Generated:
         """Wait, then give the next answer."""
-        self.began.set()
         self.go.wait(20)
         return super().generate(prompt)
 
@@ -59,10 +56,8 @@ class Hanging(QueueGenerator):
     ("answers", "word"),
     [
         ((answer(1, 2), answer(1, 2, 3)), "right minItems"),
-        ((answer(*[99] * 8), answer(*[-1] * 8)), "right minimum"),
         ((answer(*[4] * 8),), "told the candidates not apart"),
         ((MinionFailed("crash", "It crashed."),), "It crashed."),
-        (('{"scores": ["nine"]}', '{"files": []}'), "right required"),
     ],
 )
 def test_nonsense_leaves_the_first_ranking_and_is_said(

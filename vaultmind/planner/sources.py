@@ -260,7 +260,7 @@ class Sources:
         try:
             while source.structure.step() and not self._closing.wait(_REST_SECONDS):
                 pass
-            source.structure.history.settle(0.0)
+            source.structure.history.read()
         except VaultMindError as error:  # its index is being made anew; or it was unlinked
             log.debug("%s is not followed now: %s", source.name, error)
 
