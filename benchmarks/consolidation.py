@@ -91,7 +91,7 @@ def asleep(app: App, days: Days) -> tuple[Consolidated, float, list[float]]:
         took.append(time.perf_counter() - began)
         summaries += done.summaries
         days.now += timedelta(days=1)
-    return Consolidated((), tuple(summaries)), sum(took), took
+    return Consolidated(summaries=summaries), sum(took), took
 
 
 def dead_links(root: Path) -> list[str]:

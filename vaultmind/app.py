@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind.config import Config, device_name
-from vaultmind.consolidate.types import ConsolidationSettings, Engines, Resources, Setup
+from vaultmind.consolidate.types import Resources, Setup
 from vaultmind.consolidate.worker import Consolidation
 from vaultmind.episodes.forgetting import EPISODES, EpisodesErasing, StepLines
 from vaultmind.episodes.opening import Episodes
@@ -21,13 +21,13 @@ from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.language.reader import Reader
 from vaultmind.learn.feedback import FEEDBACK, SearchFeedback
-from vaultmind.learn.learning import open_learning
+from vaultmind.learn.learning import Learning
+from vaultmind.memory.changes import Sizes
 from vaultmind.memory.folder import folder_files, make_folder
 from vaultmind.memory.forget.kinds import Messages, Summaries
 from vaultmind.memory.forget.taking import ERASABLES
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
-from vaultmind.memory.moves import Sizes
 from vaultmind.memory.rights import Authority, grants_file
 from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
@@ -54,7 +54,7 @@ from vaultmind.vault.paths import VaultPaths, agent_name
 
 if TYPE_CHECKING:
     from vaultmind.consolidate.levels import Levels
-    from vaultmind.consolidate.model import ModelWriter, Thinker
+    from vaultmind.consolidate.model import Thinker
     from vaultmind.consolidate.reported import Reported
     from vaultmind.episodes.store import Tables
     from vaultmind.planner.plan import Planner
@@ -154,9 +154,7 @@ class App:
         )
         self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, self.clock)
         feedback.gate = self.gate
-        self.learning = open_learning(
-            self.gate, self.reader, self.index, feedback, self.clock, config
-        )
+        self.learning = Learning(self.gate, self.reader, self.index, feedback, self.clock, config)
         self.following = Polling(
             "suggestions",
             when_changed(
@@ -277,18 +275,11 @@ class App:
         return Planner(self.sources, self.clock, self.minion, weights, earlier)
 
     @cached_property
-    def writer(self) -> ModelWriter:
-        """Return what writes summaries: a model where there is one, else the built-in writer."""
-        from vaultmind.consolidate.model import ModelWriter
-
-        return ModelWriter(self.minion, self.words.understand)
-
-    @cached_property
     def thinker(self) -> Thinker:
         """Return what understands conversations, by a model or by rules."""
         from vaultmind.consolidate.model import Thinker
 
-        return Thinker(self.minion, self.writer, self.words.understand)
+        return Thinker(self.minion, self.words.understand)
 
     def _near(self, agent: str, words: str, caller: Caller, kind: Kind) -> Sequence[Hit]:
         """Return an agent's facts, or the notes, that are nearest to some words in meaning."""
@@ -306,8 +297,10 @@ class App:
     def levels(self) -> Levels:
         """Return what makes summaries of several sessions."""
         from vaultmind.consolidate.levels import Levels
+        from vaultmind.consolidate.model import ModelWriter
 
-        return Levels(self._resources(), self.writer, self.config.levels)
+        writer = ModelWriter(self.minion, self.words.understand)
+        return Levels(self._resources(), writer, self.config.levels)
 
     def _resources(self) -> Resources:
         return Resources(
@@ -324,15 +317,14 @@ class App:
         config = self.config
         return Setup(
             self._resources(),
-            lambda: Engines(self.thinker, self.levels),
+            lambda: self.thinker,
+            lambda: self.levels,
             config.state_dir / "consolidation.json",
-            ConsolidationSettings(
-                auto=config.consolidation.auto,
-                delay_seconds=config.consolidation.delay_seconds,
-                max_facts=config.extraction.max_facts,
-            ),
-            self.sessions.end_idle,
-            self.minion.spent_today,
+            auto=config.consolidation.auto,
+            delay_seconds=config.consolidation.delay_seconds,
+            max_facts=config.extraction.max_facts,
+            end_idle=self.sessions.end_idle,
+            seconds_today=self.minion.spent_today,
         )
 
     def _embedder_now(self) -> Embedder | None:
@@ -343,9 +335,8 @@ class App:
         """Return what takes an agent's own recap and facts, made when the first one comes."""
         from vaultmind.consolidate.reported import Reported
 
-        hides, hear = self.tombstones.hides, self.words.understand
         most = self.config.extraction.max_facts
-        return Reported(self.gate, self.reader, hides, self.clock, most, understand=hear)
+        return Reported(self._resources(), most, self.words.understand)
 
     @property
     def device(self) -> str:

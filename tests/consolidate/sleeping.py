@@ -17,8 +17,6 @@ from vaultmind.consolidate.levels import Levels
 from vaultmind.consolidate.summarise import ExtractiveSummariser
 from vaultmind.consolidate.types import (
     Candidate,
-    ConsolidationSettings,
-    Engines,
     Extraction,
     Resources,
     Setup,
@@ -133,13 +131,13 @@ class Bed(House):
             gate or self.gate, self.reader, self.hides, self.log.heads, self.clock, DEVICE
         )
         summaries = Levels(resources, ExtractiveSummariser(), LevelsConfig(l1_sessions=levels))
-        engines = Engines(thinker or ByRules(), summaries)
+        thinks = thinker or ByRules()
         setup = Setup(
             resources,
-            lambda: engines,
+            lambda: thinks,
+            lambda: summaries,
             self.paths.root.parent / f"{self.paths.root.name}.json",
-            ConsolidationSettings(**{"delay_seconds": 0.0, **settings}),
-            self.log.end_idle,
+            **{"delay_seconds": 0.0, "end_idle": self.log.end_idle, **settings},
         )
         return Consolidation(setup)
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from vaultmind.memory.audit import (
     AuditLine,
     Move,
-    hidden_ref,
     newest_first,
     parse_line,
     read_audit,
+    ref_of,
     ref_text,
     render_line,
 )
@@ -83,4 +83,4 @@ def test_devices_are_told_in_order_across_time_zones_each_with_what_undid_it(
     ],
 )
 def test_a_hidden_message_is_named_and_found_again(ref: Ref) -> None:
-    assert hidden_ref(ref_text(ref)) == ref
+    assert ref_of(ref_text(ref)) == ref

@@ -21,8 +21,7 @@ from typing import Any
 
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.language.words import saying
-from vaultmind.memory.forget.kinds import Ref, SummaryRef
-from vaultmind.memory.moves import Move
+from vaultmind.memory.brain import Move
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.types import Caller, Fact, MessageRef
@@ -51,8 +50,7 @@ MIN_ID_CHARS = 4
 
 _NAME = re.compile(r"audit-([A-Za-z0-9-]+)\.jsonl")
 _EVIDENCE = re.compile(r".*/([a-z0-9][a-z0-9_-]*)/memory/sessions/([^/#]+)(?:#\^(\S+))?")
-_MESSAGE = re.compile(r"(?P<agent>[^/#]+)/(?P<session>[^/#]+)#(?P<at>\^)?(?P<id>.+)", re.DOTALL)
-_PART = re.compile(r"(?P<whose>[a-z0-9][a-z0-9_-]*):(?P<path>[^#:/]*/[^#]+)#\^(?P<block>\S+)")
+_NAMED = re.compile(r"([a-z0-9][a-z0-9_-]*)[:/]([^#]+)#(\^)?(.+)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,35 +293,25 @@ def _lines(path: Path, device: str, holding: str) -> Iterator[AuditLine]:
 # --- what a line names --------------------------------------------------------------------
 
 
-def ref_text(ref: Ref) -> str:
+def ref_text(ref: MessageRef) -> str:
     """Return a message as `hidden` names it: `main/2026-02-20_001#^m7`, or `…#<own id>`.
 
     A part of a summary goes by its agent and path: `main:…/summaries/L1/L1_001#^p3`.
     """
-    if isinstance(ref, SummaryRef):
-        return f"{ref.agent}:{ref.summary}#^{ref.block}"
     at = f"^{ref.block}" if ref.block else ref.id
-    return f"{ref.agent}/{ref.session}#{at}"
+    return f"{ref.agent}{':' if '/' in ref.session else '/'}{ref.session}#{at}"
 
 
-def hidden_ref(text: str) -> Ref | None:
-    """Return what a name in `hidden` stands for: a message, a part of a summary or episode."""
-    part = _PART.fullmatch(text)
-    return SummaryRef(part["whose"], part["path"], part["block"]) if part else ref_of(text)
-
-
-def refs_of(names: Iterable[str]) -> tuple[Ref, ...]:
+def refs_of(names: Iterable[str]) -> tuple[MessageRef, ...]:
     """Return what several names stand for."""
-    return tuple(ref for name in names if (ref := hidden_ref(name)))
+    return tuple(ref for name in names if (ref := ref_of(name)))
 
 
 def ref_of(text: str) -> MessageRef | None:
-    """Return the message that `ref_text` or a line's `evidence` names; None for anything else."""
+    """Return what `ref_text` or a line's `evidence` names; None for anything else."""
     if evidence := _EVIDENCE.fullmatch(text):
-        agent, session, block = evidence.groups(default="")
-        return MessageRef(agent, session, block)
-    match = _MESSAGE.fullmatch(text)
-    if match is None:
-        return None
-    block, own = (match["id"], "") if match["at"] else ("", match["id"])
-    return MessageRef(match["agent"], match["session"], block, own)
+        return MessageRef(*evidence.groups(default=""))
+    if match := _NAMED.fullmatch(text):
+        agent, record, at, name = match.groups()
+        return MessageRef(agent, record, name if at else "", "" if at else name)
+    return None

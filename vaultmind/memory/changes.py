@@ -6,7 +6,9 @@ step knows which lines left and came, so that the audit can say it and an undo c
 
 from __future__ import annotations
 
+import math
 import random
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -16,40 +18,65 @@ from vaultmind.errors import BadArgument, DamagedMemory
 from vaultmind.language.secrets import CERTAIN, mask_secrets
 from vaultmind.language.words import tokens
 from vaultmind.memory.brain import (
+    JOINT,
     Brain,
+    Move,
+    PlacedFact,
+    apply,
     block_ids,
+    coming,
+    leaving,
     new_block,
     own_text,
     parse_brain,
     removed_text,
+    render_fact,
 )
 from vaultmind.memory.contradictions import contradicted
 from vaultmind.memory.forget.kinds import Ref
 from vaultmind.memory.match import Match, find, same_fact, says
-from vaultmind.memory.moves import (
-    JOINT,
-    Move,
-    Sizes,
-    apply,
-    archived,
-    coming,
-    is_ours,
-    leaving,
-    shrink,
-)
 from vaultmind.memory.rights import inferred
 from vaultmind.memory.sections import pick
 from vaultmind.plural import counted
 from vaultmind.redact import MARK, blank_private, mask
-from vaultmind.types import Fact, MemoryWrite, Outcome, OutcomeName
+from vaultmind.tokens import count
+from vaultmind.types import Fact, MemoryWrite, Outcome, OutcomeName, Section
+from vaultmind.vault.bullets import COMMENT
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths, agent_name
+from vaultmind.vault.properties import body_start
 
 FACT_MAX_CHARS = 1000
 OFFERED = 5
 """How many of the facts that fit are offered."""
 SHOWN = 100
 """Characters of a fact that a message repeats."""
+SECTION_WEIGHT: dict[Section | None, float] = {
+    "user": 3.5,
+    "decisions": 2.5,
+    "preferences": 2.0,
+    None: 1.0,
+    "current": 0.5,
+}
+"""What a fact is worth by where it stands; the rest adds 0 to about 3."""
+LASTING_DAYS, CURRENT_DAYS = 180.0, 30.0
+"""After so many days a fact's freshness is a third of what it was."""
+ASKED_WEIGHT = 1.5
+"""What it adds that the person asked in words to have a fact kept: nothing that was only found
+in a conversation pushes it out of its place."""
+SLACK = 0.15
+"""Room that moving facts leaves, as a share of what lies between the limit and the target."""
+
+_BLOCK_ID = re.compile(r"[ \t]\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
+_BLANK_LINES = re.compile(r"\n\s*\n+")
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How many tokens a brain may have, and down to how many it shrinks at most."""
+
+    max_tokens: int = 500
+    target_tokens: int = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,3 +355,84 @@ def _missing(facts: tuple[Fact, ...], match: Match, ask: Ask, said: str) -> Step
 
 def _all_quoted(facts: Iterable[Fact]) -> str:
     return " and ".join(dict.fromkeys(quoted(fact.text) for fact in facts))
+
+
+# --- the brain's size ---------------------------------------------------------------------
+
+
+def brain_tokens(text: str) -> int:
+    """Return the tokens a model reads of a brain: no front matter, comments, block ids."""
+    body = text[body_start(text) :].replace("\r\n", "\n")
+    return count(_BLANK_LINES.sub("\n\n", _BLOCK_ID.sub("", COMMENT.sub("", body))).strip())
+
+
+def shrink(
+    brain: str, archive: str, sizes: Sizes, paths: VaultPaths, today: date, keep: str
+) -> tuple[Move, ...]:
+    """Return the moves of the least important facts of an oversized brain to the archive.
+
+    Stops a `SLACK` below the limit, so that the next fact does not move one again, and never
+    goes below the target: one fact that is new makes few others move. Only lines that stand
+    exactly as we wrote them move, and not the one with the id `keep`; what only a person could
+    shorten stays over the limit. Raises DamagedMemory for an archive that cannot take them.
+    """
+    limit, size = sizes.max_tokens, brain_tokens(brain)
+    if size <= limit:
+        return ()
+    if reason := parse_brain(archive).damaged:
+        raise DamagedMemory(f"Its facts cannot move to the archive: {reason}.")
+    floor = min(sizes.target_tokens, limit)
+    goal = limit - round((limit - floor) * SLACK)
+    shown = blank_private(brain)  # a line that a person put between private tags stays there
+    ours = [
+        one
+        for one in parse_brain(brain).facts
+        if one.fact.block != keep and is_ours(one, brain, paths)
+        if shown[one.start : one.end] == brain[one.start : one.end]
+    ]
+    gone: list[PlacedFact] = []
+    for one in sorted(ours, key=lambda it: (_importance(it.fact, today), it.fact.written)):
+        if size <= goal:
+            break
+        moves = [leaving(brain, it) for it in (*gone, one)]
+        smaller = brain_tokens(apply(brain, moves, archive=False))
+        if size > limit or smaller >= floor:
+            gone.append(one)
+            size = smaller
+    gone.sort(key=lambda it: it.start)
+    taken = block_ids(archive)
+    return (
+        *(leaving(brain, one) for one in gone),
+        *(archived(one.fact, taken, paths) for one in gone),
+    )
+
+
+def archived(fact: Fact, taken: set[str], paths: VaultPaths) -> Move:
+    """Return the move of a fact into an archive, under an id that is free there."""
+    tries = (fact.block, *(f"{fact.block}{number}" for number in range(2, len(taken) + 3)))
+    fact = replace(fact, block=next(one for one in tries if one not in taken))
+    taken.add(fact.block)
+    return coming(fact, paths, archive=True)
+
+
+def is_ours(placed: PlacedFact, text: str, paths: VaultPaths) -> bool:
+    """Tell whether a bullet stands as we wrote it, with nothing of a person's in it."""
+    fact = placed.fact
+    if not ((fact.written or fact.until) and fact.block) or placed.tree_end != placed.end:
+        return False
+    return text[placed.start : placed.end].rstrip("\r") == f"- {render_fact(fact, paths)}"
+
+
+def _importance(fact: Fact, today: date) -> float:
+    """Return what a fact is worth keeping: its section, who wanted it, how fresh it is.
+
+    One that was found in a conversation is as fresh as the message that says it, whenever that
+    was read: an import of old ones must not push out what is new.
+    """
+    try:
+        days = max(0, (today - date.fromisoformat(fact.written)).days)
+    except ValueError:
+        days = 0
+    fresh = math.exp(-days / (CURRENT_DAYS if fact.section == "current" else LASTING_DAYS))
+    asked = 0.0 if fact.how in ("extracted", "reported") else ASKED_WEIGHT
+    return SECTION_WEIGHT[fact.section] + fresh + asked

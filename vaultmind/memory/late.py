@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from vaultmind.memory.audit import AuditLine, moment, newest_first, refs_of
+from vaultmind.memory.brain import JOINT
 from vaultmind.memory.changes import named
 from vaultmind.memory.match import repeats, says
-from vaultmind.memory.moves import JOINT
 from vaultmind.memory.rights import Decision
 from vaultmind.redact import mask
 from vaultmind.types import Fact, MemoryWrite, MessageRef
@@ -65,7 +65,7 @@ class Late:
         yield from filter(None, dict.fromkeys((line.before, *line.before.split(JOINT))))
         refs = () if line.before else refs_of(line.hidden)
         for ref in refs:
-            if isinstance(ref, MessageRef):
+            if "/" not in ref.session:
                 yield from (one for one in [self._message(ref)[0]] if says(one, line.after or one))
 
     def _is_older(self, write: MemoryWrite, fact: Fact) -> bool:

@@ -10,10 +10,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from vaultmind.memory.audit import UNDOABLE, AuditLine
-from vaultmind.memory.brain import damage, parse_brain
+from vaultmind.memory.brain import (
+    JOINT,
+    Move,
+    apply,
+    damage,
+    find_fact,
+    masked,
+    parse_brain,
+    turned,
+)
 from vaultmind.memory.changes import Ask, Step, quoted
 from vaultmind.memory.match import same_fact
-from vaultmind.memory.moves import JOINT, Move, apply, find_fact, masked, turned
 from vaultmind.types import Fact
 
 _NEVER = {

@@ -19,14 +19,22 @@ from typing import Any
 from vaultmind import errors
 from vaultmind.language.words import content
 from vaultmind.memory import audit
-from vaultmind.memory.brain import MEND, WRITING_WAITS, damage, new_brain, own_text
-from vaultmind.memory.changes import Ask, Step, plan, quoted, safe_write, with_room
+from vaultmind.memory.brain import (
+    MEND,
+    WRITING_WAITS,
+    apply,
+    damage,
+    find_fact,
+    masked,
+    new_brain,
+    own_text,
+)
+from vaultmind.memory.changes import Ask, Sizes, Step, plan, quoted, safe_write, with_room
 from vaultmind.memory.forget.kinds import RecordKind, Ref
 from vaultmind.memory.forget.taking import ERASABLES, Erasable
 from vaultmind.memory.forget.tombstones import Hiding, hidden_words
 from vaultmind.memory.late import FORGOTTEN, Late
 from vaultmind.memory.match import mentions, says_words
-from vaultmind.memory.moves import Sizes, apply, find_fact, masked
 from vaultmind.memory.rights import AUTO, VERDICTS, Authority, Decision, cautious, inferred
 from vaultmind.memory.suggestions import Queue, warn
 from vaultmind.plural import counted
@@ -523,7 +531,7 @@ def also(outcome: Outcome, sentence: str) -> Outcome:
 
 def _told(step: Step, refs: Sequence[Ref], said: str) -> Step:
     """Return a step that tells of what was hidden."""
-    messages = sum(isinstance(one, MessageRef) for one in refs)
+    messages = sum("/" not in one.session for one in refs)
     outcome = replace(also(step.outcome, hidden_words(refs, said)), hidden_messages=messages)
     return replace(step, outcome=outcome)
 

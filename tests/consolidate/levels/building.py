@@ -69,7 +69,7 @@ class Vault(House):
         )
         return Levels(resources, writer or ExtractiveSummariser(), LevelsConfig(**settings))
 
-    def make(self, **settings: int) -> tuple[SummaryDone, ...]:
+    def make(self, **settings: int) -> list[SummaryDone]:
         """Make what is due."""
         return self.levels(**settings).make("main", MAIN)
 

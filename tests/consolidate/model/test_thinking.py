@@ -8,7 +8,7 @@ import pytest
 
 from tests.consolidate.model.scripted import Models, answer, named, talk
 from tests.fakes import QueueGenerator
-from vaultmind.consolidate.ask import MOST_WINDOWS
+from vaultmind.consolidate.model import MOST_WINDOWS
 from vaultmind.consolidate.types import Understood
 from vaultmind.errors import MinionFailed
 from vaultmind.types import Generated, Prompt
@@ -81,7 +81,7 @@ def test_where_a_model_fails_the_rules_do_it_and_it_may_be_asked_again(
     tmp_path: Path, replies: tuple[str | MinionFailed, ...], why: str
 ) -> None:
     found = Models(tmp_path, *replies).extract(NURSE)
-    assert (found.by, found.again, found.capped) == ("extractive", True, False)
+    assert (found.by, found.again, found.unasked) == ("extractive", True, False)
     assert "I'm a nurse in Leeds" in texts(found)
     assert found.summary
     assert why in found.notes[0]
@@ -134,7 +134,6 @@ def test_a_long_talk_is_read_window_by_window_and_nothing_is_left_out(tmp_path: 
     reply = answer(summary=summary)
     last = answer(named("CORE", "Works as a nurse in Leeds", 301), summary=[])
     models.model = Windowed(reply, last)
-    models.embedder = lambda: None
     found = models.extract(said)
     windows = [prompt.turns[0].text for prompt in models.model.asked]
     assert 2 < len(windows) <= MOST_WINDOWS
@@ -150,7 +149,6 @@ def test_a_talk_that_would_take_hours_is_left_to_the_rules_and_that_is_said(
     said = talk(*(f"I walked {at} miles along the harbour wall today, again" for at in range(400)))
     models = Models(tmp_path)
     models.model.context_tokens = 600
-    models.embedder = lambda: None
     found = models.extract(said)
     assert found.by == "extractive" and not models.model.asked
     assert "windows" in found.notes[0] or "no room" in found.notes[0]

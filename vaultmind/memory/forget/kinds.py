@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
@@ -28,25 +27,10 @@ Edit = Callable[[str, Change], object]
 """Changes a record through the gate: its path, and what makes the new text of the old."""
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryRef:
-    """A part of a summary or episode by its block id, or a line of a run by its number."""
-
-    agent: str
-    """Who was to forget it."""
-    summary: str
-    """The file's vault-relative path without `.md`; of a run, with its `.jsonl`."""
-    block: str
-    """Of a line of a run: `L12`."""
-
-    @property
-    def kind(self) -> str:
-        """Return what it is called."""
-        run, episode = self.summary.endswith(".jsonl"), "/episodes/" in self.summary
-        return "run message" if run else "episode line" if episode else "summary paragraph"
-
-
-Ref = MessageRef | SummaryRef
+Ref = MessageRef
+SummaryRef = MessageRef
+"""A part of a summary or episode is named as a message is: its record is a path, without `.md` (of
+a run, with `.jsonl`), its block the part's; of a line of a run `L12`."""
 
 
 class RecordKind(Protocol):
@@ -91,10 +75,7 @@ class Summaries:
         rng: random.Random,
         messages: Messages | None = None,
     ) -> None:
-        self._reader = reader
-        self._paths = paths
-        self._rng = rng
-        self._messages = messages
+        self._reader, self._paths, self._rng, self._messages = reader, paths, rng, messages
 
     def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
         """Return the parts that say the fact, each named by its id."""
@@ -152,9 +133,15 @@ def without_sources(text: str) -> str:
 
 def key_of(ref: Ref) -> tuple[str, str, str]:
     """Return (agent, session or summary, id of the message or part)."""
-    if isinstance(ref, SummaryRef):
-        return ref.agent, ref.summary, ref.block
     return ref.agent, ref.session, ref.block or ref.id
+
+
+def kind_of(ref: Ref) -> str:
+    """Return what is named, in words."""
+    if "/" not in ref.session:
+        return "message"
+    run, episode = ref.session.endswith(".jsonl"), "/episodes/" in ref.session
+    return "run message" if run else "episode line" if episode else "summary paragraph"
 
 
 def _over(change: Callable[[str], str]) -> Change:

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from vaultmind.memory.audit import moment
 from vaultmind.memory.brain import BLOCK_LENGTH, BLOCK_LETTERS
-from vaultmind.memory.forget.kinds import Edit, RecordKind, Ref, SummaryRef, key_of
+from vaultmind.memory.forget.kinds import Edit, RecordKind, Ref, key_of, kind_of
 from vaultmind.memory.match import is_specific, says_words
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
@@ -153,7 +153,7 @@ class Tombstones:
             return known
 
 
-class Hiding:
+class Hiding(Tombstones):
     """Finds what said a thing in every kind of record and hides it. Used by the gate alone."""
 
     def __init__(
@@ -164,20 +164,17 @@ class Hiding:
         append: Callable[[str, str], None],
         clock: Clock,
     ) -> None:
-        self._paths, self._device, self._kinds = paths, device, tuple(kinds)
-        self._append, self._clock = append, clock
-        self._known = Tombstones(paths)
+        super().__init__(paths)
+        self._device, self._kinds, self._append, self._clock = device, tuple(kinds), append, clock
 
     def hide(self, refs: Iterable[Ref], *, erased: bool = False) -> tuple[Ref, ...]:
         """Hide messages and parts of summaries, for good where their words are erased.
 
         Returns what had not been hidden before.
         """
-        known = self._known
+        every = dict.fromkeys(refs)
         new = [
-            ref
-            for ref in dict.fromkeys(refs)
-            if not (known.erased(ref) if erased else known.hides(*key_of(ref)))
+            one for one in every if not (self.erased(one) if erased else self.hides(*key_of(one)))
         ]
         self._write(new, erased=erased)
         return tuple(new)
@@ -187,7 +184,7 @@ class Hiding:
 
         What was erased stays hidden: its message may still stand in an export.
         """
-        buried = {ref: self._known.buried(ref) for ref in refs}
+        buried = {ref: self.buried(ref) for ref in refs}
         self._write([*dict.fromkeys(name for names in buried.values() for name in names)], True)
         return tuple(ref for ref, names in buried.items() if names)
 
@@ -198,7 +195,7 @@ class Hiding:
             one for fact in facts for kind in self._kinds for one in kind.said(agent, fact, edit)
         )
         for ref in every:
-            if isinstance(ref, SummaryRef) or ref.id or key_of(ref) not in found:
+            if ref.id or key_of(ref) not in found:
                 found[key_of(ref)] = ref  # a link in a brain knows the block alone
         return tuple(found.values())
 
@@ -212,8 +209,8 @@ class Hiding:
 
     def shown(self, agent: str, words: str) -> Iterator[str]:
         """Yield the texts that hold some of the words and are not hidden."""
-        hides = self._known.hides
-        return (text for ref, text in self._near(agent, words) if not hides(*key_of(ref)))
+        near = self._near(agent, words)
+        return (text for ref, text in near if not self.hides(*key_of(ref)))
 
     def _near(self, agent: str, words: str) -> Iterator[tuple[Ref, str]]:
         return (found for kind in self._kinds for found in kind.near(agent, words))
@@ -221,32 +218,35 @@ class Hiding:
     def _write(self, refs: Sequence[Ref], lifted: bool = False, erased: bool = False) -> None:
         for agent in dict.fromkeys(ref.agent for ref in refs):
             own = [ref for ref in refs if ref.agent == agent]
-            time = self._known.time_for(own, self._clock()).isoformat(timespec="seconds")
+            time = self.time_for(own, self._clock()).isoformat(timespec="seconds")
             path = self._paths.tombstones(agent_name(agent), self._device)
             self._append(path, render_tombstones(own, time, lifted=lifted, erased=erased))
 
 
 def hidden_words(refs: Sequence[Ref], said: str) -> str:
     """Return in words what was hidden, `said` being what it did; empty where nothing was."""
-    kinds = Counter("message" if isinstance(ref, MessageRef) else ref.kind for ref in refs)
-    counts = (counted(number, name) for name, number in sorted(kinds.items()))
+    kinds = sorted(Counter(map(kind_of, refs)).items())
+    counts = (counted(number, name) for name, number in kinds)
     verb = "is" if len(refs) == 1 else "are"
     return f"{' and '.join(counts)} that {said} {verb} hidden from recall." if refs else ""
 
 
 def render_tombstones(
-    refs: Iterable[Ref], time: str, *, lifted: bool = False, erased: bool = False
+    refs: Sequence[Ref], time: str, *, lifted: bool = False, erased: bool = False
 ) -> str:
     """Return the lines that hide messages and parts of summaries, or show them again."""
-    more = ({"lifted": True} if lifted else {}) | ({"erased": True} if erased else {})
-    lines = []
-    for ref in refs:
-        if isinstance(ref, SummaryRef):
-            named = {"summary": ref.summary}
-        else:
-            named = {"session": ref.session, "message": ref.id}
-        lines.append(json.dumps({"time": time, **named, "block": ref.block, **more}))
-    return "".join(f"{line}\n" for line in lines)
+    more = {"lifted": lifted, "erased": erased}
+    told = {"time": time} | {key: value for key, value in more.items() if value}
+    names = (
+        {"summary": ref.session}
+        if "/" in ref.session
+        else {"session": ref.session, "message": ref.id}
+        for ref in refs
+    )
+    blocks = ({"block": ref.block} for ref in refs)
+    return "".join(
+        f"{json.dumps(told | one | at)}\n" for one, at in zip(names, blocks, strict=True)
+    )
 
 
 def _hides(hidden: frozenset[Name], record: str, part: str) -> bool:
@@ -258,8 +258,6 @@ def _hides(hidden: frozenset[Name], record: str, part: str) -> bool:
 
 
 def _names(ref: Ref) -> frozenset[Name]:
-    if isinstance(ref, SummaryRef):
-        return frozenset({(ref.summary, ref.block)})
     return frozenset((ref.session, name) for name in (ref.id, ref.block) if name)
 
 
@@ -290,14 +288,13 @@ def _read(path: Path, agent: str) -> Iterator[_Line]:
     for raw in path.read_text("utf-8", errors="replace").split("\n"):
         try:
             value = json.loads(raw)
-            block, own = (str(value.get(key) or "") for key in ("block", "message"))
+            said = {
+                key: str(value.get(key) or "") for key in ("block", "message", "session", "summary")
+            }
         except (ValueError, AttributeError, RecursionError):
             continue
-        block = block.removeprefix("^")
-        ref: Ref = MessageRef(agent, str(value.get("session") or ""), block, own)
-        if summary := value.get("summary"):
-            ref = SummaryRef(agent, str(summary), block)
+        record, block = said["summary"] or said["session"], said["block"].removeprefix("^")
+        ref = MessageRef(agent, record, block, "" if said["summary"] else said["message"])
         if names := _names(ref):
-            lifted, erased = (value.get(key) is True for key in ("lifted", "erased"))
             time = min(moment(str(value.get("time"))), LATEST)
-            yield _Line(time, lifted, erased, ref, names)
+            yield _Line(time, value.get("lifted") is True, value.get("erased") is True, ref, names)

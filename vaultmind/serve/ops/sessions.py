@@ -50,11 +50,10 @@ RULES = (
 SUMMARY_ID = re.compile(r"L[12]_\d{3,}")
 IDS = "the id of a session such as 2026-02-20_001"
 
-tells("consolidate.types.SessionDone", "session agent by pending summary facts dropped notes")
 tells("consolidate.types.Settled", "category fact evidence replaces outcome reason",
       "category fact replaces outcome reason")  # fmt: skip
-tells("consolidate.types.SummaryDone", "level id agent path sources tokens text by outcome notes",
-      "id agent outcome path text notes")  # fmt: skip
+tells("consolidate.types.SessionDone", words="session agent by summary facts dropped notes")
+tells("consolidate.types.SummaryDone", words="id agent outcome path text notes")
 
 Yours = Annotated[str, Arg("Yours.")]
 Recap = Annotated[str, Arg("With end: what was decided, what is open.", max=4000)]
@@ -135,7 +134,7 @@ def session_log(
     last = meant or _just_ended(app, whose, talk, now)
     # The facts first: an ended session is read by consolidation, which then knows them.
     claims = [Told(one.text, one.quote, one.section) for one in facts]
-    told = app.reported.take(whose, last, claims, "", caller).facts if facts else ()
+    told = app.reported.facts(whose, last, claims, caller) if facts else ()
     hosts = not named and is_hosts(talk)
     ended = log.end(whose, session=named, **at) if end and not hosts else ""
     here = ended or logged.session or (meant if hosts else "")
@@ -143,12 +142,11 @@ def session_log(
                known=len(logged.refs) - logged.new, ended=bool(ended), recap=None)  # fmt: skip
     lines = [" ".join(_said(done, bool(messages), new_segment, end, hosts))]
     if recap.strip():
-        taken = app.reported.take(whose, here or last, [], recap, caller)
-        left = [(one.sentence, one.reason) for one in taken.left_out]
+        number, left = app.reported.recap(whose, here or last, recap, caller)
         each = "; ".join(f"“{sentence}” ({reason})" for sentence, reason in left)
-        kept_words = f"Recap: {counted(taken.recap, 'sentence')} kept."
+        kept_words = f"Recap: {counted(number, 'sentence')} kept."
         lines.append(f"{kept_words} Left out: {each}." if each else kept_words)
-        done["recap"] = Row(kept=taken.recap, left_out=left)
+        done["recap"] = Row(kept=number, left_out=left)
     done |= {"facts": tuple(map(_fate, told)), "message": "\n".join(lines)}
     each = "; ".join(map(_fact_words, done["facts"]))
     return done.saying(*lines, Recalled(f"Facts: {each}." if each else "", "memory"))
@@ -363,9 +361,9 @@ def _settled(
             raise BadArgument(f"facts[{number}].message", one.message, allowed)
         old = f"^{one.update.strip('^ ')}" if one.update else ""
         claims.append(Told(one.text, said[name].text, one.section, old))
-    taken = app.reported.take(agent, session, claims, "", call.caller)
+    fates = app.reported.facts(agent, session, claims, call.caller)
     app.consolidation.settled_by_agent(agent, session, call.caller)
-    return tuple(map(_fate, taken.facts))
+    return tuple(map(_fate, fates))
 
 
 # --- what is read out of them -------------------------------------------------------------
@@ -432,7 +430,7 @@ def consolidate(
 def _next_words(app: App, agent: str) -> str:
     """Return what an agent's next summaries wait for; empty where it never said a word."""
     heads = app.sessions.heads(agent)
-    missing, above = app.levels.left(agent, imported_too=True) if heads else (0, 0)
+    missing, above = app.levels.left(agent) if heads else (0, 0)
     said = [f"{counted(missing, 'more session')} until the next L1"] if missing > 0 else []
     said += [f"{above:,} more L1 until the next L2"] if above > 0 else []
     running = sum(one.is_open for one in heads)
