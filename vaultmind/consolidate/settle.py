@@ -97,7 +97,7 @@ def settle(work: Work, thinker: Thinks, max_facts: int) -> SessionDone:
         ]
         by.gate.dropped(agent, session, told, work.caller)
         check()
-        notes += filter(None, [better(work, found, settled)])
+        notes += filter(None, [better(work, found)])
         check()
     return SessionDone(
         agent,
@@ -163,9 +163,10 @@ def _blocks(keys: Sequence[str], said: Mapping[str, Message]) -> tuple[str, ...]
     return tuple(said[key].block for key in keys if key in said)
 
 
-def consolidated(when: datetime) -> Change:
+def consolidated(when: datetime, then: str = "") -> Change:
     """Return the change that says a session was consolidated, in its front matter alone.
 
+    `then`: what is pending from now on.
     One that a person has opened again, or whose properties are broken, is left as it is.
     """
 
@@ -173,7 +174,8 @@ def consolidated(when: datetime) -> Change:
         if file is None or parse_meta(file.text).state != "ended":
             return None
         try:
-            return remove_property(set_property(file.text, "consolidated", iso(when)), "pending")
+            text = set_property(file.text, "consolidated", iso(when))
+            return set_property(text, "pending", then) if then else remove_property(text, "pending")
         except BadArgument as error:
             log.warning("%s could not be marked: %s", file.path, error)
             return None
