@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,6 @@ from vaultmind.errors import BadArgument, WriteFailed
 from vaultmind.memory.folder import default_identity
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.rights import (
-    EVERYBODY,
     LEVELS,
     SCOPES,
     VERDICTS,
@@ -31,37 +28,9 @@ from vaultmind.memory.writing import GateSettings
 from vaultmind.types import PERSON, Caller
 
 AGENTS = ("main", "jaskier", "dexter")
-NAME = st.sampled_from(AGENTS)
-RIGHTS = st.builds(
-    Rights,
-    st.sampled_from(LEVELS),
-    st.frozensets(st.tuples(NAME, st.sampled_from(SCOPES)), max_size=8),
-    st.frozensets(st.sampled_from([*AGENTS, EVERYBODY]), max_size=1),
-)
 FILES = settings(
     max_examples=35, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-
-
-def front(rights: Rights) -> str:
-    """Return an identity.md that asks for rights."""
-    write: dict[str, list[str]] = {}
-    for who, scope in sorted(rights.write):
-        write.setdefault(who, []).append(scope)
-    hidden = ["all" if who == EVERYBODY else who for who in sorted(rights.hidden_from)]
-    permissions = json.dumps({"write": write, "hidden_from": hidden})
-    return f"---\nautonomy: {rights.level}\npermissions: {permissions}\n---\nAn agent.\n"
-
-
-@contextmanager
-def world(rights: dict[str, Rights] | None = None) -> Iterator[House]:
-    """Give a vault of three agents whose rights were asked for and allowed by the person."""
-    with tempfile.TemporaryDirectory() as folder:
-        house = House(Path(folder) / "vault")
-        for name, wanted in (rights or {}).items():
-            ask(house, name, front(wanted))
-            allow(house, name)
-        yield house
 
 
 def ask(house: House, name: str, text: str) -> None:
@@ -72,32 +41,27 @@ def allow(house: House, name: str) -> None:
     house.authority.allow(name, mark_of(house.authority.identity(name).rights), PERSON)
 
 
-EDITS = st.one_of(
-    RIGHTS.map(front),
-    st.sampled_from(
-        [
-            "",
-            "---\nautonomy: 3\n---\n",
-            "---\nautonomy: full\npermissions: {write: {main: all, jaskier: all}}\n---\n",
-            "---\nautonomy: [\n---\n",
-            "no front matter",
-            "---\nautonomy: boss\n---\n",
-            "---\nlanguage: pl\n---\n",
-        ]
-    ),
-)
+EDITS = (
+    "", "no front matter", "---\nautonomy: 3\n---\n", "---\nautonomy: [\n---\n",
+    "---\nautonomy: full\npermissions: {write: {main: all, jaskier: all}}\n---\n",
+    "---\nautonomy: boss\n---\n", "---\nlanguage: pl\n---\n", "---\nautonomy: 1\n---\n",
+    "---\npermissions: {write: {jaskier: [brain, user]}, hidden_from: [main]}\n---\n",
+)  # fmt: skip
 
 
 @FILES
-@given(RIGHTS, st.lists(EDITS, min_size=1, max_size=5))
-def test_no_edit_of_an_identity_raises_what_is_in_force(allowed: Rights, edits: list[str]) -> None:
-    with world({"dexter": allowed}) as house:
-        known = house.authority.rights("dexter")
+@given(st.sampled_from(EDITS), st.lists(st.sampled_from(EDITS), min_size=1, max_size=5))
+def test_no_edit_of_an_identity_raises_what_is_in_force(allowed: str, edits: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        house = House(Path(folder) / "vault")
+        ask(house, "dexter", allowed)
+        if not house.authority.identity("dexter").faults:
+            allow(house, "dexter")
+        known = house.authority.known("dexter")
         for text in edits:
             ask(house, "dexter", text)
             house.authority.notice()
             assert known.permits(house.authority.rights("dexter")), "an edit only takes away"
-        allow(house, "dexter") if not house.authority.identity("dexter").faults else None
         again = House(house.paths.root).authority
         assert again.rights("dexter") == house.authority.rights("dexter"), "after a restart too"
 
@@ -129,7 +93,7 @@ def test_caution_holds_an_agents_sensitive_facts_and_nobody_elses(house: House) 
 
 @pytest.mark.parametrize("call", ["allow", "begin"])
 def test_no_agent_allows_anything_not_even_with_the_right_mark(house: House, call: str) -> None:
-    ask(house, "dexter", front(Rights(3)))
+    ask(house, "dexter", "---\nautonomy: 3\n---\n")
     mark = mark_of(house.authority.identity("dexter").rights)
     agent = Caller("agent", "dexter")
     with pytest.raises(BadArgument, match="the person"):
@@ -142,17 +106,20 @@ def test_no_agent_allows_anything_not_even_with_the_right_mark(house: House, cal
 # --- what an identity says, and what is kept of it ------------------------------------------
 
 
-@FILES
-@given(NAME, NAME, st.sampled_from(["remember", "replace", "forget"]), st.sampled_from(SCOPES))
-def test_a_lower_level_never_permits_more(caller: str, target: str, op: Any, scope: str) -> None:
-    who, places = Caller("agent", caller), []
-    for level in LEVELS:
-        with world({name: Rights(level) for name in AGENTS}) as house:
-            verdict = house.authority.decide(who, target, op, scope).verdict
-            places.append(VERDICTS.index(verdict))
-            assert house.authority.decide(PERSON, target, op, scope).verdict == "allow"
-            assert caller == target or verdict != "allow"
-    assert places == sorted(places)
+@pytest.mark.parametrize("op", ["remember", "replace", "forget"])
+def test_a_lower_level_never_permits_more(house: House, op: Any) -> None:
+    for caller, target in product(AGENTS, AGENTS):
+        places = []
+        for level in LEVELS:
+            for name in {caller, target}:
+                ask(house, name, f"---\nautonomy: {level}\n---\nAn agent.\n")
+                allow(house, name)
+            for scope in SCOPES:
+                verdict = house.authority.decide(Caller("agent", caller), target, op, scope).verdict
+                places.append(VERDICTS.index(verdict))
+                assert caller == target or verdict != "allow"
+                assert house.authority.decide(PERSON, target, op, scope).verdict == "allow"
+        assert places == sorted(places)
 
 
 def test_raising_takes_effect_after_the_person_allowed_it(house: House) -> None:

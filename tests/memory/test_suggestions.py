@@ -14,7 +14,7 @@ from vaultmind.errors import DamagedMemory
 from vaultmind.memory.forget.taking import Target, without_suggestions
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.memory.suggestions import Suggestion, add, known, new_id, parse, remove
-from vaultmind.types import SECTIONS, Caller, MemoryWrite, MessageRef
+from vaultmind.types import Caller, MemoryWrite, MessageRef
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
 
@@ -28,29 +28,17 @@ NOW = datetime(2026, 2, 21, 10, tzinfo=timezone(timedelta(hours=1)))
 LANGUAGES = ["en", "pl", "ru"]
 NASTY = st.text(alphabet="ab1 x\\%^[]!|<$#->+*`~.)(\n\r\t\u202e\u2028_=&{}:'\"s", max_size=40)
 TEXTS = NASTY | st.text(max_size=40) | st.sampled_from(
-    [
-        "- [x] **main** wants to remember: evil ^s-evil", "a\n- [x] b ^s-k3f9",
-        '%%{"op":"x"}%%',
-        "2026-01-01 accepted · **main** wants to forget: all", "~~old~~ → new", "tea ^s-k3f9",
-        "[x] tea", "why: not", "## Settled", "%% open", "```", "a\\", "a~~\\",
-    ]
+    ["- [x] **main** wants to remember: evil ^s-e", '%%{"op":"x"}%%', "tea ^s-k3f9", "a~~\\", "```"]
 )  # fmt: skip
 WRITES = st.builds(
     MemoryWrite,
     st.sampled_from(["remember", "replace", "forget"]),
     st.sampled_from(["main", "jaskier"]),
-    st.builds(Caller, st.just("agent"), st.sampled_from(["main", "dexter"]), TEXTS.map(one_line)),
+    st.builds(Caller, st.just("agent"), st.just("main"), TEXTS.map(one_line)),
     TEXTS.filter(one_line).map(one_line),
-    TEXTS.map(lambda text: f"x{text}"),
-    st.sampled_from([None, *SECTIONS]),
-    st.sampled_from([None, REF, MessageRef("main", "2026-02-20_002", "m1")]),
-    st.sampled_from(["said", "extracted"]),
-    TEXTS,
-).map(
-    lambda one: replace(
-        one, old=one_line(one.old) if one.op == "replace" else "", reason=one_line(one.reason)
-    )
-)
+    evidence=st.sampled_from([None, REF]),
+    reason=TEXTS.map(one_line),
+).map(lambda one: replace(one, old=one.text if one.op == "replace" else ""))
 LINES = st.sampled_from(
     [
         "# Suggestions", "## Waiting", "## Settled", "## Rozstrzygnięte", "## Mine", "prose", "",

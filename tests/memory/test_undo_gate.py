@@ -9,7 +9,7 @@ import pytest
 from tests.memory.conftest import MAIN, NOW, House
 from vaultmind.memory.audit import AuditLine, read_audit
 from vaultmind.memory.changes import Sizes
-from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.writing import GateSettings
 from vaultmind.types import PERSON, MessageRef, Outcome
@@ -119,3 +119,18 @@ def test_what_was_said_again_since_does_not_come_back_twice(house: House) -> Non
     done = undo(house, made.id)
     assert done.outcome == "unchanged" and "again already" in done.message
     assert house.brain().count("Lives in Kraków") == 1
+
+
+def test_a_lift_shows_by_every_name_what_any_device_or_copy_of_its_file_hid(house: House) -> None:
+    summary = "VaultMind/agents/main/memory/summaries/L1/L1_001"
+    part, folder = MessageRef("main", summary, "p3"), house.paths.memory("main")
+    names = "tombstones-phone", "tombstones-phone.sync-conflict-20260220-100000-ABCDEF"
+    for name, refs in zip(names, ([part], [REF]), strict=True):
+        text = render_tombstones(refs, "2026-02-20T10:00:01+01:00")
+        house.put(f"{folder}/{name}.jsonl", text)
+    assert hides(house) and hides(house, part)
+    by_block = replace(REF, id="")
+    assert house.gate._hiding.show([by_block]) == (by_block,)
+    assert not hides(house) and not hides(house, replace(REF, block="D1:3")) and hides(house, part)
+    assert house.gate._hiding.show([part, REF]) == (part,), "the other is not hidden any more"
+    assert not hides(house, part)

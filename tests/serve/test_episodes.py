@@ -79,7 +79,7 @@ def sound(answer: dict[str, Any]) -> dict[str, Any]:
         ({"action": "event"}, ("'events'", "at least one")),
         ({"action": "event", "events": ["read Notes/Oven.md", "sang loud"]}, ("events[1]", "sang")),
         ({"action": "event", "events": ["read"]}, ("events[0]", "`read PATH`")),
-        ({"action": "event", "events": ["read /etc/passwd"]}, ("events[0].path", "relative")),
+        ({"action": "event", "events": ["read /etc/passwd"]}, ("events[0]", "relative")),
         ({"action": "event", "events": ["read ../../x"]}, ("../../x", "leaves")),
         ({"action": "feedback"}, ("'outcome'", "or hits")),
         ({"action": "feedback", "hits": ["nice 1"]}, ("hits[0]", "`useful ID`")),

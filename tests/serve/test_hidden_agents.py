@@ -87,16 +87,12 @@ WITHOUT_NAME = {
     "explore": [{"wait_seconds": 5, "layers": [f"L{n}" for n in range(7)], "detail": "verbose"}],
     "delta": [{"wait_seconds": 5, "detail": "verbose"}],
     "refresh": [{"wait_seconds": 5}],
-    "episode_start": [{"task": "build a boat"}],
-    "episode_event": [
-        {"session_id": "d1", "events": [{"kind": "read", "path": "a.md"}]},
-        {"events": [{"kind": "decision", "text": "of wood"}]},
-    ],
-    "episode_end": [{"session_id": "d1"}, {"outcome": "success"}],
-    "feedback": [{"session_id": "d1", "outcome": "failed"}],
     "episode": [
-        {"action": "start", "task": "build another boat"},
+        {"action": "start", "task": "build a boat"},
+        {"action": "event", "session_id": "d1", "events": ["read a.md"]},
+        {"action": "event", "events": ["decision of wood"]},
         {"action": "end", "session_id": "d1"},
+        {"action": "end", "outcome": "success"},
         {"action": "feedback", "session_id": "d1", "outcome": "failed"},
     ],
     "search_feedback": [{"hit": "Oven.md", "verdict": "useful", "query": SECRET}],
@@ -118,10 +114,9 @@ NAMED: list[tuple[str, dict[str, Any]]] = [
     ("memory_update", {"op": "remember", "text": "Has a dog", "agent": "NAME"}),
     ("memory_update", {"op": "replace", "text": "a", "old": f"a {SECRET}", "agent": "NAME"}),
     ("memory_update", {"utterance": "What does Dexter know about me?", "agent": "NAME"}),
-    ("episode_event", {"episode": "NAME/2026-02-20_001", "events": [{"kind": "read"}]}),
-    ("episode_end", {"episode": "NAME/2026-02-20_001"}),
-    ("feedback", {"episode": "NAME/2026-02-20_001", "outcome": "failed"}),
+    ("episode", {"action": "event", "episode": "NAME/2026-02-20_001", "events": ["read a.md"]}),
     ("episode", {"action": "end", "episode": "NAME/2026-02-20_001"}),
+    ("episode", {"action": "feedback", "episode": "NAME/2026-02-20_001", "outcome": "failed"}),
     *((name, args[0] | {"agent": "NAME"}) for name, args in WITHOUT_NAME.items()
       if "agent" in find(name).parameters),
 ]  # fmt: skip

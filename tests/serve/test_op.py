@@ -13,7 +13,7 @@ from vaultmind.serve.operations import find
 from vaultmind.serve.show import Reader, Recalled, Row, dump, show
 
 SOME = ("memory_search", "memory_fetch", "memory_update", "memory_status", "index",
-        "session_log", "episode_event", "context_plan")  # fmt: skip
+        "session_log", "episode", "context_plan")  # fmt: skip
 
 
 def check(name: str, values: object) -> dict[str, Any]:

@@ -8,34 +8,8 @@ from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
 MAIN = Caller("agent", "main")
-SOURCE = "[[VaultMind/agents/main/memory/sessions/2026-02-20_001#^m7|source]]"
-BRAIN = f"""---
-mood: fine
----
-# Main - Brain
-
-## User
-
-- Lives in Kraków %%2026-01-12 said {SOURCE}%% ^u7d2
-- Has a cat called Bułka
-
-%% only for
-my eyes %%
-
-## Preferences
-
-## Decisions
-
-- The oven gets a brick dome %%2026-02-08 said {SOURCE}%% ^br66
-
-## Current
-
-- Salt and Ash is due on 30 April %%2026-01-12 said {SOURCE}%% ^sa30
-- First bread on 2 May %%2026-03-22 said {SOURCE}%% ^fb02
-- Halina answers by post
-"""
 IDENTITY = "---\nautonomy: 2\n---\n# main\n\nA calm colleague. %%draft%%\n"
-ACTIVE = "---\ndate: 2026-03-22\n---\n\nTwo courses of the plinth are up. " + "Rye again. " * 60
+ACTIVE = "The oven is ready.\n\nAllergic to nuts. ^hz11\n\nShawls. ^sh22\n"
 
 
 def _write(paths: VaultPaths, identity: str = "", brain: str = "", active: str = "") -> None:
@@ -75,9 +49,7 @@ def test_a_damaged_or_unreadable_file_is_named_and_the_rest_is_there(
 def test_a_forgotten_paragraph_of_the_active_context_is_left_out(
     paths: VaultPaths, reader: VaultReader
 ) -> None:
-    _write(
-        paths, IDENTITY, BRAIN, "The oven is ready.\n\nAllergic to nuts. ^hz11\n\nShawls. ^sh22\n"
-    )
+    _write(paths, IDENTITY, "", ACTIVE)
     record = paths.active_context("main").removesuffix(".md")
 
     def hides(*part: str) -> bool:

@@ -13,15 +13,9 @@ from tests.session.talks import DECISIONS, folded, message, talk
 from tests.session.test_topics import SUBJECTS
 from tests.waiting import until
 from vaultmind.errors import UnreadableNote, WriteFailed
-from vaultmind.session.recall import key_of
 from vaultmind.session.summary import Rolling, parse_rolling, still_said
 from vaultmind.types import Message
 from vaultmind.vault.transcript import parse_session, render_message, render_segment
-
-
-def found(room: Room, query: str) -> list[str]:
-    answer = room.view().index.search(query)
-    return [key_of(hit.message) for hit in answer.hits if hit.relevance > 0]
 
 
 def test_a_file_that_cannot_be_read_says_so(room: Room) -> None:
@@ -48,28 +42,16 @@ def test_a_full_disk_costs_no_conversation_and_the_summary_is_saved_later(room: 
 SECRET = "We decided that the clinic gets 4000 euros for Zofia on Friday."
 
 
-def told(length: int = 60) -> list[Message]:
+def told() -> list[Message]:
     """Return a conversation whose third message is to be taken out."""
-    said = talk(length)
-    said[2] = message(3, SECRET)
-    return said
-
-
-def by_hand(room: Room, how: str) -> None:
-    """Take the third message out of the file as a person may."""
-    whole = render_message(message(3, SECRET))
-    if how == "deleted":
-        room.edit(whole, "")
-    elif how == "private":
-        room.edit(SECRET, f"<private>{SECRET}</private>")
-    else:
-        room.edit("4000 euros for Zofia", "a cake")
+    said = talk(60)
+    return [*said[:2], message(3, SECRET), *said[3:]]
 
 
 def test_the_background_takes_it_out_of_the_file_that_a_search_reads(room: Room) -> None:
     room.write(told())
     room.fold()
-    by_hand(room, "deleted")
+    room.edit(render_message(message(3, SECRET)), "")
     room.talks.heard("main", "2026-03-01_001")
     until(lambda: "4000" not in room.rolling().read_text("utf-8"))
     room.write([])
@@ -88,7 +70,7 @@ def test_the_summary_of_an_earlier_segment_loses_it_too(room: Room) -> None:
     room.add(*later[3:])
     room.fold()
     assert "4000" in room.rolling().read_text("utf-8")
-    by_hand(room, "private")
+    room.edit(SECRET, f"<private>{SECRET}</private>")
     room.fold()
     assert "4000" not in room.rolling().read_text("utf-8")
     assert "larch" in room.rolling().read_text("utf-8")

@@ -27,10 +27,6 @@ def _read(path: Path) -> list[Conversation]:
     return [item for item in found if isinstance(item, Conversation)]
 
 
-def _faults(path: Path) -> list[str]:
-    return [item.reason for item in read_conversations(path, UTC) if isinstance(item, Skipped)]
-
-
 def test_every_line_that_cannot_be_taken_is_named(tmp_path: Path) -> None:
     good = {"session": "s", "time": "2023-05-08T13:56:00", "content": "kept"}
     lines = [
@@ -59,6 +55,8 @@ def test_a_chatgpt_export_follows_the_branch_last_seen(tmp_path: Path) -> None:
     picture = {"content_type": "image_asset_pointer", "asset_pointer": "file-service://x"}
     multimodal = {"content_type": "multimodal_text", "parts": [picture, audio, "typed words"]}
     hidden = {"is_visually_hidden_from_conversation": True}
+    code = {"content_type": "code", "language": "json", "text": "search('May')"}
+    printed = {"content_type": "execution_output", "text": "x" * 5000}
     path = write_json(
         tmp_path / "conversations.json",
         [
@@ -68,20 +66,8 @@ def test_a_chatgpt_export_follows_the_branch_last_seen(tmp_path: Path) -> None:
                 gpt_node("a0", "q0", "assistant", gpt_text("an answer nobody kept")),
                 gpt_node("q1", "s", "user", gpt_text("Where to go in May?"), create_time=None),
                 gpt_node("t1", "q1", "assistant", {"content_type": "thoughts", "thoughts": []}),
-                gpt_node(
-                    "c1",
-                    "t1",
-                    "assistant",
-                    {"content_type": "code", "language": "json", "text": "search('May')"},
-                    recipient="browser",
-                ),
-                gpt_node(
-                    "r1",
-                    "c1",
-                    "tool",
-                    {"content_type": "execution_output", "text": "x" * 5000},
-                    author_name="browser",
-                ),
+                gpt_node("c1", "t1", "assistant", code, recipient="browser"),
+                gpt_node("r1", "c1", "tool", printed, author_name="browser"),
                 gpt_node("a1", "r1", "assistant", gpt_text("Lisbon.")),
                 gpt_node("q2", "a1", "user", multimodal),
                 current="q2",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -257,38 +258,23 @@ def test_a_correction_that_may_lose_words_or_mean_somebody_else_asks(
 
 
 @pytest.mark.parametrize(
-    ("fact", "words", "stands"),
+    ("words", "stands"),
     [
-        (
-            "Remember that my wife is called Ewa and my daughter is called Zosia",
-            "No, my wife is called Anna",
-            "my wife is called Anna and my daughter is called Zosia",
-        ),
-        (
-            "Remember that my wife is called Ewa and my daughter is called Zosia",
-            "No, my daughter is called Ola",
-            "my wife is called Ewa and my daughter is called Ola",
-        ),
-        (
-            "Запомни, что мою жену зовут Ева, а дочь зовут Зося",
-            "Нет, мою жену зовут Анна",
-            "мою жену зовут Анна, а дочь зовут Зося",
-        ),
+        ("No, my wife is called Anna", "my wife is called Anna and my daughter is called Zosia"),
+        ("No, my daughter is called Ola", "my wife is called Ewa and my daughter is called Ola"),
     ],
 )
 def test_a_correction_of_one_half_keeps_the_other_half_of_a_fact(
-    desk: Desk, fact: str, words: str, stands: str
+    desk: Desk, words: str, stands: str
 ) -> None:
-    desk.say(fact)
+    desk.say("Remember that my wife is called Ewa and my daughter is called Zosia")
     assert desk.say(words).outcome.outcome == "written"
     assert desk.facts() == [stands]
 
 
 def test_a_correction_in_words_destroys_no_secret_that_the_person_typed(desk: Desk) -> None:
     typed = "# Main\n\n- Swims on Tuesday, locker password: hunter2x9\n"
-    path = desk.paths.root / desk.paths.brain("main")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(typed, "utf-8")
+    path = typed_brain(desk, typed)
     heard = desk.say("No, it's Thursday, not Tuesday")
     assert heard.outcome.outcome == "not_found"
     assert "not kept; edit it there" in heard.message and desk.paths.brain("main") in heard.message
@@ -296,17 +282,18 @@ def test_a_correction_in_words_destroys_no_secret_that_the_person_typed(desk: De
     assert path.read_text("utf-8") == typed
 
 
-def typed_brain(desk: Desk, agent: str, text: str) -> None:
-    path = desk.paths.root / desk.paths.brain(agent)
+def typed_brain(desk: Desk, text: str) -> Path:
+    path = desk.paths.root / desk.paths.brain("main")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, "utf-8")
+    return path
 
 
 SECRETS = "- Wifi password: hunter2x9\n- A cat <private>and\n- owes zebras\n- x</private>\n- Rows"
 
 
 def test_what_that_may_be_is_told_without_secrets(desk: Desk) -> None:
-    typed_brain(desk, "main", SECRETS)
+    typed_brain(desk, SECRETS)
     assert len(desk.say("Show your memory").facts) > 1
     heard = desk.say("Forget that")
     assert heard.outcome.outcome == "not_found"
@@ -344,21 +331,14 @@ def test_a_wish_to_forget_takes_the_one_fact_it_means(desk: Desk, words: str, me
 
 
 def test_a_request_that_comes_to_nothing_leaves_no_words_behind(desk: Desk) -> None:
-    desk.requests.ask(MemoryWrite("remember", "main", MAIN, "Has a cat called Bułka"))
-    assert (
-        desk.requests.ask(MemoryWrite("forget", "main", MAIN, "the quarrel with Miriam")).outcome
-        == "not_found"
+    writes = (
+        ("written", MemoryWrite("remember", "main", MAIN, "Has a cat called Bułka")),
+        ("not_found", MemoryWrite("forget", "main", MAIN, "the quarrel with Miriam")),
+        ("unchanged", MemoryWrite("remember", "main", MAIN, "has a cat called Bułka")),
+        ("not_found", MemoryWrite("replace", "main", MAIN, "Has a dog", old="Has a parrot")),
     )
-    assert (
-        desk.requests.ask(MemoryWrite("remember", "main", MAIN, "has a cat called Bułka")).outcome
-        == "unchanged"
-    )
-    assert (
-        desk.requests.ask(
-            MemoryWrite("replace", "main", MAIN, "Has a dog", old="Has a parrot")
-        ).outcome
-        == "not_found"
-    )
+    for outcome, write in writes:
+        assert desk.requests.ask(write).outcome == outcome
     assert [message.text for message in desk.messages()] == ["Has a cat called Bułka"]
 
 

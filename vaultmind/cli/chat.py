@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vaultmind.cli.made import wait_for_index
-from vaultmind.cli.options import Settings, VaultCommand, pass_settings
+from vaultmind.cli.options import Settings, pass_settings
 from vaultmind.cli.terminal import aside, bold, dim, odd, print_json, say
 from vaultmind.errors import BadArgument, MinionFailed, NotFound
 from vaultmind.types import Prompt, Turn
@@ -32,7 +32,7 @@ ROOM_TOKENS, LEAST_TOKENS = 64, 200
 """Of the model's window: the marks around the turns; and what a context needs at least."""
 
 
-@click.command(cls=VaultCommand)
+@click.command()
 @click.option("--model", metavar="MODEL", help="Another model than the configured one.")
 @click.option("--budget", type=click.IntRange(min=LEAST_TOKENS), metavar="N",
               help="Tokens of a context at most. [default: what the window holds]")  # fmt: skip

@@ -155,8 +155,8 @@ def gain() -> None:
     """
 
 
-@made("episodes.episode_start", "[project_root:source]",
-      only=("task", "query_type", "token_budget", "session_id"))  # fmt: skip
+@made("episodes.episode", "[project_root:source]", only=("task", "session_id"),
+      given={"action": "start"})  # fmt: skip
 def episode_start() -> None:
     """Begin an episode over SOURCE: the vault, or a linked folder by name or path.
 
@@ -166,30 +166,20 @@ def episode_start() -> None:
     """
 
 
-@made("episodes.episode_event", only=("episode", "session_id"),
-      also=[click.Argument(["kind"]), click.Argument(["paths"], nargs=-1, metavar="[PATH]..."),
-            option("--text", metavar="TEXT", help="A decision and why; a command; a query."),
-            option("--symbol", metavar="NAME", help="A definition or a heading in the file."),
-            option("--change", metavar="KIND", help="added, modified or removed."),
-            option("--commit", metavar="ID", help="Of a commit: its id."),
-            option("--ok/--failed", help="Of a run: whether it went well."),
-            option("--time", metavar="TIME", help="When, in ISO 8601.  [default: now]")],
-)  # fmt: skip
-def episode_event(settings: Settings, args: Args) -> int:
-    """Tell of what was done: KIND is read, edit, hit, delta, decision, commit or run.
+@made("episodes.episode", "events:event…", only=("episode", "session_id"),
+      given={"action": "event"})  # fmt: skip
+def episode_event() -> None:
+    """Tell of what was done: EVENT is `read PATH`, `edit PATH#NAME`, `hit PATH`, `delta PATH`,
+    `decision WHAT, WHY`, `run COMMAND ok` (or `failed`), or `commit ID SUBJECT`.
 
     Each PATH is relative to the source.
 
-    Example: vaultmind episode event decision --text "Keep the cart on the server: it syncs"
+    Example: vaultmind episode event decision Keep the cart on the server: it syncs
     """
-    about = {name: args.pop(name) for name in ("episode", "session_id", "agent") if name in args}
-    paths = args.pop("paths", ())
-    events = [args | {"path": path} for path in paths] or [args]
-    settings.tell(settings.ask("episode_event", about | {"events": events}))
-    return 0
 
 
-@made("episodes.episode_end")
+@made("episodes.episode", only=("episode", "session_id", "outcome", "note"),
+      given={"action": "end"})  # fmt: skip
 def episode_end() -> None:
     """End an episode with what came of it. Silence is no success: it is unknown."""
 
@@ -204,7 +194,8 @@ def episode_show() -> None:
     """Show one episode, or the latest: its task, what was done in order, what came of it."""
 
 
-@made("episodes.feedback",
+@made("episodes.episode", only=("outcome", "episode", "session_id", "note"),
+      given={"action": "feedback"},
       also=[option("--query", metavar="TEXT", help="Of a search instead: what was searched."),
             option("--hit", multiple=True, metavar="ID", help="A hit of it, by its id."),
             option("--useful/--wrong", help="Whether the hits helped.")])  # fmt: skip
@@ -216,13 +207,13 @@ def feedback(settings: Settings, args: Args) -> int:
 
     Example: vaultmind feedback --outcome failed --note "It broke the logout on mobile"
     """
-    hits = args.pop("hit", ())
-    if "useful" in args:
-        args["verdict"] = "useful" if args.pop("useful") else "wrong"
+    hits, useful = args.pop("hit", ()), args.pop("useful", None)
     if not hits:
-        settings.tell(settings.ask("feedback", args))
+        settings.tell(settings.ask("episode", args))
         return 0
-    answers = [settings.ask("search_feedback", args | {"hit": one}) for one in hits]
+    about: Args = {name: args[name] for name in ("query", "agent") if name in args}
+    about |= {"verdict": "useful" if useful else "wrong"} if useful is not None else {}
+    answers = [settings.ask("search_feedback", about | {"hit": one}) for one in hits]
     if settings.json:
         print_json({"feedback": [one.json for one in answers]})
     else:

@@ -26,7 +26,7 @@ from typing import Any
 
 import click
 
-from vaultmind.cli.options import Settings, VaultCommand, pass_settings
+from vaultmind.cli.options import Settings, pass_settings
 from vaultmind.cli.terminal import aside, bold, print_json, say
 from vaultmind.client import hook
 from vaultmind.config import Config, user_config_path
@@ -326,7 +326,7 @@ def take_out(content: Content, config: Config, deny: list[str]) -> None:
 # --- the command --------------------------------------------------------------------------
 
 
-@click.command(cls=VaultCommand)
+@click.command()
 @click.argument("client", metavar="CLIENT", type=click.Choice(list(CLIENTS)))
 @click.option("--write", is_flag=True, help="Write the change (a backup is kept).")
 @click.option("--remove", is_flag=True, help="Take our entry out again (with --write).")

@@ -13,7 +13,7 @@ import click
 
 import vaultmind
 from vaultmind.cli.connect import program_words
-from vaultmind.cli.options import Settings, VaultCommand, pass_settings
+from vaultmind.cli.options import Settings, pass_settings
 from vaultmind.cli.terminal import EXIT_OTHER, bad, dim, good, print_json, show
 from vaultmind.errors import NotFound
 
@@ -52,7 +52,7 @@ Now your own. In your vault's folder:
 then restart Claude Desktop and ask: what do you know about me?"""
 
 
-@click.command(cls=VaultCommand)
+@click.command()
 @click.option("--clean", is_flag=True, help="Remove the copy at the end.")
 @pass_settings
 def demo(settings: Settings, *, clean: bool) -> int:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import click
 
-from vaultmind.cli.options import Settings, VaultCommand, pass_settings
+from vaultmind.cli.options import Settings, pass_settings
 from vaultmind.cli.terminal import OUTCOME_EXIT, aside, dim, print_json
 from vaultmind.errors import BadArgument, NotFound
 
@@ -97,7 +97,7 @@ class Made:
             return self._called(settings, op, args | dict(self.given))
 
         run = pass_settings(callback)
-        return VaultCommand(own, params=[*params, *self.also], callback=run, help=self.help)
+        return click.Command(own, params=[*params, *self.also], callback=run, help=self.help)
 
     def _called(self, settings: Settings, op: Operation, args: dict[str, Any]) -> int:
         """Run the operation, with what was said as its arguments."""

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import click
 
-from vaultmind.cli.options import Settings, VaultGroup, pass_settings
+from vaultmind.cli.options import Settings, pass_settings
 from vaultmind.cli.terminal import EXIT_OTHER, aside, bold, dim, good, place, print_json, say, show
 from vaultmind.types import PURPOSES, Prompt, Turn
 
 RESTART = "The daemon that runs now keeps what it had; `vaultmind daemon stop` ends it."
 
 
-@click.group(cls=VaultGroup)
+@click.group()
 def minion() -> None:
     """Show, try or choose the language model that works in the background.
 

@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import json
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import uvicorn
@@ -64,10 +64,12 @@ def http_app(app: App) -> ASGIApp:
 
         return Route(path, endpoint, methods=list(ways))
 
-    def operate(name: str) -> Callable[[Call, object], Response]:
-        return lambda call, args: JSONResponse(
-            operations.run_operation(app, call, name, args, "http")
-        )
+    def operate(name: str, more: Mapping[str, Any]) -> Callable[[Call, object], Response]:
+        def work(call: Call, args: object) -> Response:
+            told = {**args, **more} if isinstance(args, dict) else args
+            return JSONResponse(operations.run_operation(app, call, name, told, "http"))
+
+        return work
 
     def measured(call: Call, args: object) -> Response:
         text = metrics.exposition(app, call.caller)
@@ -77,8 +79,8 @@ def http_app(app: App) -> ASGIApp:
     for one in operations.of("http"):
         needs = any(default is ... for _, default in one.parameters.values())
         ways = ["POST"] if one.writes or needs else ["POST", "GET"]
-        for path in filter(None, (one.name, one.also)):
-            routes.append(route(f"/v1/{path}", one.name, operate(one.name), *ways))
+        for path, more in {one.name: {}, **one.also}.items():
+            routes.append(route(f"/v1/{path}", one.name, operate(one.name, more), *ways))
     routes.append(Route("/mcp", endpoint=_Mcp(manager.handle_request)))
     refusals: dict[int, Callable[[Request, Exception], Awaitable[Response]]] = {
         404: _no_route,
@@ -136,7 +138,8 @@ def _failure(error: Exception, name: str) -> JSONResponse:
 
 
 async def _no_route(request: Request, error: Exception) -> Response:
-    known = ", ".join(f"/v1/{one.also or one.name}" for one in operations.of("http"))
+    names = (name for one in operations.of("http") for name in one.also or (one.name,))
+    known = ", ".join(f"/v1/{name}" for name in names)
     hint = f"{known}, {metrics.ROUTE}, /mcp."
     return _failure(NotFound(f"No route {request.url.path[:80]}.", hint=hint), "http")
 

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property, partial
 from inspect import Parameter, cleandoc, signature
@@ -130,8 +130,8 @@ class Operation:
     writes: bool = False
     persons: bool = False
     """Whether it is the person's alone: every agent that calls it is refused."""
-    also: str = ""
-    """Another name that its HTTP route goes by."""
+    also: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Other HTTP routes that lead to it, each with the arguments that it stands for."""
 
     @cached_property
     def parameters(self) -> dict[str, tuple[Any, Any]]:

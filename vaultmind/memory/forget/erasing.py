@@ -23,9 +23,9 @@ from typing import Literal
 
 from vaultmind import errors
 from vaultmind.language.words import SOFT, bare, content, fold
-from vaultmind.memory.audit import DROP, newest_first, ref_of, refs_of
+from vaultmind.memory.audit import newest_first, ref_of, refs_of
 from vaultmind.memory.brain import block_ids, parse_brain
-from vaultmind.memory.forget.kinds import Ref, key_of
+from vaultmind.memory.forget.kinds import key_of
 from vaultmind.memory.forget.taking import OTHERS, Erasable, Taken, Target
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.memory.match import find
@@ -104,11 +104,6 @@ class Preview:
     """Files of the state folder that hold its bytes: they are cleaned."""
     seal: str
     message: str
-
-    @property
-    def is_empty(self) -> bool:
-        """Tell whether there is nothing to erase anywhere."""
-        return not (self.found or self.state_files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,9 +219,6 @@ class Erasing:
                     "What would be erased has changed since it was shown.",
                     hint="Nothing was erased; look at it again.",
                 )
-            concerned = dict.fromkeys(item.agent for item in plan.items if item.agent)
-            for agent in concerned:
-                self._note(erasure.caller, agent, "erase", "written", reason="begun")
             index.begin()
             paths, left, gone = list[str](), dict[str, Place](), set[str]()
             for number, item in enumerate(plan.items):
@@ -245,10 +237,10 @@ class Erasing:
             for place in self._left(plan, index):
                 left.setdefault(place.path, place)
             erased = _erased(plan, paths, [*left.values()], faults, index)
-            for agent in concerned:
-                places = sum(len(item.taken) for item in plan.items if item.agent == agent)
-                reason = counted(places, "place")
-                reason += "" if erased.outcome == "erased" else ", not whole"
+            places = Counter(item.agent for item in plan.items for _ in item.taken if item.agent)
+            for agent, number in places.items():
+                done = "" if erased.outcome == "erased" else ", not whole"
+                reason = f"{counted(number, 'place')}{done}"
                 self._note(erasure.caller, agent, "erase", "written", reason=reason)
         return erased
 
@@ -320,32 +312,27 @@ class Erasing:
     def _meant(self, erasure: Erasure, agents: tuple[str, ...]) -> tuple[Wanted, tuple[str, ...]]:
         """Return what is wanted: the words, the facts they mean, and the messages these are of."""
         text = " ".join(erasure.text.split())
-        block, meant = _BLOCK.fullmatch(text), list[str]()
-        facts = {
-            agent: [
-                fact
-                for path in (self._paths.brain(agent), self._paths.archive(agent))
-                for fact in parse_brain(self._text(path)).all()
-            ]
+        block, files = _BLOCK.fullmatch(text), (self._paths.brain, self._paths.archive)
+        facts = [
+            [one for path in files for one in parse_brain(self._text(path(agent))).all()]
             for agent in agents
-        }
-        for own in facts.values():
-            meant += [own[at].text for at in find(own, text).found]
-        lines = [line for line in newest_first(self._paths, agents) if line.op != DROP]
+        ]
+        lines = [line for line in newest_first(self._paths, agents) if not line.erased]
+        meant = [own[at].text for own in facts for at in find(own, text).found]
         if block and not meant:  # the audit may say what a fact said that is not there any more
-            told = ((line.before, line.after) for line in lines if line.block == block[1])
-            meant = [text for both in told for text in both if text]
+            told = (
+                one for line in lines if line.block == block[1] for one in (line.before, line.after)
+            )
+            meant = [one for one in told if one]
             if not meant:
                 raise errors.NotFound(f"No fact has the id {text}.")
         elif not block and all(word.folded in SOFT for word in content(text)):
             raise errors.BadArgument("text", erasure.text, "words that say what to erase")
         texts = (*([] if block else [text]), *meant)
         says = Wanted(texts).says
-        refs: list[Ref | None] = [
-            one.evidence for own in facts.values() for one in own if says(one.text)
-        ]
+        refs = [one.evidence for own in facts for one in own if says(one.text)]
         for line in lines:
-            if any(map(says, (line.before, line.after))):
+            if says(line.before) or says(line.after):
                 refs += [ref_of(line.evidence), *refs_of(line.hidden)]
         wanted = Wanted(texts, (key_of(one) for one in refs if one), erasure.agent)
         return wanted, tuple(one for one in dict.fromkeys(meant) if one != text)
@@ -485,27 +472,21 @@ def _erased(
         for one, cosine in near or ()
         if not plan.wanted.says(one.text)
     )
-    lines = [f"Erased: {_told(plan)}." if plan.items else "No file of the memory said it."]
-    if left or faults:
-        found = "; ".join((*(f"{place.path} ({place.why})" for place in left), *faults))
-        lines.append(f"Only in part. Left: {found}.")
-    else:
-        looked = "text and raw bytes" if near is None else "text, meaning and raw bytes"
-        lines.append(f"A search by {looked} finds it nowhere in the memory or the index.")
-    if near is None:
-        lines.append("Meaning was not searched: no embedder is loaded.")
-    elif passages:
-        lines.append(
-            f"{counted(len(passages), 'passage')} may say it in other words: see the list."
-        )
-    if plan.yours:
-        names = ", ".join(place.path for place in plan.yours)
-        lines.append(f"Your own files that hold it, untouched: {names}.")
-    whole = not (left or faults)
-    nothing = whole and not plan.items
+    own = ", ".join(place.path for place in plan.yours)
+    found = "; ".join((*(f"{place.path} ({place.why})" for place in left), *faults))
+    looked = "text and raw bytes" if near is None else "text, meaning and raw bytes"
+    nowhere = f"A search by {looked} finds it nowhere in the memory or the index."
+    said = counted(len(passages), "passage")
+    lines = (
+        f"Erased: {_told(plan)}." if plan.items else "No file of the memory said it.",
+        f"Only in part. Left: {found}." if found else nowhere,
+        "Meaning was not searched: no embedder is loaded." if near is None else "",
+        f"{said} may say it in other words: see the list." if passages else "",
+        f"Your own files that hold it, untouched: {own}." if own else "",
+    )
     return Erased(
-        "not_found" if nothing else "erased" if whole else "partial",
+        "partial" if found else "erased" if plan.items else "not_found",
         plan.counts, tuple(dict.fromkeys(paths)), tuple(left), plan.yours, passages,
         ("text", "bytes") if near is None else ("text", "meaning", "bytes"), faults,
-        " ".join(lines),
+        " ".join(filter(None, lines)),
     )  # fmt: skip

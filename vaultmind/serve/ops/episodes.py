@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
-from vaultmind.episodes.types import TASK, Change, Episode, Event, Result, TaskMark
+from vaultmind.episodes.types import TASK, Episode, Event, EventKind, How, Result, TaskMark
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
-from vaultmind.planner.types import TaskKind
 from vaultmind.plural import counted
 from vaultmind.serve import op
-from vaultmind.serve.call import Call, known_agent, own_agent, told_time
+from vaultmind.serve.call import Call, known_agent, own_agent
 from vaultmind.serve.op import Arg, operation
 from vaultmind.serve.show import Recalled, Row, plain, tells
 from vaultmind.types import Caller
@@ -34,43 +33,23 @@ TAKES: dict[str, tuple[str, ...]] = {
     "end": ("episode", "events", "outcome", "note"),
     "feedback": ("episode", "outcome", "note", "hits"),
 }
-"""What goes with each action of the tool."""
-LINES = "`read PATH`, `edit PATH`, `decision WHAT, WHY`, `run COMMAND ok`, `commit ID`"
+"""What goes with each action."""
+LINES = "`read PATH`, `edit PATH#NAME`, `decision WHAT, WHY`, `run COMMAND ok`, `commit ID`"
+KINDS = ("read", "edit", "hit", "delta", "decision", "commit", "run")
+"""What a caller may tell of; `plan` and `feedback` are written by who makes them."""
 _RESULT = re.compile(r"[\s:,(–-]{1,20}(ok|passed|failed)\)?\.?$", re.IGNORECASE)
 
-EpisodeName = Annotated[str, Arg("Its name; default: the running one.", max=op.MAX_ID)]
+Action = Annotated[Literal["start", "event", "end", "feedback"], Arg()]
 HostSession = Annotated[str, Arg("The host's conversation.", max=op.MAX_ID, option="--session")]
-Agent = Annotated[str, Arg()]
-Note = Annotated[str, Arg("Why.", max=4000)]
-Outcome = Annotated[Result, Arg("What came of it.")]
-Root = Annotated[str, Arg("The vault (default), or a linked folder.", max=op.MAX_PATH)]
 Lines = Annotated[tuple[str, ...], Arg(LINES.replace("ok`", "ok` or `failed`") + ".", max=500)]
-HappenedKind = Literal["read", "edit", "hit", "delta", "decision", "commit", "run"]
-"""What a caller may tell of; `plan` and `feedback` are written by who makes them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Happened:
-    """One thing that was done, as it is told."""
-
-    kind: Annotated[HappenedKind, Arg()]
-    path: Annotated[str, Arg("Of a file, relative to the source.", max=op.MAX_PATH)] = ""
-    text: Annotated[str, Arg("A decision and why; a command; a query.", max=op.MAX_TEXT)] = ""
-    symbol: Annotated[str, Arg("A definition or a heading.", max=op.MAX_TEXT)] = ""
-    change: Annotated[Change | None, Arg("What became of the file.")] = None
-    commit: Annotated[str, Arg("Its id.", max=op.MAX_ID)] = ""
-    ok: Annotated[bool | None, Arg("Of a run: whether it went well.")] = None
-    tokens: Annotated[int, Arg("Of what was read.", min=0, max=10_000_000)] = 0
-    time: Annotated[str, Arg("ISO 8601; default: now.", day=True)] = ""
-
+ROUTES: dict[str, dict[str, str]] = {
+    **{f"episode/{action}": {"action": action} for action in ("start", "event", "end")},
+    "feedback": {"action": "feedback"},
+}
 
 WORDS = "episode source state task started outcome note event_count hidden fault"
 """What words tell of an episode."""
-tells(
-    "episodes.types.Event",
-    "kind time path symbol text change commit tokens ok how outcome block",
-    "time kind path symbol change commit outcome text how",
-)
+tells("episodes.types.Event", words="time kind path symbol change commit outcome text how")
 tells(
     "episodes.gains.Figures",
     words="episodes running outcomes plans offered_tokens whole_tokens saved_share hit_share "
@@ -79,23 +58,26 @@ tells(
 tells("episodes.gains.Part", words="source figures")
 
 
-@operation("What you do for a task", writes=True)
+@operation("What you do for a task", writes=True, also=ROUTES)
 def episode(
     app: App,
     call: Call,
-    action: Annotated[Literal["start", "event", "end", "feedback"], Arg()],
+    action: Action,
     task: Annotated[str, Arg(max=op.MAX_TASK, loose=True)] = "",
     project_root: Annotated[str, Arg(max=op.MAX_PATH)] = "",
-    session_id: Annotated[str, Arg(max=op.MAX_ID)] = "",
+    session_id: HostSession = "",
     episode: Annotated[str, Arg("Default: the running one.", max=op.MAX_ID)] = "",
     events: Lines = (),
     outcome: Annotated[Result | None, Arg()] = None,
-    note: Note = "",
+    note: Annotated[str, Arg("Why.", max=4000)] = "",
     hits: Annotated[tuple[str, ...], Arg("`useful ID`, `wrong ID`.", max=100)] = (),
+    agent: Annotated[str, Arg()] = "",
 ) -> Row:
     """Keep for the next agent what you do for a task on notes or code, unless you were told that
     it is recorded: start, events, end with its outcome, honestly. feedback corrects that, or says
     which hits of a search helped.
+
+    The same task goes on with its episode; an outcome is stated or corrected, ended or not.
     """
     given = {"task": task, "project_root": project_root, "episode": episode, "events": events,
              "outcome": outcome, "note": note, "hits": hits}  # fmt: skip
@@ -103,116 +85,65 @@ def episode(
         if value and name not in TAKES[action]:
             goes = [one for one, takes in TAKES.items() if name in takes]
             raise BadArgument(name, value, f"only with {' or '.join(goes)}")
-
-    def run(name: str, **args: Any) -> Row:  # noqa: ANN401
-        found = op.OPERATIONS[name]
-        return found.function(app, call, **found.check({"session_id": session_id, **args}))  # type: ignore[no-any-return]
-
     if action == "start":
-        return run("episode_start", task=task or None, project_root=project_root)
-    if events or action == "event":
-        lines = [_read_line(line, at) for at, line in enumerate(events)]
-        told = run("episode_event", episode=episode, events=lines)
-        if action == "event":
-            return told
+        return _begin(app, _writer(app, call.caller, agent), task, project_root, session_id)
+    if action == "feedback" and outcome is None:
+        if not hits:
+            allowed = "success, partial, failed or unknown; or hits"
+            raise BadArgument("outcome", "", allowed, missing=True)
+        return Row(message=_judge(app, call, hits), new=0, judged=len(hits))
+    over = action == "feedback"
+    caller, name = _find_episode(app, call, episode, session_id, agent, ended=over)
+    told = _tell(app, call.caller, caller, name, events) if events or action == "event" else None
+    if action == "event" and told:
+        return told
     if action == "end":
-        return run("episode_end", episode=episode, outcome=outcome, note=note)
-    if outcome is None and not hits:
-        allowed = "success, partial, failed or unknown; or hits"
-        raise BadArgument("outcome", "", allowed, missing=True)
-    judged = _judge(app, call, hits)
-    kept = run("feedback", episode=episode, outcome=outcome, note=note) if outcome else Row()
-    message = f"{kept.get('message', '')} {judged}".strip()
-    return Row("message", **kept | {"new": 0, "judged": len(hits), "message": message})
+        app.watching.catch_up(name)
+        one = app.episodes.recorder.end(name, outcome or "unknown", note.strip(), caller)
+        return _kept(app, one, f"Episode {name} has ended: {one.outcome}.")
+    one = app.episodes.recorder.feedback(name, outcome or "unknown", note.strip(), caller)
+    said = [f"Episode {one.name}: {outcome}."]
+    if one.state == "running":
+        said += ["It goes on; this counts at its end, unless something else is said then."]
+    elif one.outcome != outcome:
+        said += [f"Kept, and the person's own word stands: {one.outcome}."]
+    said += [_judge(app, call, hits)] if hits else []
+    kept = _kept(app, one, " ".join(said))
+    kept["judged"] = len(hits)
+    return kept
 
 
-@operation("A task begins", writes=True, surfaces=op.NOT_MCP, also="episode/start")
-def episode_start(
-    app: App,
-    call: Call,
-    task: Annotated[str, Arg("What is to be done, in full.", min=1, max=op.MAX_TASK, loose=True)],
-    project_root: Root = "",
-    query_type: Annotated[TaskKind | None, Arg()] = None,
-    token_budget: Annotated[int, Arg(min=0, max=100_000)] = 0,
-    session_id: HostSession = "",
-    agent: Agent = "",
-) -> Row:
-    """Begin to keep what is done for a task; the same task goes on with its episode."""
+def _begin(app: App, caller: Caller, task: str, project_root: str, session: str) -> Row:
+    """Begin to keep what is done for a task."""
     from vaultmind.planner.task import task_mark  # its patterns cost a start 20 ms
 
-    source, caller = app.sources.find(project_root), _writer(app, call.caller, agent)
+    if not task.strip():
+        raise BadArgument("task", task, "what is to be done, in full", missing=not task)
+    source = app.sources.find(project_root)
     known = {one.name for one in app.episodes.recorder.running(caller.agent)}
-    mark = task_mark(task, source.name, query_type or "")
+    mark, session = task_mark(task, source.name, ""), session.strip()
     begun = app.episodes.recorder.start(
-        mark, source.name, caller, session=session_id.strip(), client=caller.client,
-        token_budget=token_budget,
-    )  # fmt: skip
+        mark, source.name, caller, session=session, client=caller.client
+    )
     how = "goes on" if begun.name in known else "has begun"
     return _kept(app, begun, f"Episode {begun.name} over {source.name} {how}.")
 
 
-@operation("Something was done", writes=True, surfaces=op.NOT_MCP, also="episode/event")
-def episode_event(
-    app: App,
-    call: Call,
-    events: Annotated[tuple[Happened, ...], Arg("In order.", max=500)],
-    episode: EpisodeName = "",
-    session_id: HostSession = "",
-    agent: Agent = "",
-) -> Row:
-    """Tell what was read, found, edited, decided, run and committed."""
-    if not events:
-        raise BadArgument("events", events, "at least one", missing=True)
-    caller, name = _find_episode(app, call, episode, session_id, agent)
+def _tell(app: App, who: Caller, caller: Caller, name: str, lines: tuple[str, ...]) -> Row:
+    """Write down what was read, found, edited, decided, run and committed."""
+    if not lines:
+        raise BadArgument("events", lines, "at least one", missing=True)
     running = app.episodes.recorder.running(caller.agent)
     before = next((one for one in running if one.name == name), None)
     if before is None:
         raise NotFound(f"Episode {name} does not run (any more).", hint=HOW)
     source = app.sources.find(before.source)
-    made = [_event(app, call.caller, one, at, source) for at, one in enumerate(events)]
-    added = app.episodes.recorder.add(name, tuple(made), caller)
+    made = tuple(_event(app, who, line, at, source) for at, line in enumerate(lines))
+    added = app.episodes.recorder.add(name, made, caller)
     new = max(0, len(added.events) - len(before.events))
     said = f"{counted(new, 'event')} of {name} written down"
     said += f", {len(made) - new:,} known or of no news." if new < len(made) else "."
     return _kept(app, added, said, new)
-
-
-@operation("A task has ended", writes=True, surfaces=op.NOT_MCP, also="episode/end")
-def episode_end(
-    app: App,
-    call: Call,
-    episode: EpisodeName = "",
-    session_id: HostSession = "",
-    agent: Agent = "",
-    outcome: Outcome = "unknown",
-    note: Note = "",
-) -> Row:
-    """End an episode with what came of it."""
-    caller, name = _find_episode(app, call, episode, session_id, agent)
-    app.watching.catch_up(name)
-    ended = app.episodes.recorder.end(name, outcome, note.strip(), caller)
-    return _kept(app, ended, f"Episode {name} has ended: {ended.outcome}.")
-
-
-@operation("What came of it", writes=True, surfaces=op.NOT_MCP)
-def feedback(
-    app: App,
-    call: Call,
-    outcome: Outcome,
-    episode: EpisodeName = "",
-    session_id: HostSession = "",
-    agent: Agent = "",
-    note: Note = "",
-) -> Row:
-    """State or correct what came of an episode, ended or not."""
-    caller, name = _find_episode(app, call, episode, session_id, agent, ended=True)
-    one = app.episodes.recorder.feedback(name, outcome, note.strip(), caller)
-    said = f"Episode {one.name}: {outcome}."
-    if one.state == "running":
-        said += " It goes on; this counts at its end, unless something else is said then."
-    elif one.outcome != outcome:
-        said += f" Kept, and the person's own word stands: {one.outcome}."
-    return _kept(app, one, said)
 
 
 def _writer(app: App, caller: Caller, agent: str) -> Caller:
@@ -257,53 +188,43 @@ def _find_episode(
     return caller, names[0]
 
 
-def _read_line(line: str, at: int) -> dict[str, Any]:
-    """Return what a line of an agent tells, by its first word. Raises BadArgument naming it."""
-    kind, _, rest = line.strip().partition(" ")
-    kind, rest = kind.lower().rstrip(":"), rest.strip()
-    if kind not in get_args(HappenedKind) or not rest:
-        raise BadArgument(f"events[{at}]", line, LINES)
-    if kind == "commit":
-        commit, _, text = rest.partition(" ")
-        return {"kind": kind, "commit": commit, "text": text.strip()}
-    if kind == "run":
-        found = _RESULT.search(rest)
-        ok = found[1].lower() != "failed" if found else None
-        return {"kind": kind, "text": rest[: found.start()] if found else rest, "ok": ok}
-    return {"kind": kind, "text" if kind == "decision" else "path": rest}
-
-
-def _event(app: App, caller: Caller, one: Happened, at: int, source: Source) -> Event:
-    """Return an event as it is kept. Raises BadArgument for one that says too little."""
+def _event(app: App, caller: Caller, line: str, at: int, source: Source) -> Event:
+    """Return what a line tells, by its first word. Raises BadArgument naming it."""
     from vaultmind.session.files import iso
     from vaultmind.vault.oneline import one_line
 
-    if not f"{one.path}{one.text}{one.commit}".strip():
-        needs = "path" if one.kind in ("read", "edit", "hit", "delta") else "text"
-        raise BadArgument(f"events[{at}].{needs}", "", f"what a {one.kind!r} is of", missing=True)
-    now = app.clock()
-    return Event(
-        **plain(one)
-        | {"path": _inside(source, one.path.strip(), at), "symbol": one_line(one.symbol)}
-        | {"text": one.text.strip(), "change": one.change or "", "commit": one.commit.strip()}
-        | {"time": told_time(one.time, f"events[{at}]", now) or iso(now)},
-        how="person" if caller.kind == "person" else "reported",
-    )
+    kind, _, rest = line.strip().partition(" ")
+    kind, rest = kind.lower().rstrip(":"), rest.strip()
+    if kind not in KINDS or not rest:
+        raise BadArgument(f"events[{at}]", line, LINES)
+    how: How = "person" if caller.kind == "person" else "reported"
+    event = Event(cast("EventKind", kind), iso(app.clock()), how=how)
+    if kind == "decision":
+        return replace(event, text=rest)
+    if kind == "commit":
+        commit, _, text = rest.partition(" ")
+        return replace(event, commit=commit, text=text.strip())
+    if kind == "run":
+        found = _RESULT.search(rest)
+        ok = found[1].lower() != "failed" if found else None
+        return replace(event, text=rest[: found.start()] if found else rest, ok=ok)
+    path, _, symbol = rest.partition("#")
+    if (source.root / rest).exists():  # a file's name may have one
+        path, symbol = rest, ""
+    return replace(event, path=_inside(source, path.strip(), at), symbol=one_line(symbol))
 
 
 def _inside(source: Source, path: str, at: int) -> str:
     """Return a path as it is called in a source. Raises BadArgument, PathRefused outside it."""
     from vaultmind.vault.paths import checked_parts
 
-    if not path:
-        return ""
     if not (Path(path).is_absolute() or path.startswith("~")):
         return "/".join(checked_parts(path.removeprefix("./")))
     try:
         return Path(path).expanduser().resolve().relative_to(source.root.resolve()).as_posix()
     except (ValueError, OSError, RuntimeError) as error:
         allowed = f"a path in {source.name}, relative to its root"
-        raise BadArgument(f"events[{at}].path", path, allowed) from error
+        raise BadArgument(f"events[{at}]", path, allowed) from error
 
 
 def _judge(app: App, call: Call, hits: tuple[str, ...]) -> str:

@@ -40,13 +40,8 @@ ErasedText = Annotated[str, Arg("The words, or a fact's id (^k3f9).", min=1, max
 Only = Annotated[str, Arg("Only this agent's memory; default: everybody's.")]
 Seal = Annotated[str, Arg("Of the preview that was confirmed.", max=64)]
 
-tells("memory.forget.erasing.Preview", "message text meant counts found yours state_files seal",
-      "message meant counts found yours state_files")  # fmt: skip
-tells(
-    "memory.forget.erasing.Erased",
-    "message outcome counts paths left yours near searched faults",
-    "message left near faults",
-)
+tells("memory.forget.erasing.Preview", words="message meant counts found yours state_files")
+tells("memory.forget.erasing.Erased", words="message left near faults")
 
 
 @operation("Remember, replace or forget a fact", writes=True)

@@ -30,15 +30,13 @@ Lessons = Annotated[
 Force = Annotated[bool, Arg("Use it whatever its trial says; the person's.", option="--activate")]
 Wait = Annotated[float, Arg("Wait so long for its end.", min=0, max=3600)]
 
-tells("learn.learning.Job", "id kind state started ended doing done total results error begun",
-      "id state doing error results")  # fmt: skip
-tells("learn.trial.Trained", "kind of why id lessons rows activated verdict",
-      "kind of id activated why")  # fmt: skip
+tells("learn.learning.Job", words="id state doing error results")
+tells("learn.trial.Trained", words="kind of id activated why")
 tells("learn.models.ModelRow", "id kind of active created learnt_on scores path",
       "active id kind of")  # fmt: skip
 
 
-@operation("Train the rankers", surfaces=NOT_MCP, writes=True, also="model/train")
+@operation("Train the rankers", surfaces=NOT_MCP, writes=True, also={"model/train": {}})
 def model_train(
     app: App,
     call: Call,
@@ -72,7 +70,7 @@ def model_train(
     return job
 
 
-@operation("The models", surfaces=NOT_MCP, also="model/status")
+@operation("The models", surfaces=NOT_MCP, also={"model/status": {}})
 def model_status(app: App, call: Call) -> Row:
     """List the models, those in use, and what the last training came to."""
     agents, found = app.index.outlet.readable_agents(call.caller), app.learning.status()
@@ -84,7 +82,7 @@ def model_status(app: App, call: Call) -> Row:
     )
 
 
-@operation("Put a model into use", surfaces=NOT_MCP, writes=True, also="model/activate")
+@operation("Put a model into use", surfaces=NOT_MCP, writes=True, also={"model/activate": {}})
 def model_activate(
     app: App, call: Call, model: Annotated[str, Arg("A model's id.", min=1, max=100)]
 ) -> Row:
@@ -94,7 +92,9 @@ def model_activate(
     return _changed("In use now", (row,) if row else ())
 
 
-@operation("Take back a change of models", surfaces=NOT_MCP, writes=True, also="model/rollback")
+@operation(
+    "Take back a change of models", surfaces=NOT_MCP, writes=True, also={"model/rollback": {}}
+)
 def model_rollback(
     app: App, call: Call, kind: Annotated[Literal["planner", "ranker"], Arg("Which goes back.")]
 ) -> Row:

@@ -48,7 +48,7 @@ Wait = Annotated[float, Arg("Wait so long for files that are not read yet.", min
 tells("planner.types.Understood", "predicted confidence task_fingerprint risk reasons")
 
 
-@operation("What to read for a task", writes=True, also="plan-context")
+@operation("What to read for a task", writes=True, also={"plan-context": {}})
 def context_plan(
     app: App,
     call: Call,

@@ -50,11 +50,10 @@ RULES = (
 SUMMARY_ID = re.compile(r"L[12]_\d{3,}")
 IDS = "the id of a session such as 2026-02-20_001"
 
-tells("consolidate.types.SessionDone", "session agent by pending summary facts dropped notes")
 tells("consolidate.types.Settled", "category fact evidence replaces outcome reason",
       "category fact replaces outcome reason")  # fmt: skip
-tells("consolidate.types.SummaryDone", "level id agent path sources tokens text by outcome notes",
-      "id agent outcome path text notes")  # fmt: skip
+tells("consolidate.types.SessionDone", words="session agent by summary facts dropped notes")
+tells("consolidate.types.SummaryDone", words="id agent outcome path text notes")
 
 Yours = Annotated[str, Arg("Yours.")]
 Recap = Annotated[str, Arg("With end: what was decided, what is open.", max=4000)]
