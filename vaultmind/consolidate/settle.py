@@ -61,8 +61,10 @@ def known_facts(by: Resources, agent: str) -> list[Fact]:
     return [replace(one, text=mask(one.text).text) for one in facts]
 
 
-def settle(work: Work, thinker: Thinks, max_facts: int) -> SessionDone:
-    """Return what a session left; `pending` where it is to be read again.
+def settle(work: Work, thinker: Thinks, max_facts: int) -> tuple[SessionDone, bool]:
+    """Return what a session left, and whether a model was asked in vain.
+
+    `pending` says that it is to be read again.
 
     It is not marked as done by this. Raises VaultMindError, OSError, and what `check` raises.
     """
@@ -99,17 +101,11 @@ def settle(work: Work, thinker: Thinks, max_facts: int) -> SessionDone:
         check()
         notes += filter(None, [better(work, found)])
         check()
-    return SessionDone(
-        agent,
-        session,
-        tuple(settled),
-        tuple(dropped),
-        found.summary,
-        found.by,
-        pending=found.again or changed,
-        tried=found.again and not found.unasked,
-        notes=tuple(notes),
-    )
+    done = SessionDone(
+        agent, session, tuple(settled), tuple(dropped), found.summary, found.by,
+        found.again or changed, tuple(notes),
+    )  # fmt: skip
+    return done, found.again and not found.unasked
 
 
 def _said(work: Work) -> dict[str, Message]:

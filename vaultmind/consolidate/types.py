@@ -184,8 +184,6 @@ class SessionDone:
     """The engine: `extractive`, or a model's id."""
     pending: bool = False
     """Whether it stays marked: a model should have done it, or a step failed."""
-    tried: bool = False
-    """Whether a model was asked in vain."""
     notes: tuple[str, ...] = ()
     """What went wrong, in words."""
 

@@ -102,8 +102,11 @@ class Consolidation:
             return [one.id for one in heads if not self._how(one)]
         devices = ("", self._with.device)
         ours = [one for one in heads if "pending" in one.raw and one.meta.device in devices]
-        ours = [one for one in ours if not one.meta.source]
-        return [one.id for one in ours if one.meta.pending == UNCLEAR or not self._how(one)]
+        return [
+            one.id
+            for one in ours
+            if one.meta.pending == UNCLEAR or not (one.meta.source or self._how(one))
+        ]
 
     def settled_by_agent(self, agent: str, session: str, caller: Caller) -> None:
         """Mark a session as settled by the agent itself: no other engine reads it."""
@@ -282,9 +285,9 @@ class Consolidation:
         caller = Caller("agent", agent, client)
         work = Work(self._with, agent, session, caller, self._check, dry_run)
         try:
-            left = settle(work, self._setup.thinker(), self._setup.max_facts)
-            self._tries[work.path] += left.tried
-            gives_up = left.tried and self._tries[work.path] >= MOST_TRIES
+            left, tried = settle(work, self._setup.thinker(), self._setup.max_facts)
+            self._tries[work.path] += tried
+            gives_up = tried and self._tries[work.path] >= MOST_TRIES
             if not dry_run and (not left.pending or gives_up):
                 unclear = any(one.reason == "unclear alone" for one in left.dropped)
                 then = UNCLEAR if unclear and left.by == "extractive" else ""
