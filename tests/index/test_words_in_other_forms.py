@@ -4,7 +4,6 @@ The sets are those of benchmarks/morphology.py, which measures the same among mo
 """
 
 import json
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,15 +39,6 @@ def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
             store(made.database, Prepared(file.path, place, file.stat, file, chunks))
     yield made
     made.close()
-
-
-@pytest.fixture(scope="module")
-def unicode61() -> Iterator[sqlite3.Connection]:
-    connection = sqlite3.connect(":memory:")
-    connection.execute("CREATE VIRTUAL TABLE plain USING fts5(note UNINDEXED, text)")
-    connection.executemany("INSERT INTO plain VALUES (?, ?)", NOTES.items())
-    yield connection
-    connection.close()
 
 
 def best(vault: Vault, query: str) -> list[str]:
