@@ -463,9 +463,8 @@ def background(app: App, caller: Caller) -> Row:
     words += [f"works on {found.running}"] if found.running else []
     words += ["paused until `vaultmind consolidate --resume`"] if found.paused else []
     return Row(
-        "waiting paused running last_time dropped seconds_today asked_for queue",
+        "waiting paused running seconds_today asked_for queue",
         **{"waiting": len(found.queue), "paused": found.paused, "words": " · ".join(words)},
-        **{"running": found.running, "last_time": found.last_time},
-        **{"dropped": dict(found.dropped), "seconds_today": round(found.seconds_today, 1)},
+        **{"running": found.running, "seconds_today": round(found.seconds_today, 1)},
         **{"asked_for": found.asked_for, "queue": [f"{two} ({one})" for one, two in found.queue]},
     )
