@@ -21,7 +21,7 @@ from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.language.reader import Reader
 from vaultmind.learn.feedback import FEEDBACK, SearchFeedback
-from vaultmind.learn.learning import open_learning
+from vaultmind.learn.learning import Learning
 from vaultmind.memory.changes import Sizes
 from vaultmind.memory.folder import folder_files, make_folder
 from vaultmind.memory.forget.kinds import Messages, Summaries
@@ -154,9 +154,7 @@ class App:
         )
         self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, self.clock)
         feedback.gate = self.gate
-        self.learning = open_learning(
-            self.gate, self.reader, self.index, feedback, self.clock, config
-        )
+        self.learning = Learning(self.gate, self.reader, self.index, feedback, self.clock, config)
         self.following = Polling(
             "suggestions",
             when_changed(
@@ -321,7 +319,7 @@ class App:
             self._resources(),
             lambda: self.thinker,
             lambda: self.levels,
-            config.state_dir / "consolidation.json",
+            config.state_dir / "consolidation.paused",
             auto=config.consolidation.auto,
             delay_seconds=config.consolidation.delay_seconds,
             max_facts=config.extraction.max_facts,

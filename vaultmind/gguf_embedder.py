@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vaultmind.config import MinionConfig
-from vaultmind.index.embed import MAX_CHARACTERS, ServedEmbedder
+from vaultmind.index.embed import MAX_CHARACTERS, QUESTION_SECONDS, ServedEmbedder
 from vaultmind.minion.gguf import Head, read_head
 from vaultmind.minion.models import FALLBACK_CONTEXT, Process
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from vaultmind.ports import Matrix
 
 MAX_CONTEXT = 1024
+BATCH, SECONDS = 8, 120.0
+"""Texts at once, and how long they are waited for, loading included: large models are slow."""
 _PREFIXES = {
     "e5": ("query: ", "passage: "),
     "nomic": ("search_query: ", "search_document: "),
@@ -51,8 +53,14 @@ class GgufEmbedder(ServedEmbedder):
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Return one L2-normalised row a text."""
-        return super().embed([self._before_text + one[:MAX_CHARACTERS] for one in texts])
+        import numpy as np
+
+        shown = [self._before_text + one[:MAX_CHARACTERS] for one in texts]
+        parts = (shown[at : at + BATCH] for at in range(0, len(shown), BATCH))
+        rows = [self._rows(part, SECONDS) for part in parts]
+        return np.concatenate(rows) if rows else np.empty((0, self.dim), np.float32)
 
     def _question(self, text: str) -> Matrix:
-        vector: Matrix = super()._question(self._before_query + text)
+        seconds = QUESTION_SECONDS if self.process.pid else SECONDS  # it has to be loaded first
+        vector: Matrix = self._rows([self._before_query + text], seconds)[0]
         return vector

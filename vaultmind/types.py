@@ -339,8 +339,6 @@ class SearchResponse:
 class Scrubbed:
     """What taking all traces of erased texts out of the index came to."""
 
-    traces: tuple[bytes, ...] = ()
-    """Beginnings of vectors that were thrown away: no file may hold these bytes any more."""
     faults: tuple[str, ...] = ()
     """What could not be done, in words."""
 

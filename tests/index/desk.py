@@ -38,7 +38,6 @@ class Desk:
         store = store or ChromaStore(self.folder / "chroma")
         made = Vectors(self.columns, store, lambda: embedder or self.embedder, lambda: None)
         self.running.append(made)
-        made.start()
         made.release()
         return made
 

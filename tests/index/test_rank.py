@@ -17,13 +17,6 @@ import pytest
 from tests.index.vault import Vault
 from vaultmind.errors import ConfigError
 from vaultmind.index.asking import (
-    ENDS_ASKING,
-    FIRST_PERSON,
-    HAS_DIGITS,
-    HAS_QUESTION,
-    NAMES_TIME,
-    asks_when,
-    flags_of,
     named_time,
 )
 from vaultmind.index.columns import Columns
@@ -157,25 +150,6 @@ def test_searches_survive_notes_that_are_rewritten_meanwhile(vault: Vault) -> No
 # --- what a text says ---------------------------------------------------------------------
 
 
-def test_what_texts_and_questions_say_of_themselves() -> None:
-    assert flags_of("we met yesterday") == FIRST_PERSON | NAMES_TIME
-    assert flags_of("three cats in room 12?") == HAS_QUESTION | ENDS_ASKING | HAS_DIGITS
-    assert flags_of("Italy is warm") == 0
-    asks = [asks_when(one) for one in ("When did Jan start?", "who came when it rained", "ile")]
-    assert asks == [True, False, False]
-
-
-def test_a_time_that_the_query_names_is_near_or_far() -> None:
-    now = datetime(2026, 3, 1, tzinfo=UTC)
-    asked = named_time("What did Ola adopt in February?", "en", now)
-    assert asked is not None
-    near = asked.near
-    assert near("2026-02-08T10:05:00+00:00", "", "en") == near("2026-02-08", "", "en") == 1.0
-    assert 0.0 <= near("2025-06-01", "", "en") < 0.2
-    assert near("", "", "en") == near("no time", "", "en") == 0.0
-    assert named_time("What did Ola adopt?", "en", now) is None
-
-
 def test_what_a_text_tells_of_counts_as_its_time() -> None:
     now = datetime(2023, 8, 1, tzinfo=UTC)
     asked = named_time("What did I do on 7 May 2023?", "en", now)
@@ -193,17 +167,11 @@ def test_what_a_text_tells_of_counts_as_its_time() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"version": 99}, "version"),
-        ({"features": {}}, "features"),
         ({"features": {"topick": 1.0}}, "topick"),
         ({"features": {"meaning": 1.0}}, "meaning"),
         ({"features": {"topic": "1"}}, "features.topic"),
-        ({"features": {"topic": True}}, "features.topic"),
         ({"features": {"topic": 1e9}}, "equal to 1000"),
         ({"features": {"topic": float("nan")}}, "features.topic"),
-        ({"embedder": 3}, "embedder"),
-        ({"trained_on": "x"}, "trained_on"),
-        ({"scores": {"locomo": 1}}, "scores.locomo"),
     ],
 )
 def test_a_wrong_model_is_refused_by_name(

@@ -126,7 +126,7 @@ def test_a_lift_shows_by_every_name_what_any_device_or_copy_of_its_file_hid(hous
     part, folder = MessageRef("main", summary, "p3"), house.paths.memory("main")
     names = "tombstones-phone", "tombstones-phone.sync-conflict-20260220-100000-ABCDEF"
     for name, refs in zip(names, ([part], [REF]), strict=True):
-        text = render_tombstones(refs, "2026-02-20T10:00:09+01:00")
+        text = render_tombstones(refs, "2026-02-20T10:00:01+01:00")
         house.put(f"{folder}/{name}.jsonl", text)
     assert hides(house) and hides(house, part)
     by_block = replace(REF, id="")

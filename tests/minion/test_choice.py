@@ -46,26 +46,22 @@ def test_a_name_that_is_no_model_is_refused_with_what_is_allowed(tmp_path: Path,
     assert done.by == "extractive" and done.again
 
 
-def test_no_room_or_no_time_to_mend_is_nonsense_and_not_a_failure_of_another_kind() -> None:
-    full = QueueGenerator("?", MinionFailed("too_long", "It does not fit."))
-    late = QueueGenerator("?", SOUND)
-    for model, seconds in ((full, 30.0), (late, 0.0)):
-        with pytest.raises(MinionFailed) as caught:
-            ask_json(model, ask("Say yes", schema=WORD, seconds=seconds))
-        assert caught.value.why == "nonsense"
+ASKED = f"{'Read what is below and say what it is about. ' * 4} Answer with JSON: {SOUND}"
 
 
-def test_a_question_that_is_repeated_is_no_answer_though_it_holds_an_example() -> None:
-    asked = f"{'Read what is below and say what it is about. ' * 4} Answer with JSON: {SOUND}"
-    model = QueueGenerator(asked, f"user: {asked}")
-    with pytest.raises(MinionFailed, match="repeats the question"):
-        ask_json(model, ask(asked, schema=WORD))
-
-
-def test_an_answer_much_longer_than_was_asked_for_is_not_read() -> None:
-    model = QueueGenerator(" " * 70_000 + SOUND, " " * 5000 + SOUND)
-    with pytest.raises(MinionFailed, match="longer than was asked"):
-        ask_json(model, ask("Say it.", schema=WORD, max_tokens=64))
+@pytest.mark.parametrize(("asked", "answers", "seconds", "said"), [
+    ("Say yes", ("?", MinionFailed("too_long", "It does not fit.")), 30.0, "not valid|breaks off"),
+    ("Say yes", ("?", SOUND), 0.0, "breaks off"),
+    (ASKED, (ASKED, f"user: {ASKED}"), 30.0, "repeats the question"),
+    ("Say it.", (" " * 70_000 + SOUND, " " * 5000 + SOUND), 30.0, "longer than was asked"),
+])  # fmt: skip
+def test_what_is_no_answer_or_cannot_be_mended_is_nonsense(
+    asked: str, answers: tuple[str | MinionFailed, ...], seconds: float, said: str
+) -> None:
+    prompt = ask(asked, schema=WORD, max_tokens=64, seconds=seconds)
+    with pytest.raises(MinionFailed, match=said) as caught:
+        ask_json(QueueGenerator(*answers), prompt)
+    assert caught.value.why == "nonsense"
 
 
 def test_a_prompt_in_a_language_that_has_none_is_english() -> None:

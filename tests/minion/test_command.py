@@ -64,8 +64,11 @@ def test_it_has_the_place_of_a_model_but_for_ranking_and_status_names_it(tmp_pat
 
 
 def test_our_hooks_tell_nothing_of_what_happens_in_it(tmp_path: Path) -> None:
+    vault, state = tmp_path / "vault", tmp_path / "state"
+    (vault / ".obsidian").mkdir(parents=True)
+    flags = ["--vault", str(vault), "--state-dir", str(state)]
     done = subprocess.run(
-        [sys.executable, "-m", "vaultmind", "hook", "claude-code", "Stop", "--state-dir", tmp_path],
-        env={QUIET_VARIABLE: "1"}, input=b"{}", capture_output=True, check=False,
+        [sys.executable, "-m", "vaultmind", "hook", "claude-code", "Stop", *flags],
+        env={QUIET_VARIABLE: "1"}, input=b'{"session_id": "x"}', capture_output=True, check=False,
     )  # fmt: skip
-    assert (done.returncode, done.stdout, [*tmp_path.iterdir()]) == (0, b"", [])
+    assert (done.returncode, done.stdout, state.exists()) == (0, b"", False)

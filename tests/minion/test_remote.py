@@ -70,6 +70,7 @@ def answer(text: Any = "Paris", reason: str = "stop") -> dict[str, Any]:
 @pytest.mark.parametrize(("status", "value", "why", "words"), [
     (401, {"error": {"message": "bad key"}}, "refused", "it answered 401: bad key"),
     (404, b"<html>no such page</html>", "refused", "404: <html>no such page"),
+    (400, {"error": {"message": "long", "code": "context_length_exceeded"}}, "too_long", "400"),
     (429, {"error": "slow down"}, "busy", "429"),
     (500, b"", "refused", "500"),
     (200, b"hello", "nonsense", "not what such a server sends"),

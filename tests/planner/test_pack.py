@@ -89,11 +89,6 @@ def test_a_place_is_cut_at_a_whole_line_where_it_is_too_long() -> None:
     assert TEXT.startswith(longest.text) and TEXT[len(longest.text)] == "\n"
 
 
-def test_places_stand_in_the_order_of_the_file_and_none_over_another() -> None:
-    found = forms(page(), spot("step_9"), spot("step_3", 0.5), spot("step_9", 0.4))
-    assert [one.part for one in found[-1]] == ["#step_3", "#step_9"]
-
-
 def test_offsets_of_other_bytes_than_those_on_disk_are_not_used() -> None:
     found = forms(page(is_indexed=False), spot("step_9"))
     assert all(one.part == "outline" for form in found for one in form)

@@ -15,15 +15,12 @@ from vaultmind.planner.candidates import (
     Asked,
     Candidate,
     candidates,
-    features_of,
     said_of,
     scope_of,
-    seeds_of,
 )
 from vaultmind.planner.git import History
 from vaultmind.planner.pack import decide, lay
 from vaultmind.planner.plan import FEW, NOTHING, READING, is_little
-from vaultmind.planner.scorer import Weights
 from vaultmind.planner.task import understand
 from vaultmind.planner.types import Plan, PlanRequest
 from vaultmind.types import PERSON, Caller
@@ -89,14 +86,6 @@ def test_pieces_say_where_the_task_is_spoken_of_and_none_is_empty(own: Planned) 
     assert any("def renew_lapsed" in one.text for one in pieces)
     assert all(one.text.strip() for one in plan.context.pieces)
     assert "shop/__init__.py" not in plan.context.files
-
-
-def test_a_name_of_a_file_is_one_line_wherever_it_is_told(own: Planned) -> None:
-    (own.shop / "quokka\ncart.py").write_text("def quokka():\n    pass\n", "utf-8")
-    own.settle()
-    plan = own.plan("quokka")
-    assert "quokka cart.py" in plan.context.text
-    assert any(line.startswith("quokka cart.py (") for line in plan.decision_trace)
 
 
 def test_a_change_is_seen_at_once(own: Planned) -> None:
@@ -205,44 +194,15 @@ def test_what_earlier_work_names_is_added_unless_it_is_hidden(planned: Planned) 
     assert candidates(asked(planned, "xyzzy plugh", "shop", MAIN, gone)) == {}
 
 
-def test_the_strongest_candidates_are_those_that_most_speaks_for() -> None:
-    signals = {"a": {"words": 0.9, "path": 0.5}, "b": {"words": 0.9}, "c": {}}
-    seeds = seeds_of([Candidate(path, told) for path, told in signals.items()])
-    assert [*seeds][:2] == ["a", "b"] and seeds["a"] == 1.0
-    assert seeds_of([]) == {}
-
-
-def test_every_feature_is_from_0_to_1_and_grows_with_what_speaks_for_a_file(
-    planned: Planned,
-) -> None:
-    what = asked(planned, "fix(cart): the total of a cart")
-    pool = candidates(what)
-    for one in pool.values():
-        features = features_of(one, what, scope_of("fix(cart): x"), -5.0)
-        assert all(0.0 <= value <= 1.0 for value in features.values()), features
-    bare = features_of(Candidate("shop/cart.py"), what, frozenset())
-    full = features_of(pool["shop/cart.py"], what, scope_of(what.request.task), 0.0)
-    for name in ("f_structural_relevance", "f_recency_score", "scope"):
-        assert full[name] > bare[name]
-
-
-@pytest.mark.parametrize(
-    ("task", "place"),
-    [
-        ("fix(cart): a total of two lines", {"cart"}),
-        ("net/http: close idle connections", {"net", "http"}),
-        ("fix: a total", set()),
-        ("A total of two lines: why?", set()),
-        ("https://example.org is down", set()),
-    ],
-)
-def test_the_place_before_a_colon_is_told_from_the_kind(task: str, place: set[str]) -> None:
-    assert scope_of(task) == place
-
-
 def test_small_words_lead_to_no_file() -> None:
     assert said_of("write the cache to disk", "en") == "write the cache to disk"
     assert said_of("napraw `na_stanie` w koszyku", "pl") == "napraw `na_stanie` koszyku"
+
+
+def test_the_place_before_a_colon_is_told_from_the_kind() -> None:
+    assert scope_of("fix(cart): a total of two lines") == {"cart"}
+    assert scope_of("net/http: close idle connections") == {"net", "http"}
+    assert scope_of("fix: a total") == scope_of("A total of two lines: why?") == set()
 
 
 def test_what_meaning_alone_found_is_said_to_be_little() -> None:
@@ -250,9 +210,3 @@ def test_what_meaning_alone_found_is_said_to_be_little() -> None:
     assert not is_little([Candidate("a.py", {"meaning": 0.9})])
     assert not is_little([Candidate("a.py", {"meaning": 0.4, "coverage": 0.4})])
     assert is_little([])
-
-
-def test_what_sets_a_file_apart_is_the_first_reason() -> None:
-    weights = Weights("w", {"recent": 1.0, "words": 1.0}, {})
-    files = [{"recent": 1.0, "words": 0.0}, {"recent": 1.0, "words": 0.6}]
-    assert [one.family for one in weights.reasons(files[1], files)] == ["words", "recent"]

@@ -109,7 +109,6 @@ class Index:
     def start(self) -> None:
         """Begin to load, to compare and to follow the vault; returns at once."""
         self._thread.start()
-        self._embedding.start()
 
     def close(self) -> None:
         """Stop the threads after their current batch and let go of every file."""
@@ -149,12 +148,10 @@ class Index:
     def search(self, request: SearchRequest, caller: Caller) -> SearchResponse:
         """Return the best hits, each checked against the disk; none of a damaged index."""
         try:
-            found = self._search.search(request, caller)
+            return self._search.search(request, caller)
         except sqlite3.DatabaseError as error:
             self._unread(error)
             return SearchResponse((), "indexing", self.state(), self._failure)
-        self._fetch.note(found.hits)
-        return found
 
     def fetch(
         self, id_or_path: str, caller: Caller, *, max_tokens: int = 2000, offset: int = 0

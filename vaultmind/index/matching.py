@@ -218,7 +218,7 @@ class Matcher:
         ]
         shortest = min((word, *term.stems), key=len)
         tokens += stand_ins.containing(shortest, MAX_RESEMBLING - len(tokens))
-        return [token for token in (*tokens, *stand_ins.halves(word)) if token != word]
+        return [token for token in tokens if token != word]
 
     def _exact(self, query: str, scores: Floats) -> dict[int, float]:
         """Put what holds an identifier of the query to the letter before the rest.

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple
@@ -59,28 +58,20 @@ MOST_REASONS, LEAST_SHARE = 3, 0.08
 """Reasons that are told; one with a smaller share is none."""
 WHY = {
     "words": "it has words of the question",
-    "title": "its title, headings or tags name the subject",
+    "title": "its name, headings or tags name the subject",
     "beside": "it and what stands beside it have words of the question",
-    "whole": "its note or session is about the subject",
+    "whole": "its file is about the subject",
     "speaker": "the question names who said it",
     "answer": "it answers rather than asks",
     "time": "it names a time or a number, as the question wants",
     "written": "it is as long as answers mostly are",
-    "links": "it links to other notes",
-    "kind": "it is of a kind that answers such questions: a note, a fact, a message",
+    "links": "it links to others",
+    "kind": "it is of a kind that answers such questions",
     "meaning": "it means something close to the question",
     "meaning_beside": "what stands beside it means something close to the question",
-    "meaning_whole": "its note or session means something close to the question",
-}
-"""What a person is told of each family of features."""
-WHY_OF_A_FILE = {
-    "title": "its name, headings or definitions name the subject",
-    "whole": "its file is about the subject",
-    "links": "it links to other files",
-    "kind": "it is of a kind that answers such questions",
     "meaning_whole": "its file means something close to the question",
 }
-"""What is told instead of a file in a linked folder, which has no notes and no sessions."""
+"""What a person is told of each family of features."""
 _SAYS_LITTLE = ("kind", "written", "links")
 """Families that move a hit, but tell a reader nothing of why this one: told if nothing else is."""
 _LANGUAGE_LETTERS = 400
@@ -427,8 +418,3 @@ def _members(names: tuple[str, ...]) -> tuple[tuple[str, ...], Floats]:
     of = [FEATURES[name] for name in names]
     families = tuple(dict.fromkeys(of))
     return families, np.array([[one == family for family in families] for one in of], np.float32)
-
-
-def of_a_file(reason: Reason) -> Reason:
-    """Return a reason in the words for a file of a linked folder."""
-    return replace(reason, words=WHY_OF_A_FILE.get(reason.family, reason.words))

@@ -14,7 +14,7 @@ from vaultmind.index.db import chunks_with_ids
 from vaultmind.index.models import FEATURES, Model
 from vaultmind.index.outlet import Outlet, Shown
 from vaultmind.index.rank import order_of
-from vaultmind.index.search import Candidates, Finder, Reader, for_everyone
+from vaultmind.index.search import Candidates, Finder, for_everyone, reading
 from vaultmind.index.where import where_of
 from vaultmind.index.words.terms import shortened, words
 from vaultmind.types import PERSON, Caller, Chunk, Kind, SearchRequest
@@ -94,8 +94,8 @@ class Raw:
             if found is None:
                 return Strongest()
             shows = shows or self._outlet.shown_to(caller)
-            reader = Reader(self._database, found.rowids[:limit], shows)
-            chunks = [reader.shown(row) for row in range(len(found.rowids[:limit]))]
+            reader = reading(self._database, found.rowids[:limit], shows)
+            chunks = [reader(row) for row in range(len(found.rowids[:limit]))]
         words = np.maximum(found.bm25, 0.0) / (float(found.bm25.max(initial=0.0)) or 1.0)
         meaning = np.clip(np.nan_to_num(found.closeness), 0.0, 1.0)
         rarest = np.argsort(-found.weights, kind="stable")[:MOST_WORDS]
@@ -114,9 +114,9 @@ class Raw:
             found = self._candidates(query, caller)
             if found is None:
                 return None
-            reader = Reader(self._database, found.rowids, self._outlet.shown_to(caller))
+            reader = reading(self._database, found.rowids, self._outlet.shown_to(caller))
             rows = range(len(found.rowids))
-            chunks = {row: chunk for row in rows if (chunk := reader.shown(row))}
+            chunks = {row: chunk for row in rows if (chunk := reader(row))}
         names = tuple(name for name in FEATURES if name in found.told)
         stacked = np.stack([found.told[name] for name in names], axis=1)[list(chunks)]
         embedder = found.embedder if "meaning" in found.told else ""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -68,6 +68,7 @@ LOOKED_INTO = 150
 """Chunks, the best, of which it is told which words they hold."""
 _PAGE = 24
 _BEHIND_ALL = "9999-12-31"
+_Reader = Callable[[int], Chunk | None]
 
 
 class Candidates:
@@ -226,25 +227,26 @@ def _inside(where: Where, named: NamedTime | None) -> Where | None:
     return replace(where, after=max(where.after, after), before=before or _BEHIND_ALL)
 
 
-class Reader:
-    """Reads candidates as they are asked for, a page at a time, and tells which may be shown."""
+def reading(
+    database: Database, rowids: Sequence[int], shows: Callable[[Chunk], bool]
+) -> Callable[[int], Chunk | None]:
+    """Return what gives a candidate, by row, that is still there and may be shown.
 
-    def __init__(
-        self, database: Database, rowids: Sequence[int], shows: Callable[[Chunk], bool]
-    ) -> None:
-        self._database, self._rowids, self._shows = database, rowids, shows
-        self._held: dict[int, Chunk | None] = {}
+    They are read as they are asked for, a page at a time.
+    """
+    held: dict[int, Chunk | None] = {}
 
-    def shown(self, row: int) -> Chunk | None:
-        """Return a candidate that is still there and may be shown."""
-        if row not in self._held:
-            page = range(row, min(row + _PAGE, len(self._rowids)))
-            with self._database.read() as connection:
-                found = chunks_of(connection, [self._rowids[at] for at in page])
+    def shown(row: int) -> Chunk | None:
+        if row not in held:
+            page = range(row, min(row + _PAGE, len(rowids)))
+            with database.read() as connection:
+                found = chunks_of(connection, [rowids[at] for at in page])
             for at in page:
-                chunk = found.get(self._rowids[at])
-                self._held.setdefault(at, chunk if chunk and self._shows(chunk) else None)
-        return self._held[row]
+                chunk = found.get(rowids[at])
+                held.setdefault(at, chunk if chunk and shows(chunk) else None)
+        return held[row]
+
+    return shown
 
 
 class Search:
@@ -262,7 +264,6 @@ class Search:
         self._outlet = outlet
         self._indexer = indexer
         self._state = state
-        self._seen: dict[str, tuple[int, ...]] = {}
 
     def search(self, request: SearchRequest, caller: Caller) -> SearchResponse:
         """Return the best hits. Raises BadArgument for a filter that nothing can pass."""
@@ -273,7 +274,6 @@ class Search:
         if not words(request.query):
             return SearchResponse((), "no_query", self._state())
         before = self._state()
-        self._take_hand_edits(where.agents or ())
         found, outside = self._fresh(request, for_everyone(where, self._outlet), caller)
         state = self._state()
         told = " ".join(state.notes)
@@ -306,8 +306,7 @@ class Search:
             shows = self._outlet.shown_to(caller)
             without = stale if round_ == ROUNDS else set()
             found, outside = self._answered(request, where, shows, without)
-            with self._database.read() as connection:
-                changed = changed_on_disk(connection, self._outlet.reader, found.paths)
+            changed = changed_on_disk(self._database, self._outlet.reader, found.paths)
             _, written = self._database.journal.since(mark)
             changed |= set(found.paths if written is None else written.intersection(found.paths))
             if not changed:
@@ -328,7 +327,7 @@ class Search:
         found = self._finder.find(request.query, where)
         if found is None:
             return Answered(), False
-        reader = Reader(
+        reader = reading(
             self._database, found.rowids, lambda chunk: chunk.path not in without and shows(chunk)
         )
         outside = _is_elsewhere(found, reader)
@@ -342,25 +341,6 @@ class Search:
 
         return answer(_good(found, reader, outside=outside), request, beside, shows), outside
 
-    def _take_hand_edits(self, agents: Iterable[str]) -> None:
-        """Index what a person may have edited a moment ago, before the watcher has told: brains,
-        their archives and active contexts that changed since the last look.
-        """
-        paths = self._outlet.paths
-        changed: dict[str, tuple[int, ...]] = {}
-        for agent in agents:
-            for path in (paths.brain(agent), paths.archive(agent), paths.active_context(agent)):
-                stamp: tuple[int, ...] = ()
-                with suppress(OSError):
-                    stat = (paths.root / path).stat()
-                    stamp = (stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size)
-                if self._seen.get(path, ()) != stamp:
-                    changed[path] = stamp
-        if changed:
-            with suppress(VaultMindError):
-                self._indexer.refresh(list(changed))
-                self._seen.update(changed)
-
 
 def for_everyone(where: Where, outlet: Outlet) -> Where:
     """Return a filter without its agents where it leaves none out."""
@@ -368,13 +348,13 @@ def for_everyone(where: Where, outlet: Outlet) -> Where:
     return replace(where, agents=None) if everyone else where
 
 
-def _good(found: Candidates, reader: Reader, *, outside: bool) -> Iterator[Ranked]:
+def _good(found: Candidates, reader: _Reader, *, outside: bool) -> Iterator[Ranked]:
     """Yield what may be shown and is good enough, best first."""
     covered, scores = found.scores(outside=outside)
     rows = np.flatnonzero(found.timely | outside).tolist()
 
     def shown(row: int) -> Chunk | None:
-        chunk = reader.shown(row)
+        chunk = reader(row)
         return None if chunk is None or (not covered[row] and _is_bare(chunk)) else chunk
 
     first: list[int] = []
@@ -406,7 +386,7 @@ def _reasons(found: Candidates, row: int) -> tuple[Reason, ...]:
     return rank.why(found.model, found.features, row)
 
 
-def _is_elsewhere(found: Candidates, reader: Reader) -> bool:
+def _is_elsewhere(found: Candidates, reader: _Reader) -> bool:
     """Tell whether what is asked for is clearly not of the time that is named.
 
     "Who recommended the film Yesterday?" names none, and what was said today may be of no use.
@@ -416,11 +396,11 @@ def _is_elsewhere(found: Candidates, reader: Reader) -> bool:
     inside, others = (
         np.flatnonzero(some)[:LOOKED_AT].tolist() for some in (found.timely, ~found.timely)
     )
-    if any(found.timeless[row] >= 1.0 and reader.shown(row) for row in inside):
+    if any(found.timeless[row] >= 1.0 and reader(row) for row in inside):
         return False
     _, scores = found.scores(outside=True)
     best = [
-        max((float(scores[row]) for row in rows if reader.shown(row)), default=0.0)
+        max((float(scores[row]) for row in rows if reader(row)), default=0.0)
         for rows in (inside, others)
     ]
     return best[1] > best[0] + CLEARLY

@@ -26,8 +26,6 @@ KIN_CONSONANTS = 3
 """Consonants that words of one family have in common at their beginning."""
 _SOFT = (("cz", "k"), ("sz", "s"), ("ch", "h"), ("c", "k"), ("ч", "к"), ("щ", "ш"), ("ж", "г"))
 _VOWELS = re.compile("[aeiouyаеиоуыэюяйьъ]")
-_JOINTS = ("", "s", "n", "en", "es", "o")
-"""Letters that join the halves of a compound (German, Dutch, Swedish, Slavic)."""
 
 
 class StandIns:
@@ -91,17 +89,6 @@ class StandIns:
         }
         near = [one for one in alike if alike[one] >= max(3, min(len(word), len(one)) / 2)]
         return sorted(near, key=lambda term: (-alike[term], term))[:most]
-
-    def halves(self, word: str) -> tuple[str, ...]:
-        """Return the two terms that a compound is made of, the longest first one that fits."""
-        for at in range(len(word) - MIN_PART, MIN_PART - 1, -1):
-            for joint in _JOINTS:
-                head, tail = word[:at], word[at:]
-                if head.endswith(joint) and self._count(tail):
-                    head = head[: len(head) - len(joint)]
-                    if len(head) >= MIN_PART and self._count(head):
-                        return head, tail
-        return ()
 
     def _starting(self, head: str, low: int, high: int = 1_000) -> Iterator[str]:
         """Yield terms of `low` to `high` letters that start with a head."""

@@ -38,7 +38,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from vaultmind.errors import BadArgument, NotFound, VaultMindError, WriteFailed
+from vaultmind.errors import BadArgument, VaultMindError, WriteFailed
 from vaultmind.memory.sensitive import sensitive
 from vaultmind.types import SECTIONS, Caller, MemoryWrite
 from vaultmind.vault.files import FileStat, VaultReader, stat_of
@@ -157,14 +157,11 @@ def _write(owner: str, value: object, faults: list[str]) -> frozenset[tuple[str,
         faults.append("permissions: 'write' must name an agent and what it may write")
     for who, scopes in value.items() if isinstance(value, dict) else ():
         name = _word(who)
-        if not AGENT_NAME.fullmatch(name):
-            faults.append(f"permissions: write: {name!r} is no agent's name")
-            continue
         for scope in map(_word, _listed(scopes)):
             known = SCOPES if scope in _ALL else (BRAIN, *SECTIONS) if scope == BRAIN else (scope,)
-            if known == (scope,) and scope not in SCOPES:
-                faults.append(f"permissions: write: {name}: {scope!r} is not one of all, "
-                              f"{', '.join(SCOPES)}")  # fmt: skip
+            if not AGENT_NAME.fullmatch(name) or not set(known) <= set(SCOPES):
+                allowed = f"an agent, and one of all, {', '.join(SCOPES)}"
+                faults.append(f"permissions: write: {name}: {scope!r} is not {allowed}")
             elif name != owner:
                 found |= {(name, each) for each in known}
     return frozenset(found)
@@ -172,14 +169,11 @@ def _write(owner: str, value: object, faults: list[str]) -> frozenset[tuple[str,
 
 def _hidden(value: object, faults: list[str]) -> frozenset[str]:
     """Return whom a memory is kept from; what is no name keeps it from everybody."""
-    found: set[str] = set()
-    for one in () if value is None or value is False else _listed(value):
-        name = _word(one)
-        is_name = isinstance(one, str) and AGENT_NAME.fullmatch(name) and name not in _ALL
-        found.add(name if is_name else EVERYBODY)
-        if not is_name and name not in _ALL:
-            faults.append(f"permissions: hidden_from: {name!r} is no agent: hidden from everybody")
-    return frozenset(found)
+    names = set(map(_word, () if value in (None, False) else _listed(value)))
+    agents = {name for name in names if AGENT_NAME.fullmatch(name) and name not in _ALL}
+    if odd := ", ".join(sorted(names - agents - {*_ALL})):
+        faults.append(f"permissions: hidden_from: {odd!r} is no agent: hidden from everybody")
+    return frozenset(agents | ({EVERYBODY} if names - agents else set()))
 
 
 def _listed(value: object) -> list[object]:
@@ -255,20 +249,17 @@ class Authority:
 
     def identity(self, agent: str) -> Identity:
         """Return an agent's identity as its file stands. One that cannot be read gives least."""
-        path = self._paths.identity(agent)
+        path, known = self._paths.identity(agent), self._identities.get(agent)
         try:
             stamp = self._reader.stat(path)
-            known = self._identities.get(agent)
-            if stamp is None or known is None or known[0] != stamp:
+            if stamp is None:
+                return Identity(Rights(self._default))
+            if known is None or known[0] != stamp:
                 found = parse_identity(agent, self._reader.read(path).text, self._default)
-                if stamp is None:
-                    return found
                 known = self._identities[agent] = stamp, found
-            return known[1]
-        except NotFound:
-            return Identity(Rights(self._default))
         except VaultMindError as error:
             return Identity(Rights(READ_ONLY), faults=(str(error),))
+        return known[1]
 
     def rights(self, agent: str) -> Rights:
         """Return the rights that hold for an agent now; what its identity lowered is kept.

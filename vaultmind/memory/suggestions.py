@@ -15,7 +15,6 @@ crash in between finds it ticked, sees in the audit that it was written, and set
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import random
@@ -82,20 +81,16 @@ class Suggestion:
     time: str = ""
     """ISO 8601 with an offset."""
     state: State = field(default="waiting", compare=False)
-    was: str = field(default="", compare=False)
-    """A salted digest of its words before the person changed them."""
     start: int = field(default=0, compare=False)
     """Where its first line begins in the file's text."""
     end: int = field(default=0, compare=False)
     """Where the last line under it ends, without the newline."""
 
     def means(self, other: MemoryWrite) -> bool:
-        """Tell whether it is, or was before a person changed its words, the same suggestion."""
+        """Tell whether it is the same suggestion."""
         mine = self.write
         if (mine.op, mine.agent) != (other.op, other.agent):
             return False
-        if self.was and self.was == _was(self.id, other):
-            return True
         same_old = not mine.old or saying(mine.old) == saying(other.old)
         return same_old and saying(mine.text) == saying(other.text)
 
@@ -118,7 +113,7 @@ def _suggestion(placed: PlacedFact, text: str) -> Suggestion | None:
     except (ValueError, RecursionError):
         return None
     op = next((one for one in OPS if one == meta.get("op")), None)
-    said = {key: str(meta.get(key) or "") for key in ("agent", "by", "client", "old", "why", "was")}
+    said = {key: str(meta.get(key) or "") for key in ("agent", "by", "client", "old", "why")}
     if op is None or not all(AGENT_NAME.fullmatch(said[one]) for one in ("agent", "by")):
         return None
     shown = unescape(plain(MARKER.sub("", first, count=1))[0])
@@ -136,7 +131,7 @@ def _suggestion(placed: PlacedFact, text: str) -> Suggestion | None:
     state = _STATES.get(box[1].lower() if box else "", "waiting")
     time = str(meta.get("time", ""))
     block, start, end = placed.fact.block, placed.start, placed.tree_end
-    return Suggestion(block, write, time, state, said["was"], start, end)
+    return Suggestion(block, write, time, state, start, end)
 
 
 def known(text: str, write: MemoryWrite) -> Put:
@@ -179,7 +174,7 @@ def add(text: str, one: Suggestion, paths: VaultPaths, language: str = "en") -> 
         "op": write.op, "agent": write.agent, "by": write.caller.agent,
         "client": one_line(write.caller.client), "section": write.section, "how": write.how,
         "time": one.time, "evidence": [ref.agent, ref.session, ref.block, ref.id] if ref else None,
-        "old": write.old, "why": write.reason, "was": _was(one.id, write),
+        "old": write.old, "why": write.reason,
     }  # fmt: skip
     kept = {key: value for key, value in meta.items() if value}
     raw = json.dumps(kept, ensure_ascii=False, separators=(",", ":")).replace("%", "\\u0025")
@@ -239,12 +234,6 @@ def _language_in(text: str, language: str) -> str:
 
 def _word(language: str, name: str, **values: object) -> str:
     return phrase(language, name, "suggestions", **values)
-
-
-def _was(salt: str, one: MemoryWrite) -> str:
-    """Return a salted digest of a suggestion's words, which outlives an erasure of them."""
-    parts = (salt, one.op, one.agent, *saying(one.text), "\0", *saying(one.old))
-    return hashlib.sha256("\0".join(parts).encode(errors="replace")).hexdigest()[:16]
 
 
 # --- what the person answers --------------------------------------------------------------

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vaultmind.errors import install_hint
 from vaultmind.heavy import importing
+from vaultmind.index.linked import cut_plainly
 from vaultmind.index.taken import shape_of
 from vaultmind.planner.types import FileRecord, Link, Part, Task
 from vaultmind.redact import mask
@@ -405,34 +406,14 @@ def code_spans(path: str, text: str) -> list[Span]:
         if one.kind != "constant" and whole <= first < last:
             names[first:last] = [one.name] * (last - first)
             begins |= {first, last}
-            whole = last if _size(lines[first:last]) <= SPAN_CHARS else whole
+            whole = last if sum(map(len, lines[first:last])) <= SPAN_CHARS else whole
     kept: list[Span] = []
-    for first, last in pairwise(sorted(begins)):
-        for span in _packed(lines, first, last, names[first]):
-            own = lines[span.first_line - 1 : span.last_line]
-            if kept and not any(char.isalnum() for line in own for char in line):  # brackets alone
-                kept[-1] = kept[-1]._replace(last_line=span.last_line)
-            else:
-                kept.append(span)
+    for begin, end in pairwise(sorted(begins)):
+        for at, last, _ in cut_plainly(path, "\n".join(lines[begin:end])):
+            first = max(begin + at, kept[-1].last_line + 1 if kept else 1)
+            own = "".join(lines[first - 1 : begin + last])
+            if kept and not any(map(str.isalnum, own)):  # brackets alone
+                kept[-1] = kept[-1]._replace(last_line=max(kept[-1].last_line, begin + last))
+            elif first <= begin + last:
+                kept.append(Span(first, begin + last, names[begin]))
     return kept
-
-
-def _packed(lines: Sequence[str], at: int, end: int, name: str) -> Iterator[Span]:
-    """Yield spans of some rows, cut at blank lines; a block that is too long at any line."""
-    held: list[int] = []
-    for row in (row for row in range(at, end) if lines[row].strip()):
-        block: Sequence[str] = [lines[row]]
-        if row == at or not lines[row - 1].strip():
-            blank = next((it for it in range(row, end) if not lines[it].strip()), end)
-            whole = lines[row:blank]
-            block = whole if _size(whole) <= SPAN_CHARS else block
-        if held and _size(lines[it] for it in held) + _size(block) > SPAN_CHARS:
-            yield Span(held[0] + 1, held[-1] + 1, name)
-            held = []
-        held.append(row)
-    if held:
-        yield Span(held[0] + 1, held[-1] + 1, name)
-
-
-def _size(lines: Iterator[str] | Sequence[str]) -> int:
-    return sum(len(line) + 1 for line in lines)

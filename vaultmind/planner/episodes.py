@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from vaultmind.episodes.keep import may_name
 from vaultmind.episodes.recorder import Recorder
-from vaultmind.episodes.types import Change, Event, Offer
-from vaultmind.episodes.watch import Commit, Tasks, Watching
+from vaultmind.episodes.types import Event, Offer
+from vaultmind.episodes.watch import Tasks, Watching
 from vaultmind.errors import VaultMindError
 from vaultmind.planner.types import Plan, PlanRequest
 from vaultmind.plural import counted
@@ -103,48 +103,13 @@ def leave(recorder: Recorder, request: PlanRequest, plan: Plan, agent: str, call
         return ""
 
 
-class WatchedSource:
-    """One source, watched."""
-
-    def __init__(self, source: Source) -> None:
-        self.name = source.name
-        self._source, self._history = source, source.structure.history
-
-    def relative(self, path: Path) -> str:
-        """Return a file's path in the source; empty for one that is not of it or not shown.
-
-        A link is followed: what counts is the file that was read or changed. An agent's memory is
-        no part of the work.
-        """
-        try:
-            inside = path.resolve().relative_to(self._source.root).as_posix()
-        except (OSError, RuntimeError, ValueError):
-            return ""
-        return inside if self._source.structure.shows(inside) else ""
-
-    def uncommitted(self) -> dict[str, tuple[Change, int]]:
-        """Return what differs from the last commit, and when each file changed."""
-        found = dict[str, tuple[Change, int]]()
-        for path, change in self._history.uncommitted().items():
-            found[path] = change, 0
-            with suppress(OSError):
-                found[path] = change, (self._source.root / path).lstat().st_mtime_ns
-        return found
-
-    def commits(self, since: float) -> tuple[Commit, ...]:
-        """Return the commits that were made here since then and still stand, oldest first."""
-        return tuple(one for one in self._history.commits_made(since) if one.changed)
-
-
 def open_watching(records: Recorder, sources: Sources, clock: Clock) -> Watching:
     """Return what follows conversations over the sources, not yet at work."""
 
-    def holding(path: Path) -> WatchedSource | None:
-        try:
-            source = sources.holding(path)
-        except VaultMindError:  # its index cannot be opened: nothing is known of its files
-            return None
-        return None if source is None else WatchedSource(source)
+    def holding(path: Path) -> Source | None:
+        with suppress(VaultMindError):  # its index cannot be opened: nothing is known of its files
+            return sources.holding(path)
+        return None
 
     return Watching(records, holding, _tasks, clock)
 

@@ -25,6 +25,8 @@ from vaultmind.planner.code import clean
 from vaultmind.planner.names import WordTable
 
 SECONDS = 30.0
+PATIENT_SECONDS = 0.2
+"""Who waits for less does without: what follows a source in the background reads it."""
 RETRY_SECONDS = 60.0
 """After which git is asked again where it did not answer."""
 MOST_COMMITS = 4000
@@ -245,7 +247,7 @@ class History:
         self._found: tuple[object, Repository | None] = ((), None)
         self._read: tuple[object, float] = (None, float("inf"))
         """The repository's stamp at the last reading, and when it is to be read again anyway."""
-        self._lock, self._work = threading.Lock(), threading.Thread()
+        self._lock = threading.Lock()
 
     def repository(self) -> Repository | None:
         """Return the source's repository, found by its files: no git is run."""
@@ -267,29 +269,22 @@ class History:
         return (repository, repository.stamp()) if repository else (None,)
 
     def settle(self, timeout_seconds: float) -> bool:
-        """Read the past anew where it moved, in a thread; tell whether it is known in time."""
-        if not self.moved():
-            return True
-        with self._lock:
-            if not self._work.is_alive():
-                self._work = threading.Thread(target=self.read, name="git", daemon=True)
-                self._work.start()
-            work = self._work
-        work.join(max(0.0, timeout_seconds))
-        return not work.is_alive()
+        """Read the past anew where it moved and there is the time; tell whether it is known."""
+        if timeout_seconds >= PATIENT_SECONDS:
+            self.read()
+        return not self.moved()
 
     def read(self) -> Past:
         """Return the past up to HEAD, read now where it moved; empty without git."""
-        if self.moved():
-            stamp, repository, again_at = self.stamp(), self.repository(), float("inf")
-            try:
-                if repository is None:
-                    self.past = Past()
-                else:
-                    self.past, self.fault = Past(_logged(repository)), ""
-            except GitFailed as error:
-                self.fault, again_at = str(error), time.monotonic() + RETRY_SECONDS
-            self._read = stamp, again_at
+        with self._lock:
+            if self.moved():
+                stamp, repository, again_at = self.stamp(), self.repository(), float("inf")
+                try:
+                    self.past = Past(_logged(repository) if repository else ())
+                    self.fault = "" if repository else self.fault
+                except GitFailed as error:
+                    self.fault, again_at = str(error), time.monotonic() + RETRY_SECONDS
+                self._read = stamp, again_at
         return self.past
 
     # --- what may be shown ---------------------------------------------------------------

@@ -148,10 +148,9 @@ class Graph:
         """Return what lies where files that are not there would, 0 to 1: more in small folders."""
         found: dict[str, float] = {}
         for wanted in missing:
-            parts = wanted.strip("/").split("/")[:-1]
-            # a path may begin outside of the source
-            ends = ["/".join(parts[start:]) for start in range(len(parts))]
-            inside = next((held for one in ends if (held := self.folders.get(one))), set())
+            inside, folder = set[str](), folder_of(wanted.strip("/"))
+            while folder and not (inside := self.folders.get(folder, set())):
+                folder = folder.partition("/")[2]  # a path may begin outside of the source
             if len(inside) <= MOST_NEAR:
                 found |= dict.fromkeys(inside, 1.0 / (1.0 + math.log1p(len(inside)) / 2))
         return found

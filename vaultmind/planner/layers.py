@@ -121,11 +121,6 @@ class Sight:
         self.commits = structure.history.commits()
 
     @cached_property
-    def uncommitted(self) -> Mapping[str, Change]:
-        """The files that are not as the last commit has them."""
-        return self.structure.history.uncommitted() if self.commits else {}
-
-    @cached_property
     def heat(self) -> Mapping[str, float]:
         """How hot files are by the last commits, from 0 to 1, hottest first.
 
@@ -135,7 +130,8 @@ class Sight:
         for age, commit in enumerate(self.commits):
             for path, _ in commit.changed if len(commit.changed) <= MOST_PATHS else ():
                 heat[path] += 0.5 ** (age / HALF_LIFE)
-        return {path: value / max(heat.values()) for path, value in _most(heat)}
+        most = max(heat.values(), default=1.0)
+        return {path: value / most for path, value in _most(heat)}
 
     @cached_property
     def ties(self) -> Mapping[str, int]:
@@ -409,7 +405,7 @@ def _changes(sight: Sight, caps: Caps, since: Since) -> Iterator[Section]:
         counts, kinds = Counter(path for path, _ in latest), dict[str, Change]()
         for path, kind in reversed(latest):
             kinds[path] = "added" if (kinds.get(path), kind) == ("added", "modified") else kind
-        dirty = sight.uncommitted
+        dirty = history.uncommitted()
         kinds |= dirty
         for path in dict.fromkeys((*sorted(dirty), *counts)):
             told = [] if kinds[path] == "modified" and counts[path] else [str(kinds[path])]

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Literal
 
 from vaultmind.config import Config
 from vaultmind.config.links import Link, link_name, links_file, name_for, read_links, write_links
+from vaultmind.episodes.types import Change
+from vaultmind.episodes.watch import Commit
 from vaultmind.errors import BadArgument, ConfigError, NotFound, VaultMindError
 from vaultmind.index.index import Index
 from vaultmind.index.linked import MAX_BYTES, LinkedFolder, NamedLines
@@ -63,6 +65,31 @@ class Source:
     def has(self, path: str) -> bool:
         """Tell whether there is a file now, read or not yet."""
         return self.structure.record(path) is not None or (self.root / path).is_file()
+
+    def relative(self, path: Path) -> str:
+        """Return a file's path in the source; empty for one that is not of it or not shown.
+
+        A link is followed: what counts is the file that was read or changed. An agent's memory is
+        no part of the work.
+        """
+        try:
+            inside = path.resolve().relative_to(self.root).as_posix()
+        except (OSError, RuntimeError, ValueError):
+            return ""
+        return inside if self.structure.shows(inside) else ""
+
+    def uncommitted(self) -> dict[str, tuple[Change, int]]:
+        """Return what differs from the last commit, and when each file changed."""
+        found = dict[str, tuple[Change, int]]()
+        for path, change in self.structure.history.uncommitted().items():
+            found[path] = change, 0
+            with suppress(OSError):
+                found[path] = change, (self.root / path).lstat().st_mtime_ns
+        return found
+
+    def commits(self, since: float) -> tuple[Commit, ...]:
+        """Return the commits that were made here since then and still stand, oldest first."""
+        return tuple(one for one in self.structure.history.commits_made(since) if one.changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +287,7 @@ class Sources:
         try:
             while source.structure.step() and not self._closing.wait(_REST_SECONDS):
                 pass
-            source.structure.history.settle(0.0)
+            source.structure.history.read()
         except VaultMindError as error:  # its index is being made anew; or it was unlinked
             log.debug("%s is not followed now: %s", source.name, error)
 

@@ -86,10 +86,14 @@ _REFERENCE = re.compile(
     r"|(?:GH|PR|MR)[ -]?#?\d{1,7}|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40})(?![\w-])"
 )
 _IDENTIFIER = re.compile(
-    r"(?<![\w./\\-])(?:--[a-z][\w-]{1,60}|[A-Za-z_$][\w$]{0,80}(?:(?:\.|::|->|#)[A-Za-z_$][\w$]{0,80})"
+    r"(?<![\w./\\-])(--[a-z][\w-]{1,60}|[A-Za-z_$][\w$]{0,80}(?:(?:\.|::|->|#)[A-Za-z_$][\w$]{0,80})"
     r"{0,8}(?:\(\))?)(?![\w/\\])"
 )
-_CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}")
+_WRITTEN_AS_CODE = re.compile(
+    r"--|.*\(\)$|_*[^\W_]{3,}_+$|_+[^\W_]{3,}|.*[^\W_]_+[^\W_]|.*(?:::|->)"
+    r"|(?:[\w$]{2,}\.)+(?!com$)[\w$]{2,}$|.*[a-z0-9][A-Z]|.*[A-Z]{2}[a-z]{2}"
+)
+"""A word that is written as code is: `a_b`, `_a`, `aB`, `aa.bb`, `a()`, `--a`, `a::b`."""
 _LINE = re.compile(r"(?::\d+){1,2}$|#L\d+(?:-L?\d+)?$")
 _PIECE = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 _NOISE = re.compile(
@@ -311,9 +315,9 @@ def entities_of(text: str) -> tuple[tuple[str, ...], ...]:
     tidy = [re.sub(r"^(?:\./)+", "", _LINE.sub("", one.replace("\\", "/"))) for one in paths]
     names = [match[2] for match in _FRAME.finditer(text) if match[2]]
     names += [
-        re.sub(r"^(?:self|this|cls)(?:\.|->)", "", match[0])
+        re.sub(r"^(?:self|this|cls)(?:\.|->)", "", match[1])
         for match in _IDENTIFIER.finditer(text)
-        if match[0] not in tidy and _is_identifier(match[0])
+        if match[1] not in tidy and _WRITTEN_AS_CODE.match(match[1])
     ]
     codes = (match[1].strip() for match in _CODE.finditer(text))
     names += [one for one in codes if re.fullmatch(r"[A-Za-z_]\w{2,}(?:\(\))?", one)]
@@ -334,20 +338,6 @@ def _is_path(word: str) -> bool:
     known = name in ("Makefile", "Dockerfile", "README", "CHANGELOG", "LICENSE", "Gemfile")
     slashed = (len(parts) > 1 or word != bare) and not bare[-1:].isdigit()
     return known or (slashed and (is_deep or parts[0] in _FOLDERS))
-
-
-def _is_identifier(name: str) -> bool:
-    """Tell whether a word is written as code is: `a_b`, `aB`, `a.b`, `a()`, `--a`."""
-    if name.startswith("--") or name.endswith("()"):
-        return True
-    bare = name.strip("_")
-    head, _, ending = name.rpartition(".")
-    is_file = head and ending.lower() in _ENDINGS and "." not in head and "::" not in head
-    if len(bare) < 3 or is_file:  # noqa: PLR2004
-        return False
-    is_dotted = "." in name and all(len(part) > 1 for part in name.split("."))
-    joined = "::" in name or "->" in name or (is_dotted and not name.endswith(".com"))
-    return "_" in bare or name != bare or joined or _CAMEL.search(bare) is not None
 
 
 # --- prompts as tasks ---------------------------------------------------------------------

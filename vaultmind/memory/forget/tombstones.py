@@ -5,7 +5,7 @@ summary's path (without `.md`) and its block, or a line of a sub-agent's run by 
 A file that is renamed, moved or copied keeps what it hides: a message's own id, and a block id that
 was made of a paragraph's words or drawn for it, hide wherever they stand in the agent's memory.
 One with `"lifted": true` shows it again, as an undo does. Over all devices' files the newest line
-of a message counts; where a tombstone and a lift of two devices are of one time, it stays hidden.
+of a message counts.
 One with `"erased": true` says that the words are gone: no lift outweighs it, however new.
 """
 
@@ -124,22 +124,6 @@ class Tombstones:
             return ()
         return tuple(dict.fromkeys(one.ref for one in lines if known.hidden & one.names))
 
-    def time_for(self, refs: Iterable[Ref], now: datetime) -> datetime:
-        """Return a time for new lines on some messages, later than every line they have.
-
-        Devices' clocks differ, and the newest line is the one that counts.
-        """
-        times = [
-            line.time
-            for ref in refs
-            for line in self._known(ref.agent).lines
-            if _names(ref) & line.names
-        ]
-        now, latest = now.replace(microsecond=0), max(times, default=0.0)
-        if latest < now.timestamp():
-            return now
-        return datetime.fromtimestamp(min(latest + 1, LATEST), now.tzinfo or UTC)
-
     def _known(self, agent: str) -> _Known:
         if not AGENT_NAME.fullmatch(agent):
             return _Known()
@@ -218,7 +202,7 @@ class Hiding(Tombstones):
     def _write(self, refs: Sequence[Ref], lifted: bool = False, erased: bool = False) -> None:
         for agent in dict.fromkeys(ref.agent for ref in refs):
             own = [ref for ref in refs if ref.agent == agent]
-            time = self.time_for(own, self._clock()).isoformat(timespec="seconds")
+            time = self._clock().isoformat(timespec="milliseconds")
             path = self._paths.tombstones(agent_name(agent), self._device)
             self._append(path, render_tombstones(own, time, lifted=lifted, erased=erased))
 
@@ -262,14 +246,15 @@ def _names(ref: Ref) -> frozenset[Name]:
 
 
 def _settled(agent: str, stamp: tuple[tuple[Path, FileStat], ...]) -> _Known:
-    """Return what is hidden by the newest line of each message; of one time, what hides counts."""
+    """Return what is hidden by the newest line of each message; of one time, by the last."""
     every = tuple(line for path, _ in stamp for line in _read(path, agent))
-    newest: dict[Name, tuple[float, bool]] = {}
-    for line in every:
-        for name in line.names:
-            newest[name] = max(newest.get(name, (0.0, False)), (line.time, not line.lifted))
+    newest = {
+        name: not line.lifted
+        for line in sorted(every, key=lambda one: one.time)
+        for name in line.names
+    }
     erased = frozenset(name for line in every if line.erased for name in line.names)
-    hidden = frozenset(name for name, (_, hides) in newest.items() if hides)
+    hidden = frozenset(name for name, hides in newest.items() if hides)
     return _Known(stamp, every, _with_unique(hidden | erased), _with_unique(erased))
 
 

@@ -189,9 +189,8 @@ def _no_more(offset: int, said: str) -> BadArgument:
 
 def _of_folder(hit: Hit) -> Hit:
     """Return a hit of a linked folder: to its index all files are notes."""
-    from vaultmind.index.rank import of_a_file
 
-    return replace(hit, kind=_kind_of(hit.path), why=tuple(map(of_a_file, hit.why)))
+    return replace(hit, kind=_kind_of(hit.path))
 
 
 def _kind_of(path: str) -> Any:  # noqa: ANN401
