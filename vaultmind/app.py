@@ -319,7 +319,7 @@ class App:
             self._resources(),
             lambda: self.thinker,
             lambda: self.levels,
-            config.state_dir / "consolidation.json",
+            config.state_dir / "consolidation.paused",
             auto=config.consolidation.auto,
             delay_seconds=config.consolidation.delay_seconds,
             max_facts=config.extraction.max_facts,

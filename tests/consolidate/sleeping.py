@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.memory.conftest import NOW, House
+from tests.waiting import until
 from vaultmind.config.settings import LevelsConfig
 from vaultmind.consolidate.extract import extract
 from vaultmind.consolidate.levels import Levels
@@ -93,6 +94,11 @@ class Waits(Says):
         return super().extract(messages, brain, language=language, max_facts=max_facts)
 
 
+def rest(asleep: Consolidation) -> None:
+    """Wait until nothing is left to do by itself."""
+    until(lambda: asleep._due is None and not asleep._is_working)
+
+
 class Bed(House):
     """A house with conversations in it."""
 
@@ -136,7 +142,7 @@ class Bed(House):
             resources,
             lambda: thinks,
             lambda: summaries,
-            self.paths.root.parent / f"{self.paths.root.name}.json",
+            self.paths.root.parent / f"{self.paths.root.name}.paused",
             **{"delay_seconds": 0.0, "end_idle": self.log.end_idle, **settings},
         )
         return Consolidation(setup)

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from vaultmind.consolidate.names import groups, letters_shared, same_name, sound
 from vaultmind.consolidate.numbers import month_of, numbers, plain, value_of, weekday
-from vaultmind.consolidate.types import Reason
+from vaultmind.consolidate.types import WORDS, Reason, any_of
 from vaultmind.index.when import mentioned
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.stopwords import BY_LANGUAGE
@@ -37,15 +37,7 @@ HALF_DAY = 12
 CAPITAL_NOUNS = frozenset({"de"})
 _UNITS = (60, 1 / 60, 1000, 1 / 1000)
 """Minutes of an hour, grams of a kilo, and what is told in thousands."""
-_FRAME = """
-    user users assistant agent session talk conversation prefer like want named call decide plan
-    goal project currently work mention discuss talked said share ask asked explain agree note
-    uzytkownik uzytkowniczka asystent rozmowa woli lubi chce nazywa imie postanowil zdecydowal
-    planuje cel projekt obecnie wspomnial pracuje mieszka zawod
-    пользователь пользовательница ассистент разговор предпочитает любит хочет зовут решил
-    планирует цель проект имя упомянул работает живет
-"""
-FRAME = frozenset(_FRAME.split())
+FRAME = frozenset(WORDS["frame"].split())
 """What an agent says of a person without anybody having said it."""
 
 _WORD = re.compile(r"[^\W_]+")
@@ -60,21 +52,10 @@ _DAY_MONTH = re.compile(
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _ENDS = re.compile(r"(?:[!?…:\n]|(?:\w{4}|\d|[)”»])\.)\W*$")
 """What a sentence ends in; `Mr.` ends none."""
-_NOT = re.compile(
-    r"\b(?:not|no|never|none|nobody|nothing|neither|without|cannot|cant|dont|doesnt|\w+n['’]t|"
-    r"nah|nope|nie|niema|nigdy|bez|zaden|zadn\w+|brak|nikt|nic|не|нет|никогда|без|никто|ничего|никак\w+|"
-    r"hates?|dislikes?|nienawidz\w*|ненави\w+)\b"
-)
+_NOT = re.compile(rf"\b(?:{any_of('not')})\b")
 _ANSWER = re.compile(r"^\s*(?:no|nope|nie|нет)\s*[.,!;:]+\s*(?=\S)|\bno\. ?(?=\d)", re.IGNORECASE)
 """A no that answers what was asked: it takes no side of what comes after it."""
-_TURNS = re.compile(
-    r"\b(?:only|off|except|instead|rather|avoid\w*|stop\w*|quit|left|used to|former\w*|previous\w*|"
-    r"less|fewer|most|under|limit\w*|max\w*|skip\w*|refus\w*|moved|forb\w+|bann?\w*|"
-    r"tylko|jedyn\w+|zamiast|oprocz|poza|unika\w*|przesta\w*|rzuci\w*|kiedys|najwyzej|zakaz\w*|"
-    r"zrezygn\w*|rezygn\w*|odm\w+|ponizej|"
-    r"только|кроме|вместо|избега\w*|переста\w*|броси\w*|раньше|бывш\w*|отказ\w*|"
-    r"запре\w*|максимум|меньше|ниже)\b"
-)
+_TURNS = re.compile(rf"\b(?:{any_of('turns')})\b")
 """Words that deny, or turn from something, without a `not`."""
 _CLAUSE = re.compile(
     r"[,;:.!?—–]|\s-\s|\b(?:but|because|since|so|ale|lecz|bo|poniewaz|gdyz|wiec|но|зато|"

@@ -17,7 +17,7 @@ from typing import Literal
 
 from vaultmind.config.settings import LevelsConfig
 from vaultmind.consolidate.summarise import Paragraph, Piece, Source, Summariser, words
-from vaultmind.consolidate.types import Level, Resources, SummaryDone
+from vaultmind.consolidate.types import UNCLEAR, Level, Resources, SummaryDone
 from vaultmind.errors import NotFound, VaultMindError, WriteConflict
 from vaultmind.index.words.language import detect
 from vaultmind.redact import blank_private, mask
@@ -149,7 +149,7 @@ class Levels:
             told: list[str] = []
             while True:
                 number = self._number(agent, level)  # first: who takes it meanwhile is seen
-                waiting = self._waiting(agent, level, dry_run=dry_run, caller=caller, notes=notes)
+                waiting = self._waiting(agent, level, dry_run=dry_run, caller=caller)
                 nodes = [one for one in waiting if one.id not in told]
                 sources = self._sources(agent, level, nodes, notes)[: self._sizes[level]]
                 if len(sources) < self._sizes[level]:
@@ -171,7 +171,7 @@ class Levels:
         """
         level: Level = "L1" if id.startswith("L1") else "L2"
         notes: list[str] = []
-        old = next((one for one in self._summaries(agent, level, notes) if one.id == id), None)
+        old = next((one for one in self._summaries(agent, level) if one.id == id), None)
         nodes = self._nodes(agent, level)
         named = [one for one in nodes if (one.id in old.sources if old else one.mark == id)]
         sources = self._sources(agent, level, named, notes)
@@ -197,11 +197,11 @@ class Levels:
 
     # --- what is due -----------------------------------------------------------------------
 
-    def _summaries(self, agent: str, level: Level, notes: list[str]) -> list[_Node]:
+    def _summaries(self, agent: str, level: Level) -> list[_Node]:
         """Return an agent's summaries of a level, the lowest number first.
 
-        What cannot be read is left out, and said in `notes`. Where the front matter is broken, all
-        that it links to counts as its sources: nothing is summed up twice for a mistyped quote.
+        Where the front matter is broken, all that it links to counts as its sources: nothing is
+        summed up twice for a mistyped quote.
         """
         found: list[_Node] = []
         for file in (self._paths.root / self._folder(agent, level)).glob("L*.md"):
@@ -211,12 +211,10 @@ class Levels:
             try:
                 text = self._with.reader.read(path).text
             except VaultMindError as error:
-                notes.append(f"{path} was left out: {error.message}")
+                log.warning("%s was left out: %s", path, error)
                 continue
             front = front_matter(text)
             values, fault = (front.properties, front.fault) if front else ({}, "")
-            if fault:
-                notes.append(f"{path}: {fault}; it is not summed up any further")
             mark = _stem(str(values.get("summarised_in") or ""))
             links = _LINK.findall(text[front.start : front.end]) if front else []
             sources = tuple(dict.fromkeys(_stem(link) for link, _ in links if _stem(link) != mark))
@@ -227,33 +225,26 @@ class Levels:
     def _nodes(self, agent: str, level: Level) -> list[_Node]:
         """Return what a summary of a level may be made of, the oldest first."""
         if level == "L2":
-            return self._summaries(agent, "L1", [])
+            return self._summaries(agent, "L1")
         return [
             _Node(
                 head.id,
                 self._paths.session(agent, head.id),
                 _stem(head.meta.summarised_in),
                 head.meta.state == "ended" and head.meta.device in ("", self._with.device),
-                is_due=bool(head.meta.consolidated) and not head.meta.pending,
+                is_due=bool(head.meta.consolidated) and head.meta.pending in ("", UNCLEAR),
             )
             for head in self._with.heads(agent)
         ]
 
     def _waiting(
-        self,
-        agent: str,
-        level: Level,
-        *,
-        dry_run: bool = True,
-        caller: Caller | None = None,
-        notes: list[str] | None = None,
+        self, agent: str, level: Level, *, dry_run: bool = True, caller: Caller | None = None
     ) -> list[_Node]:
         """Return what waits for a summary; in a dry run also what is not consolidated yet.
 
         Otherwise marks that a kill left out are added.
         """
-        summaries = self._summaries(agent, level, notes if notes is not None else [])
-        named = {id: one for one in summaries for id in one.sources}
+        named = {id: one for one in self._summaries(agent, level) for id in one.sources}
         found = []
         for node in self._nodes(agent, level):
             if not node.is_ours or node.mark:

@@ -68,11 +68,9 @@ OVERLAP = 2
 """Lines that end a window and stand at the beginning of the next one too."""
 SECONDS = 3600.0
 """What the configuration allows a job is less."""
-SENSE, ENOUGH = 0.3, 0.5
-"""Share of a model's statements, and of its sentences, that must be said for any to be believed."""
+SENSE = 0.3
+"""Share of a model's statements that must have been said for any to be believed."""
 MOST_SENTENCES, MOST_CHARACTERS, FACT_CHARACTERS = 5, 400, 200
-FEWEST, LONG = 2, 6
-"""Sentences that a conversation of so many lines is summed up in, at least."""
 PARAGRAPHS: dict[Level, tuple[int, int]] = {"L1": (3, 5), "L2": (2, 3)}
 """Fewest and most."""
 SOURCE_TOKENS = 240
@@ -86,7 +84,6 @@ KNOWN_TOKENS, KNOWN_SHARE = 600, 8
 PASSING = 0.9
 """Where the built-in reader is so sure that nothing will matter, a model's word does not count."""
 LEFT_OUT = "[…]"
-NOTHING = {"en": "(nothing)", "pl": "(nic)", "ru": "(ничего)"}
 HIDDEN = frozenset({"private", "secret", "orders the memory"})
 _MADE_UP = frozenset({"no evidence", "not the user's words", "polarity"})
 _NUMBERED = re.compile(r"\[(\d+)\](?=\s)")
@@ -196,23 +193,11 @@ def _spoken_in(lines: Iterable[Line], fallback: str) -> str:
 # --- what holds ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Sound:
-    """The sentences of a model that hold, and what each of the others says that nobody said."""
+def sound(texts: Iterable[str], sources: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the sentences of some texts that their sources say, each once, in order.
 
-    kept: tuple[str, ...]
-    dropped: tuple[str, ...]
-
-    def note(self) -> tuple[str, ...]:
-        """Return in words what was left out, if anything."""
-        if not self.dropped:
-            return ()
-        number = f"{counted(len(self.dropped), 'sentence')} of the model"
-        return (f"{number} left out: nobody said {'; '.join(dict.fromkeys(self.dropped[:3]))}.",)
-
-
-def sound(texts: Iterable[str], sources: Iterable[str]) -> Sound:
-    """Return the sentences of some texts that their sources say, each once, in order."""
+    And what each of the others says that nobody said.
+    """
     kept: list[str] = []
     dropped: list[str] = []
     said = [Message("user", one, "") for one in sources]
@@ -224,7 +209,14 @@ def sound(texts: Iterable[str], sources: Iterable[str]) -> Sound:
             dropped.append((fault.detail or fault.reason) if fault else "so long a sentence")
         else:
             kept.append(one if one[-1] in '.!?…。！？"»”)' else f"{one}.")
-    return Sound(tuple(kept), tuple(dropped))
+    return kept, dropped
+
+
+def _note(dropped: Sequence[str]) -> tuple[str, ...]:
+    """Return in words what of a model's sentences was left out, if anything."""
+    number = f"{counted(len(dropped), 'sentence')} of the model"
+    said = "; ".join(dict.fromkeys(dropped[:3]))
+    return (f"{number} left out: nobody said {said}.",) if dropped else ()
 
 
 # --- facts ---------------------------------------------------------------------------------
@@ -275,15 +267,19 @@ class Thinker:
             found = replace(found, dropped=(*found.dropped, *job.made_up))
             unasked = done.capped or done.resting
             return Understood(found, told, "extractive", done.again, unasked, done.failures)
-        facts, said = done.value
+        facts, said, wrong = done.value
         facts = replace(facts, dropped=(*facts.dropped, *job.made_up))
-        fewest = max(FEWEST if len(lines) >= LONG else 1, ENOUGH * len((*said.kept, *said.dropped)))
-        summary = " ".join(said.kept) if len(said.kept) >= fewest else told
-        return Understood(facts, summary, done.by, notes=(*done.failures, *said.note()))
+        summary = " ".join(said) if said and len(said) >= len(wrong) else told
+        return Understood(facts, summary, done.by, notes=(*done.failures, *_note(wrong)))
 
 
-def _think(generator: Generator, job: _Job, language: str) -> tuple[Extraction, Sound]:
-    """Return what holds of a model's facts and of its summary; raises MinionFailed."""
+def _think(
+    generator: Generator, job: _Job, language: str
+) -> tuple[Extraction, list[str], list[str]]:
+    """Return what holds of a model's facts and of its summary, and what of that does not.
+
+    Raises MinionFailed.
+    """
     window = generator.context_tokens or UNSAID_CONTEXT
     known = shown_facts(job.brain, job.lines, min(KNOWN_TOKENS, window // KNOWN_SHARE))
     fact = _object(
@@ -295,17 +291,16 @@ def _think(generator: Generator, job: _Job, language: str) -> tuple[Extraction, 
     summary = _list(_text(300), MOST_SENTENCES)
     schema = {"facts": _list(fact, max(1, job.max_facts)), "summary": summary}
     shown = "\n".join(f"{at}. {one.text}" for at, one in enumerate(known, 1))
-    brain = shown or NOTHING.get(language, NOTHING["en"])
-    facts = str(job.max_facts)
-    answers = ask(generator, "extraction", job.lines, schema, language, brain=brain, facts=facts)
+    fixed = {"brain": shown or "-", "facts": str(job.max_facts)}
+    answers = ask(generator, "extraction", job.lines, schema, language, **fixed)
     told = list(dict.fromkeys(one for answer in answers for one in answer["summary"]))
     every = -(-len(told) // MOST_SENTENCES) or 1  # of a talk in many windows, some of each
-    said = sound(told[::every], [line.text for line in job.lines])
+    said, lost = sound(told[::every], [line.text for line in job.lines])
     judged = [_judged(one, known, job) for answer in answers for one in answer["facts"]]
     wrong = [one for one in judged if isinstance(one, Dropped)]
     made_up = [one for one in wrong if one.reason in _MADE_UP or one.reason.endswith("in evidence")]
-    offered = len(judged) + len(said.kept) + len(said.dropped)
-    good = offered - len(made_up) - len(said.dropped)
+    offered = len(judged) + len(said) + len(lost)
+    good = offered - len(made_up) - len(lost)
     if good < SENSE * offered or (not offered and job.built_in.facts):
         job.made_up.extend(made_up)
         why = f"{good} of {offered} of its statements were said" if offered else "it found nothing"
@@ -316,7 +311,7 @@ def _think(generator: Generator, job: _Job, language: str) -> tuple[Extraction, 
     dropped = (*wrong, *twins, *settled.dropped)
     named = {one.text for one in dropped}
     rest = (one for one in job.built_in.dropped if one.text not in named)
-    return Extraction(settled.facts, (*dropped, *rest)), said
+    return Extraction(settled.facts, (*dropped, *rest)), said, lost
 
 
 def _judged(one: Mapping[str, Any], known: Sequence[Fact], job: _Job) -> Candidate | Dropped:
@@ -420,18 +415,18 @@ def _level(
     answers = ask(generator, "level", lines, schema, language, **wanted)
     for one in (one for answer in answers for one in answer["paragraphs"]):
         meant = [line for line in lines if line.number in one["from"]] or lines
-        found = sound([one["text"]], [line.text for line in meant])
-        dropped += found.dropped
-        if found.kept:
-            text = " ".join(found.kept)
+        said, lost = sound([one["text"]], [line.text for line in meant])
+        dropped += lost
+        if said:
+            text = " ".join(said)
             best = sorted(meant, key=lambda line, text=text: -share_of(text, line.text))  # type: ignore[misc]
             named = {line.key for line in best[:MOST_MARKS]}
             keys = dict.fromkeys(line.key for line in meant if line.key in named)
             kept.append(Paragraph(text, tuple(keys)))
     if len(kept) < min(fewest, len(lines)):
-        said = f"{len(kept)} of its paragraphs hold"
-        raise MinionFailed("nonsense", f"The model {generator.id} did not understand: {said}.")
-    return Summary(_within(kept[:most], max_tokens), notes=Sound((), tuple(dropped)).note())
+        why = f"{len(kept)} of its paragraphs hold"
+        raise MinionFailed("nonsense", f"The model {generator.id} did not understand: {why}.")
+    return Summary(_within(kept[:most], max_tokens), notes=_note(dropped))
 
 
 def _within(paragraphs: Sequence[Paragraph], max_tokens: int) -> tuple[Paragraph, ...]:

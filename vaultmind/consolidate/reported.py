@@ -7,7 +7,7 @@ words that it quotes were logged, and every number, name and date was said.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from vaultmind.consolidate.context import retell
@@ -73,18 +73,6 @@ class Fate:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Heard:
-    """A session as it was logged, sorted by what may bear something out."""
-
-    said: tuple[Message, ...] = ()
-    """What may be recalled and was not asked to be kept out."""
-    kept_out: tuple[Message, ...] = ()
-    forgotten: tuple[Message, ...] = ()
-    """The person's messages that may not be recalled any more."""
-    runs: bool = True
-
-
 class Reported:
     """Takes what agents tell of a conversation. Any thread."""
 
@@ -102,11 +90,12 @@ class Reported:
         `session` is empty where nothing was logged. Raises NotFound, UnreadableNote for a session
         that cannot be read.
         """
-        heard, known = self._heard(agent, session), known_facts(self._by, agent)
+        said, gone, _ = self._heard(agent, session)
+        known = known_facts(self._by, agent)
         judged: list[Candidate | Dropped] = []
         kept: list[Candidate] = []
         for told in facts:
-            found = _unfit(told) or _quoting(told, heard)
+            found = _judged(told, said, gone)
             if isinstance(found, Candidate):
                 there = any(is_known(found.text, one.text) for one in known)
                 if there or len(kept) == self._max_facts:
@@ -116,7 +105,7 @@ class Reported:
                     known.append(Fact(found.text, found.section))
                     kept.append(found)
             judged.append(found)
-        messages = {key_of(one): one for one in heard.said}
+        messages = {key_of(one): one for one in said}
         applied = iter(apply(Work(self._by, agent, session, caller), kept, messages))
         fates = []
         for told, one in zip(facts, judged, strict=True):
@@ -138,9 +127,9 @@ class Reported:
         """Write a recap into the active context; return how many of its sentences were kept, and
         the others, each with why not.
         """
-        heard = self._heard(agent, session)
-        lines, left_out = grounded(recap, heard.said, agent, session)
-        why = OPEN if heard.runs else ""
+        said, _, is_open = self._heard(agent, session)
+        lines, left_out = grounded(recap, said, agent, session)
+        why = OPEN if is_open else ""
         if lines and not why:
             work = Work(self._by, agent, session, caller)
             bullets = [source_bullet(one) for one in lines]
@@ -156,64 +145,52 @@ class Reported:
         """Return the messages of a session that an agent may read to settle it, by their names."""
         return [
             (one.block or one.id, replace(one, text=mask(blank_private(one.text)).text))
-            for one in self._heard(agent, session).said
+            for one in self._heard(agent, session)[0]
             if one.role in ("user", "assistant") and one.text.strip()
         ]
 
-    def _heard(self, agent: str, session: str) -> _Heard:
+    def _heard(self, agent: str, session: str) -> tuple[list[Message], list[Message], bool]:
+        """Return what of a session may bear something out, what may not, and whether it goes on."""
         if not session:
-            return _Heard()
+            return [], [], True
         reader, hides = self._by.reader, self._by.hides
         file, transcript = read_session(reader, reader.paths, agent, session)
         shown = recallable(agent, file.path, file.text, hides, transcript=transcript)
-        messages = [one for one, _ in shown]
-        gone = unkept(messages, self._understand)
-        there = {(one.block, one.text) for one in messages}
-        hidden = (placed.message for placed in transcript.messages)
-        return _Heard(
-            tuple(one for at, one in enumerate(messages) if at not in gone),
-            tuple(one for at, one in enumerate(messages) if at in gone),
-            tuple(
-                one
-                for one in hidden
-                if one.role == "user" and (one.block, one.text) not in there
-                if one.asked in ("", "forget")
-            ),
-            runs(transcript.meta),
-        )
+        kept_out = unkept([one for one, _ in shown], self._understand)
+        said = [one for at, (one, _) in enumerate(shown) if at not in kept_out]
+        there = {(one.block, one.text) for one in said}
+        every = (placed.message for placed in transcript.messages)
+        gone = [one for one in every if (one.block, one.text) not in there]
+        gone = [one for one in gone if one.asked in ("", "forget")]
+        return said, gone, runs(transcript.meta)
 
 
-def _unfit(told: Told) -> Dropped | None:
-    """Return why a fact is kept from nobody; None for one that may be."""
-    text = told.text
+def _unfit(text: str, *, quotes: bool = True) -> Reason:
+    """Return why an agent's words are kept from nobody; empty for those that may be."""
     if blank_private(text) != text:
-        return Dropped("", "private")
+        return "private"
     if mask(text).text != text:
-        return Dropped("", "secret")
-    said = _ABOUT_THE_USER.sub("", fold(text)) if told.quote else text
-    return Dropped(one_line(text), "orders the memory") if gives_orders(said) else None
+        return "secret"
+    said = _ABOUT_THE_USER.sub("", fold(text)) if quotes else text
+    return "orders the memory" if gives_orders(said) else ""
 
 
-def _quoting(told: Told, heard: _Heard) -> Candidate | Dropped:
+def _judged(told: Told, said: Sequence[Message], gone: Sequence[Message]) -> Candidate | Dropped:
     """Return a fact with the message that it quotes as evidence, or why the talk bears it not out.
 
-    Words that the person took back, asked not to keep or pasted bear out nothing.
+    Words that are `gone`, asked not to be kept or pasted bear out nothing.
     """
     text, quote = one_line(told.text), told.quote
     section = told.section or pick(text)
     category = CATEGORY_OF[section]
-    there = [one for one in heard.said if stands(quote, one.text)]
+    if reason := _unfit(told.text, quotes=bool(quote)):
+        return Dropped("" if reason in ("private", "secret") else text, reason)
+    there = [one for one in said if stands(quote, one.text)]
     there = [one for one in there if one.role == "user"] or there
     keys = tuple(key_of(one) for one in there[-1:])
-    fault = supported(text, heard.said, quote)
-    if fault and fault.reason == "no evidence":
-        gone: tuple[tuple[Reason, Iterable[Message]], ...] = (
-            ("forgotten", heard.forgotten),
-            ("asked not to keep", heard.kept_out),
-        )
-        for reason, messages in gone:
-            if any(stands(quote, one.text) for one in messages):
-                return Dropped("", reason, category=category)
+    fault = supported(text, said, quote)
+    if fault and fault.reason == "no evidence" and any(stands(quote, one.text) for one in gone):
+        return Dropped("", "asked not to keep", category=category)
     if fault and fault.reason != "polarity":
         return Dropped(text, fault.reason, keys, category)
     if not fault and all(_is_pasted(quote, one.text) for one in there):
@@ -249,7 +226,7 @@ def grounded(
     left_out: list[tuple[str, str]] = []
     for sentence in dict.fromkeys(sentences(recap)):
         source = max(near, key=lambda one, s=sentence: share_of(s, one.text), default=None)  # type: ignore[misc]
-        reason = _fault(sentence, near, also)
+        reason = _why_not(sentence, near, also)
         if not reason and (source is None or not share_of(sentence, source.text)):
             reason = DOES_NOT_SAY.format("anything of it")
         if not reason and len(lines) == MOST_SENTENCES:
@@ -263,13 +240,10 @@ def grounded(
     return lines, left_out
 
 
-def _fault(sentence: str, near: Sequence[Message], also: str) -> str:
+def _why_not(sentence: str, near: Sequence[Message], also: str) -> str:
     """Return why a sentence of a recap is not kept; empty for one that is."""
-    if mask(sentence).text != sentence:
-        private = blank_private(sentence) != sentence
-        return "it holds something private" if private else "it holds a secret"
-    if gives_orders(_ABOUT_THE_USER.sub("", fold(sentence))):
-        return "it gives orders to the memory"
+    if reason := _unfit(sentence):
+        return MEANS[reason]
     fault = unsaid(sentence, near, near[-1].time[:10] if near else "", also)
     if not fault and sensitive(sentence):
         mine = [one for one in near if one.role == "user" or not _ABOUT_THE_USER.match(sentence)]
@@ -279,8 +253,5 @@ def _fault(sentence: str, near: Sequence[Message], also: str) -> str:
 
 def nearest(text: str, messages: Sequence[Message]) -> list[Message]:
     """Return the messages that a text may be about, in their order; all where they are few."""
-    if len(messages) <= MOST_MESSAGES:
-        return list(messages)
-    scores = [share_of(text, one.text) for one in messages]
-    ranked = sorted(range(len(messages)), key=lambda at: (-scores[at], -at))
+    ranked = sorted(range(len(messages)), key=lambda at: -share_of(text, messages[at].text))
     return [messages[at] for at in sorted(ranked[:MOST_MESSAGES])]

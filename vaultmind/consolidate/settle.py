@@ -61,8 +61,10 @@ def known_facts(by: Resources, agent: str) -> list[Fact]:
     return [replace(one, text=mask(one.text).text) for one in facts]
 
 
-def settle(work: Work, thinker: Thinks, max_facts: int) -> SessionDone:
-    """Return what a session left; `pending` where it is to be read again.
+def settle(work: Work, thinker: Thinks, max_facts: int) -> tuple[SessionDone, bool]:
+    """Return what a session left, and whether a model was asked in vain.
+
+    `pending` says that it is to be read again.
 
     It is not marked as done by this. Raises VaultMindError, OSError, and what `check` raises.
     """
@@ -97,19 +99,13 @@ def settle(work: Work, thinker: Thinks, max_facts: int) -> SessionDone:
         ]
         by.gate.dropped(agent, session, told, work.caller)
         check()
-        notes += filter(None, [better(work, found, settled)])
+        notes += filter(None, [better(work, found)])
         check()
-    return SessionDone(
-        agent,
-        session,
-        tuple(settled),
-        tuple(dropped),
-        found.summary,
-        found.by,
-        pending=found.again or changed,
-        tried=found.again and not found.unasked,
-        notes=tuple(notes),
-    )
+    done = SessionDone(
+        agent, session, tuple(settled), tuple(dropped), found.summary, found.by,
+        found.again or changed, tuple(notes),
+    )  # fmt: skip
+    return done, found.again and not found.unasked
 
 
 def _said(work: Work) -> dict[str, Message]:
@@ -163,9 +159,10 @@ def _blocks(keys: Sequence[str], said: Mapping[str, Message]) -> tuple[str, ...]
     return tuple(said[key].block for key in keys if key in said)
 
 
-def consolidated(when: datetime) -> Change:
+def consolidated(when: datetime, then: str = "") -> Change:
     """Return the change that says a session was consolidated, in its front matter alone.
 
+    `then`: what is pending from now on.
     One that a person has opened again, or whose properties are broken, is left as it is.
     """
 
@@ -173,7 +170,8 @@ def consolidated(when: datetime) -> Change:
         if file is None or parse_meta(file.text).state != "ended":
             return None
         try:
-            return remove_property(set_property(file.text, "consolidated", iso(when)), "pending")
+            text = set_property(file.text, "consolidated", iso(when))
+            return set_property(text, "pending", then) if then else remove_property(text, "pending")
         except BadArgument as error:
             log.warning("%s could not be marked: %s", file.path, error)
             return None

@@ -11,12 +11,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
 from typing import Protocol
 
 from vaultmind.consolidate.talk import GAP, TO_THE_MEMORY, Understand, read_talk, statement
-from vaultmind.consolidate.types import Level
+from vaultmind.consolidate.types import WORDS, Level
 from vaultmind.redact import mask
 from vaultmind.session.sentences import (
     MARK,
@@ -216,12 +214,10 @@ def lined_up(quotes: Iterable[Quote]) -> str:
     return " ".join(said)
 
 
-@cache
-def words(language: str) -> tuple[str, ...]:
+def words(language: str) -> Sequence[str]:
     """Return the headings of an L1 and an L2, what is told of empty talk, and two speakers."""
-    lines = Path(__file__).with_name("words.txt").read_text("utf-8").splitlines()
-    rows = {code: tuple(rest) for code, *rest in (line.split("|") for line in lines)}
-    return rows.get(language, rows["en"])
+    found: Sequence[str] = WORDS["levels"].get(language, WORDS["levels"]["en"])
+    return found
 
 
 def worth_of(quotes: Sequence[Quote]) -> dict[str, float]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from vaultmind.ports import Clock
 from vaultmind.session.files import Head, Hides
@@ -16,10 +17,14 @@ if TYPE_CHECKING:
     from vaultmind.consolidate.levels import Levels
     from vaultmind.memory.gate import Gate
 
+WORDS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+"""What is said, and looked for, in words."""
 Level = Literal["L1", "L2"]
 Category = Literal["CORE", "PREFERENCE", "DECISION", "PROJECT", "UPDATE", "DELETE", "SKIP"]
 CATEGORIES: tuple[Category, ...] = get_args(Category)
 
+UNCLEAR = "unclear"
+"""What is pending where a session was consolidated, and left something to a better reader."""
 SECTION_OF: dict[Category, Section] = {
     "CORE": "user",
     "PREFERENCE": "preferences",
@@ -28,34 +33,15 @@ SECTION_OF: dict[Category, Section] = {
 }
 """Where a fact of a category belongs in a brain. An UPDATE stays where the old fact stood."""
 
-MEANS: dict[str, str] = {
-    "no evidence": "no logged message says it",
-    "not the user's words": "the person did not say it themselves",
-    "private": "it was marked private",
-    "secret": "it holds a secret",
-    "asked not to keep": "the person asked not to keep it",
-    "question": "the person only asked it",
-    "hypothetical": "the person only supposed it",
-    "joke": "it was a joke or play",
-    "taken back": "the person took it back",
-    "quoted": "somebody else's words are quoted there",
-    "orders the memory": "it reads as an order to a machine",
-    "words not in evidence": "it says more than the message that was quoted",
-    "number not in evidence": "it has a number that was not said",
-    "name not in evidence": "it has a name that was not said",
-    "date not in evidence": "it has a date that was not said",
-    "polarity": "the message says the opposite, or says it with a not",
-    "passing": "it holds for the moment only",
-    "unclear alone": "it cannot be understood without the talk around it",
-    "already known": "it is known already",
-    "said twice": "it was said twice",
-    "not in memory": "there is no such fact to forget",
-    "forgotten": "it was forgotten",
-    "too many": "the conversation left more facts than are kept of one",
-}
+MEANS: dict[str, str] = WORDS["reasons"]
 """Why a fact was dropped, in a word under which dropped facts are counted, and what that means."""
 Reason = str
 REASONS: tuple[Reason, ...] = tuple(MEANS)
+
+
+def any_of(name: str) -> str:
+    """Return a pattern of everything in a list of patterns."""
+    return "|".join(WORDS["patterns"][name].split("\n"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +184,6 @@ class SessionDone:
     """The engine: `extractive`, or a model's id."""
     pending: bool = False
     """Whether it stays marked: a model should have done it, or a step failed."""
-    tried: bool = False
-    """Whether a model was asked in vain."""
     notes: tuple[str, ...] = ()
     """What went wrong, in words."""
 
@@ -254,8 +238,8 @@ class Setup:
     thinker: Callable[[], Thinks]
     """Returns what thinks, made when it is first needed: a start must not wait for it."""
     levels: Callable[[], Levels]
-    state: Path
-    """The file that keeps over a restart what may be lost: whether it is paused, the tries."""
+    paused: Path
+    """A file that stands there while nothing is begun with by itself."""
     auto: bool = True
     delay_seconds: float = 20.0
     """Quiet time after an end before it is begun with."""
@@ -275,10 +259,6 @@ class Standing:
     running: str
     """What is worked at, in words; empty while nothing is."""
     paused: bool
-    last_time: str
-    """When the last run was over: ISO 8601; empty where there was none."""
-    dropped: Mapping[str, int]
-    """How many facts were dropped on this device so far, by reason."""
     seconds_today: float
     """How long models have worked today."""
     asked_for: int

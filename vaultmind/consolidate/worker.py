@@ -7,17 +7,16 @@ step may be repeated after a kill without anything being done twice.
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 
 from vaultmind.consolidate.types import (
+    UNCLEAR,
     Consolidated,
     CutOff,
     Request,
@@ -28,12 +27,11 @@ from vaultmind.consolidate.types import (
 )
 from vaultmind.errors import NotFound, VaultMindError
 from vaultmind.heavy import step_back
-from vaultmind.plural import counted
 from vaultmind.ports import Report, silent
-from vaultmind.session.files import Head, iso
+from vaultmind.session.files import Head
 from vaultmind.types import Caller, Progress
 from vaultmind.vault.paths import SESSION_ID, agent_name
-from vaultmind.vault.session_meta import EXTRACTION, read_meta
+from vaultmind.vault.session_meta import read_meta
 
 BY_ITSELF = "consolidation"
 """What an audit line calls the client where nobody asked."""
@@ -43,15 +41,11 @@ CLOSE_SECONDS = 2.0
 """How long a close waits for a step to end."""
 MOST_TRIES = 3
 """Times that a model is asked about a session; then what was found without it is enough."""
-MOST_KEPT = 500
-"""Sessions of which something is kept over a restart; the oldest go first."""
-WHY = {
-    "done": "{session} of {agent} was consolidated already; --again does it anew.",
-    "open": "{session} of {agent} has not ended yet.",
-    "another device": "{session} of {agent} is another device's, which does it.",
-    "broken": "The properties of {session} of {agent} are broken: mend them to have it taken up.",
-}
-"""Why a session is not consolidated, by how it stands."""
+MOST_NAMED = 3
+"""Sessions that a note names."""
+OPEN, DONE = "not over yet", "consolidated already; --again does it anew"
+OTHER, BROKEN = "another device's, which does it", "its properties are broken: mend them first"
+"""Why a session is not consolidated."""
 log = logging.getLogger(__name__)
 
 
@@ -62,7 +56,8 @@ class Consolidation:
         self._setup = setup
         self._with = setup.resources
         self._paths = setup.resources.reader.paths
-        self._state = State(setup)
+        self._tries: Counter[str] = Counter()
+        """How often a model was asked about a session in vain, since the start."""
         self._stopping = threading.Event()
         self._turns = threading.Condition()
         self._is_taken = False
@@ -90,8 +85,6 @@ class Consolidation:
                 done.notes.append("It was cut off, and is gone on with another time.")
             finally:
                 self._running = ""
-            if not request.dry_run:
-                self._state.ran(done)
         return done
 
     def ended(self, agent: str, session: str) -> None:
@@ -104,9 +97,16 @@ class Consolidation:
         `better`: also those that the built-in engine settled and left something of to a better
         reader, and no imported ones.
         """
-        waits = [one.id for one in self._waits(agent) if not (better and one.meta.source)]
-        keys = (key.split("/", 1) for key in self._state.table("unclear")) if better else ()
-        return sorted({*waits, *(session for whose, session in keys if whose == agent)})
+        heads = self._with.heads(agent) if self._with.gate.keeps_records(agent) else ()
+        if not better:
+            return [one.id for one in heads if not self._how(one)]
+        devices = ("", self._with.device)
+        ours = [one for one in heads if "pending" in one.raw and one.meta.device in devices]
+        return [
+            one.id
+            for one in ours
+            if one.meta.pending == UNCLEAR or not (one.meta.source or self._how(one))
+        ]
 
     def settled_by_agent(self, agent: str, session: str, caller: Caller) -> None:
         """Mark a session as settled by the agent itself: no other engine reads it."""
@@ -114,22 +114,20 @@ class Consolidation:
 
     def standing(self) -> Standing:
         """Return how far it is."""
-        agents = self._paths.agent_names()
-        waiting = [(agent, one) for agent in agents for one in self._waits(agent)]
-        queue = tuple((a, one.id) for a, one in waiting if one.meta.pending == EXTRACTION)
-        state, held = self._state, self._state.held
-        return Standing(
-            queue, self._running, state.paused, str(held.get("last_time") or ""),
-            state.table("dropped"), self._setup.seconds_today(), len(waiting) - len(queue),
-        )  # fmt: skip
+        heads = {agent: self._with.heads(agent) for agent in self._paths.agent_names()}
+        due = {a: {one.id for one in h if one.meta.pending} for a, h in heads.items()}
+        waiting = [(agent, one) for agent in heads for one in self.unsettled(agent)]
+        queue = tuple((agent, one) for agent, one in waiting if one in due[agent])
+        asked_for, seconds = len(waiting) - len(queue), self._setup.seconds_today()
+        return Standing(queue, self._running, self._setup.paused.exists(), seconds, asked_for)
 
     def pause(self) -> None:
         """Begin with nothing more by itself, after a restart neither, until `resume`."""
-        self._state.keep(paused=True)
+        self._setup.paused.touch()
 
     def resume(self) -> None:
         """Go on by itself."""
-        self._state.keep(paused=False)
+        self._setup.paused.unlink(missing_ok=True)
         self.start()
 
     def start(self) -> None:
@@ -142,15 +140,6 @@ class Consolidation:
                 self._thread = threading.Thread(target=self._work, name="asleep", daemon=True)
                 self._thread.start()
             self._turns.notify_all()
-
-    def settle(self, timeout_seconds: float) -> bool:
-        """Wait until nothing is left to do by itself; return whether that came."""
-
-        def idle() -> bool:
-            return self._stopping.is_set() or (self._due is None and not self._is_working)
-
-        with self._turns:
-            return self._turns.wait_for(idle, timeout_seconds)
 
     def stop(self) -> None:
         """Have what is being worked at end before its next step, and begin with nothing more."""
@@ -209,39 +198,30 @@ class Consolidation:
         try:
             for agent, session in self.standing().queue:
                 with self._turn():
-                    if not self._state.paused and session in self.unsettled(agent):
+                    if not self._setup.paused.exists() and session in self.unsettled(agent):
                         self._take(agent, session, BY_ITSELF, done, dry_run=False)
             for agent in self._paths.agent_names():
                 with self._turn():
-                    if not self._state.paused:
+                    if not self._setup.paused.exists() and self._with.gate.keeps_records(agent):
                         self._levels(agent, BY_ITSELF, done, dry_run=False)
         except CutOff:
             log.info("consolidation was cut off; it goes on after the next start")
         finally:
             self._running = ""
-            if done.sessions or done.summaries:
-                self._state.ran(done)
-
-    # --- what waits --------------------------------------------------------------------------
-
-    def _waits(self, agent: str) -> list[Head]:
-        if not self._with.gate.keeps_records(agent):
-            return []
-        return [one for one in self._with.heads(agent) if self._how(one) == "waits"]
 
     def _how(self, head: Head, *, again: bool = False) -> str:
-        """Return how a session stands: one that says no device is any device's."""
+        """Return why a session does not wait; empty where it does."""
         if "pending" not in head.raw and "consolidated" in head.raw and not again:
-            return "done"  # without its YAML, which is slow to read
+            return DONE  # without its YAML, which is slow to read
         meta, faults = head.meta, list[str]()
         if meta.state != "ended":
-            return "open"
+            return OPEN
         if meta.consolidated and not again:
-            return "done"
-        if meta.device not in ("", self._with.device):
-            return "another device"
+            return DONE
+        if meta.device not in ("", self._with.device):  # one that says none is any device's
+            return OTHER
         read_meta(head.raw, faults)
-        return "broken" if faults else "waits"
+        return BROKEN if faults else ""
 
     # --- within a turn -----------------------------------------------------------------------
 
@@ -279,21 +259,19 @@ class Consolidation:
         """Return the sessions that are to be consolidated, imported ones too; note why not."""
         heads = [(agent, one) for agent in agents for one in self._with.heads(agent)]
         if named and agents and not any(one.id == named for _, one in heads):
-            whose = f"{agents[0]} has no" if len(agents) == 1 else "No agent has a"
-            raise NotFound(f"{whose} session {named!r}.")
+            raise NotFound(f"There is no session {named!r} of {' or '.join(agents)}.")
         chosen: list[tuple[str, str]] = []
-        others: Counter[str] = Counter()
+        left: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         for agent, head in heads:
-            how = self._how(head, again=again) if named in ("", head.id) else "open"
-            if how == "waits":
+            if named not in ("", head.id):
+                continue
+            if not (why := self._how(head, again=again)):
                 chosen.append((agent, head.id))
-            elif how == "broken" or head.id == named:
-                done.notes.append(WHY[how].format(session=head.id, agent=agent))
-            elif how == "another device":
-                others[agent] += 1
-        for agent, number in others.items():
-            left = counted(number, "session")
-            done.notes.append(f"{left} of {agent}: left to the device that made them.")
+            elif named or why in (OTHER, BROKEN):
+                left[agent, why].append(head.id)
+        for (agent, why), ids in left.items():
+            more = f" and {len(ids) - MOST_NAMED:,} more" if len(ids) > MOST_NAMED else ""
+            done.notes.append(f"{', '.join(ids[:MOST_NAMED])}{more} of {agent}: {why}.")
         return chosen
 
     def _take(
@@ -307,11 +285,13 @@ class Consolidation:
         caller = Caller("agent", agent, client)
         work = Work(self._with, agent, session, caller, self._check, dry_run)
         try:
-            left = settle(work, self._setup.thinker(), self._setup.max_facts)
-            if not dry_run and (not left.pending or self._state.gives_up(left)):
-                unclear = sum(one.reason == "unclear alone" for one in left.dropped)
-                unclear = unclear if left.by == "extractive" else 0
-                marked = self._mark(agent, session, caller, "a session was consolidated", unclear)
+            left, tried = settle(work, self._setup.thinker(), self._setup.max_facts)
+            self._tries[work.path] += tried
+            gives_up = tried and self._tries[work.path] >= MOST_TRIES
+            if not dry_run and (not left.pending or gives_up):
+                unclear = any(one.reason == "unclear alone" for one in left.dropped)
+                then = UNCLEAR if unclear and left.by == "extractive" else ""
+                marked = self._mark(agent, session, caller, "a session was consolidated", then)
                 why = () if marked else ("It was opened again, and is taken up when it ends.",)
                 left = replace(left, pending=not marked, notes=(*left.notes, *why))
         except CutOff:
@@ -323,23 +303,15 @@ class Consolidation:
             left = SessionDone(agent, session, pending=True, notes=why)
         done.sessions.append(left)
 
-    def _mark(
-        self, agent: str, session: str, caller: Caller, reason: str, unclear: int = 0
-    ) -> bool:
-        """Mark a session as done, and keep how many facts it left to a better reader."""
+    def _mark(self, agent: str, session: str, caller: Caller, why: str, then: str = "") -> bool:
+        """Mark a session as done, and `then` as pending for a better reader; tell whether."""
         from vaultmind.consolidate.settle import consolidated
 
-        path, change = self._paths.session(agent, session), consolidated(self._with.clock())
-        if self._with.gate.save(path, change, caller, reason) is None:
-            return False
-        self._state.put("tries", f"{agent}/{session}", 0)
-        self._state.put("unclear", f"{agent}/{session}", unclear)
-        return True
+        path, change = self._paths.session(agent, session), consolidated(self._with.clock(), then)
+        return self._with.gate.save(path, change, caller, why) is not None
 
     def _levels(self, agent: str, client: str, done: Consolidated, *, dry_run: bool) -> None:
         self._check()
-        if not self._with.gate.keeps_records(agent):
-            return
         self._running = f"summaries of {agent}"
         caller = Caller("agent", agent, client)
         try:
@@ -349,58 +321,3 @@ class Consolidation:
             said = error.message if isinstance(error, VaultMindError) else str(error)
             why = f"{said.removesuffix('.')}. They are tried again at the next run."
             done.notes.append(f"The summaries of {agent} were not made: {why}")
-
-
-class State:
-    """What is kept over a restart in the state folder, and may be lost. Any thread."""
-
-    def __init__(self, setup: Setup) -> None:
-        self._path, self._clock = setup.state, setup.resources.clock
-        self._lock = threading.Lock()
-        try:
-            held = json.loads(self._path.read_text("utf-8"))
-        except (OSError, ValueError, RecursionError):
-            held = {}
-        self.held: dict[str, Any] = held if isinstance(held, dict) else {}
-
-    @property
-    def paused(self) -> bool:
-        """Tell whether nothing is begun with by itself."""
-        return self.held.get("paused") is True
-
-    def table(self, name: str) -> dict[str, int]:
-        """Return numbers by what they are of."""
-        found = self.held.get(name)
-        return {str(key): int(one) for key, one in found.items()} if isinstance(found, dict) else {}
-
-    def put(self, name: str, key: str, number: int) -> None:
-        """Keep a number of a session; a nought is kept by keeping nothing."""
-        old = self.table(name)
-        new = {one: count for one, count in old.items() if one != key}
-        new |= {key: number} if number else {}
-        if new != old:
-            self.keep(**{name: dict([*new.items()][-MOST_KEPT:])})
-
-    def gives_up(self, left: SessionDone) -> bool:
-        """Count one more try in vain at a session; tell whether there were enough."""
-        key = f"{left.agent}/{left.session}"
-        tries = self.table("tries").get(key, 0) + left.tried
-        self.put("tries", key, tries)
-        return tries >= MOST_TRIES
-
-    def ran(self, done: Consolidated) -> None:
-        """Keep when a run was over and what it dropped."""
-        new = Counter(one.reason for each in done.sessions for one in each.dropped)
-        dropped = dict(Counter(self.table("dropped")) + new)
-        self.keep(last_time=iso(self._clock()), dropped=dropped)
-
-    def keep(self, **values: Any) -> None:  # noqa: ANN401
-        """Keep values by their names."""
-        with self._lock:
-            self.held |= values
-            beside = self._path.with_name(f"{self._path.name}.new")
-            try:
-                beside.write_text(json.dumps(self.held), "utf-8")
-                beside.replace(self._path)
-            except OSError as error:
-                log.warning("%s could not be written: %s", self._path, error)

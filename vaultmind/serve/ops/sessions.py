@@ -52,7 +52,7 @@ IDS = "the id of a session such as 2026-02-20_001"
 
 tells("consolidate.types.Settled", "category fact evidence replaces outcome reason",
       "category fact replaces outcome reason")  # fmt: skip
-tells("consolidate.types.SessionDone", words="session agent by summary facts dropped notes")
+tells("consolidate.types.SessionDone", "session agent by pending summary facts dropped notes")
 tells("consolidate.types.SummaryDone", words="id agent outcome path text notes")
 
 Yours = Annotated[str, Arg("Yours.")]
@@ -463,9 +463,8 @@ def background(app: App, caller: Caller) -> Row:
     words += [f"works on {found.running}"] if found.running else []
     words += ["paused until `vaultmind consolidate --resume`"] if found.paused else []
     return Row(
-        "waiting paused running last_time dropped seconds_today asked_for queue",
+        "waiting paused running seconds_today asked_for queue",
         **{"waiting": len(found.queue), "paused": found.paused, "words": " · ".join(words)},
-        **{"running": found.running, "last_time": found.last_time},
-        **{"dropped": dict(found.dropped), "seconds_today": round(found.seconds_today, 1)},
+        **{"running": found.running, "seconds_today": round(found.seconds_today, 1)},
         **{"asked_for": found.asked_for, "queue": [f"{two} ({one})" for one, two in found.queue]},
     )
