@@ -135,7 +135,7 @@ BIKE = ("Has a cat", "Goes to the office by bike")
 
 
 def test_where_only_the_model_sees_a_contradiction_the_person_decides(tmp_path: Path) -> None:
-    drives = named("UPDATE", "Drives a Volvo to the office now", 1, replaces=2)
+    drives = named("UPDATE", "Drives a Volvo to the office now", 1, replaces=1)
     (fact,) = Models(tmp_path, answer(drives)).extract(VOLVO, *BIKE).extraction.facts
     assert (fact.category, fact.replaces, fact.block) == ("UPDATE", BIKE[1], "k2")
     assert "successor" in fact.doubt
