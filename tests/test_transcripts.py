@@ -279,6 +279,7 @@ MASKS = (
     (r"\b[\d,]+ of ([\d,]+ tokens)", r"<n> of \1"),
     (r"[█▉▊▋▌▍▎▏░▒▓]+", "<bar>"),
     (r"\b(process|pid) \d+", r"\1 <n>"),
+    (r"\bcache (hit|partial|rebuilt)\b", "cache <state>"),
     (r"\b(VaultMind|version|vaultmind,) \d+\.\d+\.\d+", r"\1 <version>"),
     (r'("llama_cpp": )"[^"]*"', r'\1"<version or none>"'),
     (r"(?<=\S) {3,}(?=\S)", "  "),
@@ -291,7 +292,7 @@ ID = re.compile(
 )
 """Facts, suggestions, changes, hits."""
 MEASURES = re.compile(
-    r"(_ms|_mb|_seconds|_p\d\d)$|^(estimated_used|pid|port|http_port|bytes|version|week)$"
+    r"(_ms|_mb|_seconds|_p\d\d)$|^(cache_status|estimated_used|pid|port|http_port|bytes|version|week)$"
 )
 
 

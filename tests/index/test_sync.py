@@ -44,6 +44,20 @@ def test_names_of_every_kind_are_indexed_or_left_in_peace(desk: Desk) -> None:
     assert [fault.path for fault in desk.sync.faults()] == ["latin\\udce9.md"]
 
 
+def test_symlinks_and_folders_named_like_notes_are_no_notes(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("outside")
+    (desk.vault / "link.md").symlink_to(tmp_path / "secret.md")
+    (desk.vault / "folder.md").mkdir()
+    desk.write("was.md", "a file before")
+    desk.sync.reconcile()
+    (desk.vault / "was.md").unlink()
+    (desk.vault / "was.md").mkdir()
+    desk.sync.refresh(["link.md", "folder.md", "was.md"])
+    desk.sync.reconcile()
+    assert desk.paths() == set()
+    assert desk.sync.faults() == ()
+
+
 class ChangingReader(VaultReader):
     """Reads a file, and then someone saves it, as often as asked for."""
 

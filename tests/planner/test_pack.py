@@ -140,6 +140,11 @@ def test_a_line_says_what_is_defined_and_never_repeats_the_name_of_the_file() ->
     assert line(page()) == "cart.py: The cart."
 
 
+def test_an_outline_shows_the_line_that_names_a_class_and_not_its_decorator() -> None:
+    found = forms(code("@once\n@twice\ndef refresh():\n    pass\n", ("refresh", 1, 4)))
+    assert any(piece.text == "3: def refresh():" for form in found for piece in form)
+
+
 def test_the_memorys_own_summaries_are_planned_once_and_below_what_they_are_about() -> None:
     memory = "VaultMind/agents/main/memory"
     scores = {

@@ -16,6 +16,7 @@ from vaultmind.planner.candidates import (
     Candidate,
     candidates,
     said_of,
+    scope_of,
 )
 from vaultmind.planner.git import History
 from vaultmind.planner.pack import decide, lay
@@ -196,6 +197,12 @@ def test_what_earlier_work_names_is_added_unless_it_is_hidden(planned: Planned) 
 def test_small_words_lead_to_no_file() -> None:
     assert said_of("write the cache to disk", "en") == "write the cache to disk"
     assert said_of("napraw `na_stanie` w koszyku", "pl") == "napraw `na_stanie` koszyku"
+
+
+def test_the_place_before_a_colon_is_told_from_the_kind() -> None:
+    assert scope_of("fix(cart): a total of two lines") == {"cart"}
+    assert scope_of("net/http: close idle connections") == {"net", "http"}
+    assert scope_of("fix: a total") == scope_of("A total of two lines: why?") == set()
 
 
 def test_what_meaning_alone_found_is_said_to_be_little() -> None:

@@ -24,7 +24,7 @@ from vaultmind.planner.types import (
 from vaultmind.types import PERSON, Caller
 
 NOON = datetime.fromisoformat("2026-11-22T12:00:00+01:00")
-MAIN, BARD = Caller("agent", "main"), Caller("agent", "jaskier")
+MAIN = Caller("agent", "main")
 UNDERSTOOD = Understood("bugfix", 0.92, "f7c9aa0123", risk="medium")
 
 

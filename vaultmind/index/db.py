@@ -298,17 +298,15 @@ class FileRow:
 
 def file_rows(database: Database, paths: Collection[str] | None = None) -> list[FileRow]:
     """Return the files that the index has: all of them, or those of some paths."""
-    with database.read() as connection:
-        return _file_rows(connection, paths)
-
-
-def _file_rows(connection: sqlite3.Connection, paths: Collection[str] | None) -> list[FileRow]:
-    condition, values = ("", ()) if paths is None else (f"path {SOME}", (json.dumps([*paths]),))
-    rows = connection.execute(
-        "SELECT path, CASE severity WHEN 'skipped' THEN '' ELSE sha END, lang, mtime_ns, ctime_ns,"
-        f" size FROM files {condition and 'WHERE'} {condition}",
-        values,
+    condition, values = (
+        ("", ()) if paths is None else (f"WHERE path {SOME}", (json.dumps([*paths]),))
     )
+    statement = (
+        "SELECT path, CASE severity WHEN 'skipped' THEN '' ELSE sha END, lang, mtime_ns, ctime_ns,"
+        f" size FROM files {condition}"
+    )
+    with database.read() as connection:
+        rows = connection.execute(statement, values).fetchall()
     return [FileRow(path, sha, lang, FileStat(*stamp)) for path, sha, lang, *stamp in rows]
 
 
@@ -347,11 +345,9 @@ def chunks_beside(
     return [chunk_from(row) for row in rows]
 
 
-def changed_on_disk(
-    connection: sqlite3.Connection, reader: VaultReader, paths: Collection[str]
-) -> set[str]:
+def changed_on_disk(database: Database, reader: VaultReader, paths: Collection[str]) -> set[str]:
     """Return those files that are not on disk as they were indexed."""
-    indexed = {row.path: row.stat for row in _file_rows(connection, paths)}
+    indexed = {row.path: row.stat for row in file_rows(database, paths)}
     changed = set(paths)
     for path in paths:
         with suppress(VaultMindError):

@@ -116,7 +116,7 @@ class Erasing:
                 "SELECT path FROM files WHERE agent = ? AND kind = 'message'", (agent,)
             )
             every = there.union(path for (path,) in known)
-            return changed_on_disk(connection, self._sync.reader, every)
+        return changed_on_disk(self._database, self._sync.reader, every)
 
     def saying(self, text: str, limit: int) -> list[Chunk]:
         """Return the chunks that hold words of a text, likeliest first."""

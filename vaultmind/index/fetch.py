@@ -12,6 +12,7 @@ from vaultmind.index.db import Database, chunks_with_ids
 from vaultmind.index.notes import Place
 from vaultmind.index.outlet import Outlet
 from vaultmind.index.reading import Part, Read
+from vaultmind.index.ties import name_of
 from vaultmind.types import Caller, Kind, LinkedKind
 
 LETTERS_PER_TOKEN = 8
@@ -109,14 +110,13 @@ class Fetch:
 
     def _by_name(self, path: str, shown: str) -> str:
         """Return the one note that has a name, as a wikilink would find it."""
-        name = path.rpartition("/")[2].removesuffix(".md").casefold()
+        named = "SELECT path FROM ties WHERE kind = 'name' AND name = ? AND path LIKE '%.md'"
         with self._database.read() as connection:
-            rows = connection.execute("SELECT path FROM files WHERE kind = 'note'").fetchall()
-        ends = f"{name}.md"
-        found = [row[0] for row in rows if row[0].rpartition("/")[2].casefold() == ends]
-        if len(found) != 1 or not name or "/" in path:
+            found = connection.execute(named, (name_of(path),)).fetchall()
+        notes = [one for (one,) in found if not self._outlet.paths.in_memory(one)]
+        if len(notes) != 1 or "/" in path:
             raise _not_found(shown)
-        return str(found[0])
+        return str(notes[0])
 
 
 def _piece(text: str, offset: int, max_tokens: int) -> tuple[str, int | None]:

@@ -109,8 +109,7 @@ class Relations:
         return replies
 
     def _changed(self, paths: set[str]) -> set[str]:
-        with self._database.read() as connection:
-            return db.changed_on_disk(connection, self._outlet.reader, paths)
+        return db.changed_on_disk(self._database, self._outlet.reader, paths)
 
     def _cleaned(self, chunk: Chunk) -> Chunk:
         title, _, text = self._outlet.clean(f"{chunk.title}\n{chunk.text}").partition("\n")

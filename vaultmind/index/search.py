@@ -306,8 +306,7 @@ class Search:
             shows = self._outlet.shown_to(caller)
             without = stale if round_ == ROUNDS else set()
             found, outside = self._answered(request, where, shows, without)
-            with self._database.read() as connection:
-                changed = changed_on_disk(connection, self._outlet.reader, found.paths)
+            changed = changed_on_disk(self._database, self._outlet.reader, found.paths)
             _, written = self._database.journal.since(mark)
             changed |= set(found.paths if written is None else written.intersection(found.paths))
             if not changed:

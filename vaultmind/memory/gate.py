@@ -138,12 +138,7 @@ class Gate(Facts):
         if decision.verdict != "allow":
             raise errors.NotAllowed(f"Not allowed: {decision.reason}. Nothing was hidden.")
         with self._locks[agent]:
-            wanted = tuple(refs)
-            hidden = self._hiding.hide(wanted)
-            if hidden:
-                names, reason = tuple(map(ref_text, wanted)), counted(len(wanted), "message")
-                self._audit.note(caller, agent, "hide", "written", reason=reason, hidden=names)
-            return len(hidden)
+            return self._hide(agent, tuple(refs), caller)
 
     def hide_request(self, ref: MessageRef, caller: Caller) -> None:
         """Hide the words of a request to forget, which say what was forgotten once more.
@@ -151,9 +146,14 @@ class Gate(Facts):
         Called in the middle of a write, maybe to another agent's memory: it takes no agent's lock,
         or two that forget in each other's memory would wait for each other for ever.
         """
-        if self._hiding.hide([ref]):
-            more = {"reason": "1 message", "hidden": (ref_text(ref),)}
-            self._audit.note(caller, ref.agent, "hide", "written", **more)
+        self._hide(ref.agent, (ref,), caller)
+
+    def _hide(self, agent: str, refs: Sequence[MessageRef], caller: Caller) -> int:
+        hidden = self._hiding.hide(refs)
+        if hidden:
+            names, reason = tuple(map(ref_text, refs)), counted(len(refs), "message")
+            self._audit.note(caller, agent, "hide", "written", reason=reason, hidden=names)
+        return len(hidden)
 
     def dropped(self, agent: str, session: str, dropped: Sequence[Dropped], caller: Caller) -> int:
         """Tell the audit what extraction found in a session and did not keep; return how many.

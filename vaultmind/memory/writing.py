@@ -162,7 +162,7 @@ class Facts:
                 if witness and step.written:
                     ask = replace(ask, write=replace(ask.write, evidence=witness()))
             else:
-                step = _told(step, self._hiding.hide(step.hidden), "said it")
+                step = _with_hidden(step, self._hiding.hide(step.hidden), "said it")
         except Held as held:
             return self._held(ask, held, witness)
         return self._tell(line, ask.write, _shown(ask, step))
@@ -315,10 +315,10 @@ class Facts:
             put = self.queue.seen(write)
             if put[0] == "new" and not ask.dry:
                 write = replace(write, evidence=witness() if witness else write.evidence)
-                why = (
-                    reason if write.how in audit.FOUND else ""
-                )  # an agent gives a reason of its own
-                whys = dict.fromkeys(part for part in (write.reason, write.hold, why) if part)
+                found = write.how in audit.FOUND  # an agent gives a reason of its own
+                whys = dict.fromkeys(
+                    filter(None, (write.reason, write.hold, reason if found else ""))
+                )
                 put = self.queue.put(replace(write, reason=" · ".join(whys)), ask.language)
             path = self._paths.suggestions
             waits = _WAITS[put[0]].format(reason=reason, path=path)
@@ -460,16 +460,17 @@ class Facts:
         refs = tuple(dict.fromkeys(ref for each in both for ref in says(agent, each, edit)))
         hid = self._hiding.hide(refs)
         prose = own_text(blank_private(self._text(ask.path)))
-        own = f"tands in {ask.path} as your own text; edit it there."
-        own *= any(mentions(paragraph, words) for paragraph in prose)
+        in_prose = any(mentions(paragraph, words) for paragraph in prose)
+        there = f"in {ask.path} as your own text; edit it there."
         mentioned = sum(mentions(one, words) for one in shown)
         if hid:
             outcome = replace(outcome, outcome="written", path="", nearest=())
             outcome = replace(outcome, message="No fact said it;")
-            step = _told(replace(step, outcome=outcome, hidden=refs), hid, "did")
-            return replace(step, outcome=also(step.outcome, own and f"It also s{own}"))
-        if own:
-            message = f"No fact says {quoted(words)}. It s{own}"
+            step = _with_hidden(replace(step, outcome=outcome, hidden=refs), hid, "did")
+            more = f"It also stands {there}" if in_prose else ""
+            return replace(step, outcome=also(step.outcome, more))
+        if in_prose:
+            message = f"No fact says {quoted(words)}. It stands {there}"
         elif mentioned:
             verb = "mentions" if mentioned == 1 else "mention"
             message = f"{outcome.message} {counted(mentioned, 'message')} {verb} it. To hide"
@@ -524,12 +525,11 @@ def in_name(write: MemoryWrite) -> MemoryWrite:
 
 def also(outcome: Outcome, sentence: str) -> Outcome:
     """Return an outcome whose message says one thing more."""
-    return (
-        replace(outcome, message=f"{outcome.message} {sentence}".strip()) if sentence else outcome
-    )
+    message = f"{outcome.message} {sentence}".strip()
+    return replace(outcome, message=message) if sentence else outcome
 
 
-def _told(step: Step, refs: Sequence[Ref], said: str) -> Step:
+def _with_hidden(step: Step, refs: Sequence[Ref], said: str) -> Step:
     """Return a step that tells of what was hidden."""
     messages = sum("/" not in one.session for one in refs)
     outcome = replace(also(step.outcome, hidden_words(refs, said)), hidden_messages=messages)

@@ -90,10 +90,6 @@ class Reader:
 
 
 PERSON = Reader()
-FOR_PERSON = {"for": "the person"}
-"""Metadata of a field that no agent is told."""
-AS_DATA = {"in": "data"}
-"""Metadata of a field that words leave out."""
 Told = Callable[[Any, Reader], dict[str, Any]]
 Lines = Callable[[Any, Reader], Iterable[str]]
 _JSON: dict[str, Told] = {}
@@ -149,17 +145,16 @@ def _data(value: Any, reader: Reader) -> dict[str, Any]:  # noqa: ANN401
     name = _name(type(value))
     if name in _JSON:
         return _JSON[name](value, reader)
-    told = (one.name for one in fields(value) if not (reader.mark and one.metadata.get("for")))
-    return {one: getattr(value, one) for one in _DATA_NAMES.get(name) or told}
+    told = _DATA_NAMES.get(name) or [one.name for one in fields(value)]
+    return {one: getattr(value, one) for one in told}
 
 
 def _shown(value: Any) -> list[tuple[str, Any]]:  # noqa: ANN401
     """Return what words tell of a record, by name; what is in it stands in its place."""
     if isinstance(value, Row):
         return [(one, value[one]) for one in value.shown or value]
-    data, named = _data(value, PERSON), _WORD_NAMES.get(_name(type(value)))
-    hidden = {one.name for one in fields(value) if one.metadata.get("in") == "data"}
-    return [(one, data[one]) for one in named or data if named or one not in hidden]
+    data = _data(value, PERSON)
+    return [(one, data[one]) for one in _WORD_NAMES.get(_name(type(value))) or data]
 
 
 def show(answer: object, reader: Reader = PERSON) -> str:

@@ -48,8 +48,7 @@ _LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]|!?\[([^\[\]]*)\]\([^()
 _MARKUP = re.compile(
     r"^[ \t]{0,80}(?:#{1,6}[ \t]|>[ \t]?(?:\[![^\]]*\][-+]?)?|\|?[-:| ]{5,}$)", re.M
 )
-_PROPERTIES = re.compile(r"(?:[^\s:#>|-][^:\n]*: [^\n]*\n)+\n")
-_HEADING = re.compile(rf"\A({_PROPERTIES.pattern})?\s*#{{1,6}}[ \t][^\n]*(?:\n|\Z)")
+_HEADING = re.compile(r"\A\s*#{1,6}[ \t][^\n]*(?:\n|\Z)")
 _EMPHASIS = re.compile(r"\*+|==")
 _BLOCK_ID = re.compile(r"[ \t]\^[A-Za-z0-9-]+[ \t]*$", re.M)
 
@@ -327,31 +326,28 @@ def sought(query: str) -> frozenset[str]:
 def excerpt(text: str, about: frozenset[str], lang: str, most: int) -> str:
     """Return at most `most` characters of a text around some stems: whole words, marked.
 
-    Where none of them stands in it, its beginning, after a note's properties. It is one line; links
-    lose their brackets.
+    Where none of them stands in it, its beginning. It is one line; links lose their brackets.
     """
     plain = one_line(text)
     if len(plain) <= most:
         return plain
-    match = _PROPERTIES.match(text)
-    opening = len(one_line(match[0])) + 1 if match and text[match.end() :].strip() else 0
     places = [
         (word.start(), stem)
         for word in _WORD.finditer(plain)
         for stem in stems(word.group(), lang)[:1]
         if stem in about
     ][:MOST_MATCHES]
-    opens = {0, opening, *(found.end() for found in _SENTENCE.finditer(plain))}
+    opens = {0, *(found.end() for found in _SENTENCE.finditer(plain))}
     tries = set(opens)
     for at, _ in places:
         space = plain.find(" ", max(0, at - LEAD - 1)) + 1
         tries.add(0 if at <= LEAD else space if 0 < space <= at else at)
 
-    def worth(start: int) -> tuple[int, int, bool, bool, int]:
+    def worth(start: int) -> tuple[int, int, bool, int]:
         end = start + most - len(MARK) - bool(start)
         first, last = (bisect_left(places, (at, "")) for at in (start, end))
         held = [stem for _, stem in places[first:last]]
-        return len(set(held)), len(held), start in opens, start == opening, -start
+        return len(set(held)), len(held), start in opens, -start
 
     start = max(sorted(tries), key=worth)
     before = MARK if start else ""
@@ -368,7 +364,7 @@ def one_line(text: str) -> str:
 
     Nor the heading that it begins with, which its link names, unless there is nothing else.
     """
-    body = _HEADING.sub(lambda match: match[1] or "", text, count=1)
+    body = _HEADING.sub("", text, count=1)
     bare = _BLOCK_ID.sub("", _MARKUP.sub("", body if body.strip() else text))
     bare = _LINK.sub(lambda match: match[1] or match[2] or "", bare)
     return " ".join(_EMPHASIS.sub("", bare).split())

@@ -52,7 +52,7 @@ IDS = "the id of a session such as 2026-02-20_001"
 
 tells("consolidate.types.Settled", "category fact evidence replaces outcome reason",
       "category fact replaces outcome reason")  # fmt: skip
-tells("consolidate.types.SessionDone", words="session agent by summary facts dropped notes")
+tells("consolidate.types.SessionDone", "session agent by pending summary facts dropped notes")
 tells("consolidate.types.SummaryDone", words="id agent outcome path text notes")
 
 Yours = Annotated[str, Arg("Yours.")]
