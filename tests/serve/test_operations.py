@@ -84,3 +84,18 @@ def test_no_agent_makes_the_trial_of_a_model_easier_or_does_without_it(
     with pytest.raises(NotAllowed, match=said):
         run(app, "model_train", wanted, Caller("agent", caller))
     assert app.learning.last is None
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("session_log", {"messages": [{"text": "Hello"}]}),
+        ("memory_settle", {}),
+        ("episode", {"action": "start", "task": "bake"}),
+        ("episode", {"action": "end"}),
+        ("episode", {"action": "feedback", "outcome": "failed", "episode": "main/2026-02-20_001"}),
+    ],
+)
+def test_an_agent_keeps_records_of_its_own_alone(app: App, name: str, args: dict[str, Any]) -> None:
+    with pytest.raises(NotAllowed, match="its own"):
+        run(app, name, {"agent": "main", **args}, Caller("agent", "jaskier"))

@@ -1,4 +1,7 @@
-"""How VaultMind is, gathered from all there is to tell of, and a check of everything."""
+"""How VaultMind is, gathered from all there is to tell of, and a check of everything.
+
+What it gathers from is imported when it is asked: the command line needs none of it.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,6 @@ from vaultmind import __version__
 from vaultmind.errors import VaultMindError
 from vaultmind.serve.call import Call
 from vaultmind.serve.op import NOT_MCP, operation
-from vaultmind.serve.ops.changes import waiting_for
-from vaultmind.serve.ops.episodes import kept_work, recent_gain
-from vaultmind.serve.ops.plans import phase, state_notes, state_words
-from vaultmind.serve.ops.search import index_words, seen_state, sends_words
-from vaultmind.serve.ops.sessions import background
 from vaultmind.serve.show import PERSON, Row, in_words
 from vaultmind.types import Caller
 
@@ -37,6 +35,12 @@ def memory_status(app: App, call: Call) -> Row:
 
     An agent is told of itself, and of no folder outside the vault.
     """
+    from vaultmind.serve.ops.changes import waiting_for
+    from vaultmind.serve.ops.episodes import kept_work, recent_gain
+    from vaultmind.serve.ops.plans import state_words
+    from vaultmind.serve.ops.search import index_words, seen_state
+    from vaultmind.serve.ops.sessions import background
+
     caller, config, person = call.caller, app.config, call.caller.kind == "person"
     count, waiting = waiting_for(app, caller)
     state, sources = seen_state(app, caller), app.sources.states()
@@ -185,6 +189,8 @@ def _memory(app: App, caller: Caller) -> Iterator[Check]:
 
 
 def _index(app: App, caller: Caller) -> Iterator[Check]:
+    from vaultmind.serve.ops.search import sends_words
+
     state, named = app.index.state(), app.config.index.embedder
     notes, chunks = " ".join(state.notes), f"{state.indexed} of {state.files} files are indexed"
     if state.phase == "failed":
@@ -238,6 +244,8 @@ def _files(app: App, caller: Caller) -> Iterator[Check]:
 
 def _linked(app: App, caller: Caller) -> Iterator[Check]:
     """Look at what is linked, for the person: an agent is not told folders outside the vault."""
+    from vaultmind.serve.ops.plans import phase, state_notes, state_words
+
     for one in app.sources.states() if caller.kind == "person" else ():
         if one.kind == "linked" and one.there and phase(one) != "failed":
             yield "linked folder", "ok", f"{one.name}: {state_words(one)}.", ""
