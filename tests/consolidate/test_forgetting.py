@@ -9,20 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.memory.conftest import MAIN, House
+from tests.memory.conftest import House
 from tests.serve.vaults import config_of
 from vaultmind.app import App, open_app
 from vaultmind.config.settings import ConsolidationConfig, LevelsConfig
 from vaultmind.consolidate.levels import paragraphs_of
 from vaultmind.consolidate.types import Consolidated, Request
-from vaultmind.memory.audit import ASKED, DROP, newest_first
+from vaultmind.memory.audit import ASKED, newest_first
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.erasing import Erasure
-from vaultmind.memory.forget.taking import Target, without_sentences, without_values
 from vaultmind.memory.forget.tombstones import Tombstones
-from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.types import PERSON, MemoryWrite, Message, MessageRef, Outcome
-from vaultmind.vault.parts import content_block, parts
+from vaultmind.vault.parts import parts
 
 FOLDER = "VaultMind/agents/main/memory"
 SESSION = f"{FOLDER}/sessions/2026-02-20_001"
@@ -111,50 +109,6 @@ def test_an_undo_shows_the_paragraphs_of_levels_again(house: House) -> None:
     done = next(newest_first(house.paths, ("main",), ASKED)).id
     assert house.gate.undo("main", done, PERSON).outcome == "written"
     assert (len(shown(house, one)), len(shown(house, two))) == (4, 2)
-
-
-# --- erasing ------------------------------------------------------------------------------
-
-
-def test_an_erased_sentence_takes_the_paragraph_of_which_only_links_are_left() -> None:
-    target = Target(f"{FOLDER}/summaries/L1/L1_001.md", "main", L1, "2026-03-01")
-    left = without_sentences(target, Wanted(["hazelnuts"])).text
-    assert "hazelnut" not in left and "#^m7" not in left and "#^m9" not in left
-    assert f"on 2026-03-14. [[{SESSION}#^m3|source]] ^p1" in left
-    assert left.startswith(L1[: L1.index("Anna planned")])
-
-
-def level_of(*said: str) -> str:
-    """Return a level as it is written: each paragraph under an id of its words."""
-    links = f"[[{SESSION}#^m3|source]] [[{SESSION}#^m4|source]]"
-    return "# Talks\n\n" + "".join(f"{one} {links} ^{content_block(one)}\n\n" for one in said)
-
-
-def test_an_erased_sentence_leaves_no_trace_in_the_id_of_its_paragraph() -> None:
-    text = level_of("The code is 4711-blue. Bees sleep in winter.", "Ulla has bees.")
-    target = Target(f"{FOLDER}/summaries/L1/L1_001.md", "main", text, "2026-03-01")
-    left = without_sentences(target, Wanted(["4711-blue"])).text
-    assert left == level_of("Bees sleep in winter.", "Ulla has bees.")
-    assert all(one.is_ours for one in paragraphs_of(left)[1:]), "a summary made anew replaces it"
-
-
-def test_an_erasure_empties_what_was_told_as_dropped_and_the_chain_holds(house: House) -> None:
-    house.remember("Likes tea", evidence=SOURCE)
-    told = [("Anna is allergic to hazelnuts", "hypothetical", ("m8",)), ("Sings", "joke", ())]
-    house.gate.dropped("main", "2026-02-20_001", told, MAIN)
-    path = house.paths.audit("main", "test")
-    text = house.file(path).read_text()
-    wanted = Wanted(["hazelnuts"])
-    without = without_values(Target(path, "main", text, "2026-03-01"), wanted)
-    house.put(path, without.text)
-    assert "hazelnut" not in without.text and len(without.taken) == 1
-    found = [*newest_first(house.paths, ("main",), (DROP,))][::-1]
-    assert [(one.after, one.reason, one.erased) for one in found] == [
-        ("(erased 2026-03-01)", "hypothetical", True),
-        ("Sings", "joke", False),
-    ]
-    told_again = house.gate.dropped("main", "2026-02-20_001", told[1:], MAIN)
-    assert told_again == 0
 
 
 # --- with all the parts -------------------------------------------------------------------

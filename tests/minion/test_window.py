@@ -41,3 +41,5 @@ def test_the_end_of_a_window_is_shown_again_as_context() -> None:
     found = windows(["a b", "c d", "e f", "g h"], 8, words, overlap=1)
     shown = [[text for _, text in one] for one in found]
     assert shown == [["a b", "c d"], ["c d", "e f"], ["e f", "g h"]]
+    large = windows(["x", "a b c d e", "f g"], 12, words, overlap=1)
+    assert [len(one) for one in large] == [2, 1], "half of a window is for what is new"

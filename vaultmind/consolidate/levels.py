@@ -13,17 +13,22 @@ import logging
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from vaultmind.config.settings import LevelsConfig
-from vaultmind.consolidate.summarise import Paragraph, Piece, Source, Summariser, words
+from vaultmind.consolidate.summarise import (
+    Paragraph,
+    Source,
+    Summariser,
+    mark_of,
+    words,
+)
 from vaultmind.consolidate.types import UNCLEAR, Level, Resources, SummaryDone
 from vaultmind.errors import NotFound, VaultMindError, WriteConflict
 from vaultmind.index.words.language import detect
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.files import iso, recallable
 from vaultmind.tokens import count
-from vaultmind.types import Caller
+from vaultmind.types import Caller, Message
 from vaultmind.vault.bullets import plain
 from vaultmind.vault.edits import newline_of, set_property, with_newlines
 from vaultmind.vault.files import FileText
@@ -125,6 +130,8 @@ class _Draft:
     paragraphs: tuple[Paragraph, ...]
     sources: tuple[Source, ...]
     language: str
+    notes: Sequence[str] = ()
+    """Which sources were left out, and why."""
 
 
 class Levels:
@@ -144,24 +151,15 @@ class Levels:
         make. Raises WriteFailed, and WriteConflict where sources change all the while.
         """
         done: list[SummaryDone] = []
-        notes: list[str] = []
         for level in LEVELS:
-            told: list[str] = []
-            while True:
-                number = self._number(agent, level)  # first: who takes it meanwhile is seen
-                waiting = self._waiting(agent, level, dry_run=dry_run, caller=caller)
-                nodes = [one for one in waiting if one.id not in told]
-                sources = self._sources(agent, level, nodes, notes)[: self._sizes[level]]
-                if len(sources) < self._sizes[level]:
-                    break
-                number += len(told) // self._sizes[level] if dry_run else 0
-                draft = self._draft(agent, level, f"{level}_{number:03d}", sources)
-                if not dry_run:
-                    self._save(draft, caller, "a summary of several sources")
-                told += draft.done.sources
-                said = {note for one in done for note in one.notes}
-                new = [note for note in dict.fromkeys(notes) if note not in said]
-                done.append(_told(draft, new, dry_run=dry_run))
+            number, size = self._number(agent, level), self._sizes[level]
+            nodes = self._waiting(agent, level, dry_run=dry_run, caller=caller)
+            sources, notes = self._sources(agent, level, nodes)
+            for at in range(0, len(sources) - size + 1, size):
+                id = f"{level}_{number + at // size:03d}"
+                draft = self._draft(agent, level, id, sources[at : at + size])
+                draft = replace(draft, notes=() if at else notes)
+                done.append(self._saved(draft, caller, dry_run=dry_run))
         return done
 
     def again(self, agent: str, id: str, caller: Caller, *, dry_run: bool = False) -> SummaryDone:
@@ -170,23 +168,20 @@ class Levels:
         Raises NotFound for one that is not there, WriteConflict where its sources change.
         """
         level: Level = "L1" if id.startswith("L1") else "L2"
-        notes: list[str] = []
         old = next((one for one in self._summaries(agent, level) if one.id == id), None)
         nodes = self._nodes(agent, level)
         named = [one for one in nodes if (one.id in old.sources if old else one.mark == id)]
-        sources = self._sources(agent, level, named, notes)
+        sources, notes = self._sources(agent, level, named)
         if not sources:
             raise NotFound(
                 f"There is no summary {id} of {agent}, or nothing is left of its sources.",
                 hint="`vaultmind consolidate --status` says what waits.",
             )
-        draft = self._draft(agent, level, id, sources)
+        draft = replace(self._draft(agent, level, id, sources), notes=notes)
         text = self._with.reader.read(old.path).text if old else ""
         if any(not one.is_ours for one in paragraphs_of(text)):
             return replace(draft.done, outcome="unchanged", notes=(CHANGED,))
-        if not dry_run:
-            self._save(draft, caller, "a summary is made anew", text)
-        return _told(draft, notes, dry_run=dry_run)
+        return self._saved(draft, caller, text, dry_run=dry_run)
 
     def left(self, agent: str) -> tuple[int, int]:
         """Return how many more sessions the next L1 waits for, and how many L1 the next L2."""
@@ -273,10 +268,10 @@ class Levels:
     # --- reading and writing -----------------------------------------------------------------
 
     def _sources(
-        self, agent: str, level: Level, nodes: Sequence[_Node], notes: list[str]
-    ) -> list[Source]:
-        """Return sources as far as they may be recalled; what cannot be read is noted."""
-        found = []
+        self, agent: str, level: Level, nodes: Sequence[_Node]
+    ) -> tuple[list[Source], list[str]]:
+        """Return sources as far as they may be recalled, and why others cannot be read."""
+        found, notes = list[Source](), list[str]()
         for node in nodes:
             try:
                 file = self._with.reader.read(node.path)
@@ -290,22 +285,22 @@ class Levels:
                 pieces = tuple(self._paragraphs(agent, node.path, file.text))
                 days = sorted(one[:10] for one in node.sources if SESSION_ID.fullmatch(one)) or [""]
             found.append(Source(node.id, days[0], pieces, days[-1], node.path, file.stat))
-        return found
+        return found, notes
 
-    def _messages(self, agent: str, path: str, text: str) -> Iterator[Piece]:
+    def _messages(self, agent: str, path: str, text: str) -> Iterator[Message]:
         """Yield a session's messages of people."""
         for one, _ in recallable(agent, path, text, self._with.hides):
-            words_ = mask(one.text).text.strip()
-            if words_ and one.role in ("user", "assistant"):
-                yield Piece(one.block, words_, one.speaker, one.role)
+            said, mark = mask(one.text).text.strip(), mark_of(_stem(path), one.block)
+            if said and one.role in ("user", "assistant"):
+                yield replace(one, text=said, id=mark)
 
-    def _paragraphs(self, agent: str, path: str, text: str) -> Iterator[Piece]:
+    def _paragraphs(self, agent: str, path: str, text: str) -> Iterator[Message]:
         """Yield the paragraphs of an L1 that may be recalled, with all that they link to."""
         record, hides = path.removesuffix(".md"), self._with.hides
         for one in paragraphs_of(blank_private(text)):
             named = [(record, one.block), *((_stem(link), block) for link, block in one.links)]
             if not any(block and hides(agent, of, block) for of, block in named):
-                yield Piece(one.block, mask(one.text).text)
+                yield Message("user", mask(one.text).text, "", mark_of(_stem(path), one.block))
 
     def _draft(self, agent: str, level: Level, id: str, sources: Sequence[Source]) -> _Draft:
         pieces = [piece for one in sources for piece in one.pieces]
@@ -322,13 +317,17 @@ class Levels:
         )
         return _Draft(done, found.paragraphs, tuple(sources), language)
 
-    def _save(self, draft: _Draft, caller: Caller, reason: str, old: str = "") -> None:
+    def _saved(
+        self, draft: _Draft, caller: Caller, old: str = "", *, dry_run: bool = False
+    ) -> SummaryDone:
         """Write a summary's file, over the `old` text where it stands, and mark its sources.
 
         Raises WriteConflict where its sources or the file are not as they were read, something
         that it says was hidden since, or its number was taken.
         """
-        done = draft.done
+        done = replace(draft.done, notes=(*draft.done.notes, *draft.notes))
+        if dry_run:
+            return replace(done, outcome="would be written")
         paths = {one.id: one.path.removesuffix(".md") for one in draft.sources}
         lines = lines_of(draft.paragraphs, paths)
         marks = [mark.partition("#") for one in draft.paragraphs for mark in one.sources]
@@ -359,10 +358,12 @@ class Levels:
                 text = set_property(text, key, value)
             return text
 
+        reason = "a summary is made anew" if old else "a summary of several sources"
         if self._with.gate.save(done.path, change, caller, reason) is None:
             raise WriteConflict(f"{done.path}, or what it is made of, was changed meanwhile.")
         for one in draft.sources:
             self._mark(one.path, done.path.removesuffix(".md"), caller)
+        return done
 
     def _mark(self, path: str, summary: str, caller: Caller) -> None:
         """Write into a source what it is summed up in, where it can say so and does not yet."""
@@ -387,8 +388,3 @@ def _heading(draft: _Draft) -> str:
     known = sorted(day for one in draft.sources for day in (one.started[:10], one.ended) if day)
     days = " – ".join(dict.fromkeys([*known[:1], *known[-1:]]))
     return words(draft.language)[draft.done.level == "L2"].format(days).strip(" ,:")
-
-
-def _told(draft: _Draft, notes: Sequence[str], *, dry_run: bool) -> SummaryDone:
-    outcome: Literal["written", "would be written"] = "would be written" if dry_run else "written"
-    return replace(draft.done, outcome=outcome, notes=(*draft.done.notes, *notes))

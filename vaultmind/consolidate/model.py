@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any, Literal
 
 from vaultmind import tokens
@@ -28,7 +29,6 @@ from vaultmind.consolidate.talk import (
     Talk,
     Understand,
     key_of,
-    own_words,
     read_talk,
     statement,
 )
@@ -79,12 +79,12 @@ MOST_MARKS = 6
 """Sources that a paragraph names: those that say most of it."""
 WORDS_A_TOKEN = 0.6
 """A limit in tokens, said in words, as models count them; on the safe side."""
-KNOWN_TOKENS, KNOWN_SHARE = 600, 8
-"""Of the facts that are known, as a model is shown them, and their part of a window."""
+MOST_KNOWN, KNOWN_SHARE = 24, 160
+"""Facts that are known, as a model is shown them, and tokens of a window for each."""
 PASSING = 0.9
 """Where the built-in reader is so sure that nothing will matter, a model's word does not count."""
 LEFT_OUT = "[…]"
-HIDDEN = frozenset({"private", "secret", "orders the memory"})
+HIDDEN = frozenset({"private", "secret", "quoted", "orders the memory"})
 _MADE_UP = frozenset({"no evidence", "not the user's words", "polarity"})
 _NUMBERED = re.compile(r"\[(\d+)\](?=\s)")
 _ABOUT = re.compile(
@@ -115,24 +115,20 @@ class Line:
         return f"[{self.number}] {f'{self.role}: ' if self.role else ''}{self.text}"
 
 
-def transcript(messages: Sequence[Message], talk: Talk) -> tuple[Line, ...]:
-    """Return the lines of a conversation that a model may see; `talk` is what was read of it.
+def transcript(talk: Talk) -> tuple[Line, ...]:
+    """Return the lines of a conversation that a model may see.
 
     No tool output, pastes, code, private or secret words, nothing that was asked not to be kept
     and no orders to a memory: what is not shown cannot be repeated.
     """
-    withheld = {one.key for one in talk.said if one.fault == "asked not to keep"}
-    hidden = {(one.key, one.text) for one in talk.said if one.fault in HIDDEN}
     found: list[Line] = []
-    for message in messages:
-        key = key_of(message)
-        if message.role not in ("user", "assistant") or message.asked or message.erased:
-            continue
-        own, _ = own_words(message.text)
-        kept = [LEFT_OUT if (key, one) in hidden else one for one in sentences(own)]
-        text = _NUMBERED.sub(r"(\1)", one_line(" ".join(kept).replace(GAP, LEFT_OUT)))
-        if key not in withheld and any(map(str.isalnum, text)):
-            found.append(Line(len(found) + 1, key, message.role, text))
+    for _, group in groupby(talk.said, key=lambda one: one.at):
+        said = list(group)
+        kept = " ".join(one.text for one in said if one.fault not in HIDDEN)
+        text = _NUMBERED.sub(r"(\1)", one_line(kept.replace(GAP, LEFT_OUT)))
+        withheld = any(one.fault == "asked not to keep" for one in said)
+        if not withheld and any(map(str.isalnum, text)):
+            found.append(Line(len(found) + 1, said[0].key, said[0].role, text))
     return tuple(found)
 
 
@@ -154,7 +150,7 @@ def ask(
     window = generator.context_tokens or UNSAID_CONTEXT
     answer = min(MOST_ANSWER, window // ANSWER_SHARE)
     free = window - generator.count(words.filled(**{place: ""}, **fixed)) - answer - MARGIN
-    room = free - answer if free - answer >= window // 2 else free
+    room = max(free - answer, free // 2)
     if room < LEAST_ROOM:
         raise MinionFailed("too_long", f"The window of {generator.id} ({window}) has no room.")
     parts = windows([line.shown for line in lines], room, generator.count, overlap=OVERLAP)
@@ -256,7 +252,7 @@ class Thinker:
         found = extract(messages, brain, max_facts=max_facts, understand=self._understand)
         told = self._plain.session(messages, language).text
         talk = read_talk(messages, self._understand)
-        lines = transcript(messages, talk)
+        lines = transcript(talk)
         asks = self._minion.chain("extraction") and any(line.role == "user" for line in lines)
         if not asks:
             return Understood(found, told)
@@ -281,7 +277,9 @@ def _think(
     Raises MinionFailed.
     """
     window = generator.context_tokens or UNSAID_CONTEXT
-    known = shown_facts(job.brain, job.lines, min(KNOWN_TOKENS, window // KNOWN_SHARE))
+    spoken = " ".join(line.text for line in job.lines)
+    known = sorted(job.brain, key=lambda one: -share_of(one.text, spoken))
+    known = known[: min(MOST_KNOWN, window // KNOWN_SHARE)]
     fact = _object(
         category={"enum": list(CATEGORIES)},
         fact=_text(FACT_CHARACTERS),
@@ -346,18 +344,6 @@ def _judged(one: Mapping[str, Any], known: Sequence[Fact], job: _Job) -> Candida
     return replace(found, category="UPDATE", replaces=old.text, block=old.block, doubt=why)
 
 
-def shown_facts(brain: Sequence[Fact], lines: Sequence[Line], max_tokens: int) -> list[Fact]:
-    """Return the known facts that a model is shown: those that are spoken of go first."""
-    said = " ".join(line.text for line in lines)
-    taken: list[Fact] = []
-    for one in sorted(brain, key=lambda one: -share_of(one.text, said)):
-        max_tokens -= tokens.count(one.text)
-        if max_tokens < 0:
-            break
-        taken.append(one)
-    return [one for one in brain if one in taken]
-
-
 # --- summaries -----------------------------------------------------------------------------
 
 
@@ -394,7 +380,7 @@ class ModelWriter:
         for one in sources:
             date = f"({one.started[:10]}) " if one.started else ""
             if level == "L2":
-                yield from ((one.mark(piece), date + one_line(piece.text)) for piece in one.pieces)
+                yield from ((piece.id, date + one_line(piece.text)) for piece in one.pieces)
                 continue
             quotes = self._plain.quotes(level, one, language)
             if tokens.count(lined_up(quotes)) > SOURCE_TOKENS:

@@ -26,7 +26,7 @@ from vaultmind.session.sentences import (
     telling_parts,
 )
 from vaultmind.tokens import count
-from vaultmind.types import Message, Role
+from vaultmind.types import Message
 from vaultmind.vault.files import FileStat
 from vaultmind.vault.oneline import one_line
 
@@ -53,33 +53,24 @@ _SPEAKS = re.compile(r"([^\W\d_][\w .'’-]{0,40}): (?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """What a summary of a level is made from: a message of a session, a paragraph of an L1."""
-
-    block: str
-    """The Obsidian block id in the source's file; empty where it has none."""
-    text: str
-    speaker: str = ""
-    role: Role = "user"
-
-
-@dataclass(frozen=True, slots=True)
 class Source:
     """A session or an L1, as far as it may be recalled."""
 
     id: str
     started: str
     """ISO date or time."""
-    pieces: tuple[Piece, ...]
+    pieces: tuple[Message, ...]
+    """The messages of a session, the paragraphs of an L1; their ids are marks as of `mark_of`."""
     ended: str = ""
     """ISO date of the last day that it speaks of."""
     path: str = ""
     stat: FileStat | None = None
     """What tells that the file has changed since it was read."""
 
-    def mark(self, piece: Piece) -> str:
-        """Return what a paragraph calls a piece: `<id>#<block>`, or the id alone."""
-        return f"{self.id}#{piece.block}" if piece.block else self.id
+
+def mark_of(source: str, block: str) -> str:
+    """Return what a paragraph calls a piece of a source: `<id>#<block>`, or the id alone."""
+    return f"{source}#{block}" if block else source
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,14 +157,8 @@ class ExtractiveSummariser:
 
     def quotes(self, level: Level, source: Source, language: str) -> list[Quote]:
         """Return the sentences of a source that may be told, in order, each with its date."""
-        if level == "L2":
-            found = list(_of_summary(source, language))
-        else:
-            said = [
-                Message(one.role, one.text, source.started, source.mark(one), one.speaker)
-                for one in source.pieces
-            ]
-            found = self._quotes(said, language)
+        is_talk = level == "L1"
+        found = self._quotes(source.pieces, language) if is_talk else _of_summary(source, language)
         return [replace(one, date=one.date or source.started[:10]) for one in found]
 
     def _quotes(self, messages: Sequence[Message], language: str) -> list[Quote]:
@@ -288,4 +273,4 @@ def _of_summary(source: Source, language: str) -> Iterator[Quote]:
                 speaker, text = spoken[1], text[spoken.end() :]
             bare = read(clean(text), language)
             if bare.text and not bare.is_small_talk:
-                yield Quote(bare.text, source.mark(piece), at, bare, speaker, date)
+                yield Quote(bare.text, piece.id, at, bare, speaker, date)

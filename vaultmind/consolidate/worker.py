@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -41,8 +41,6 @@ CLOSE_SECONDS = 2.0
 """How long a close waits for a step to end."""
 MOST_TRIES = 3
 """Times that a model is asked about a session; then what was found without it is enough."""
-MOST_NAMED = 3
-"""Sessions that a note names."""
 OPEN, DONE = "not over yet", "consolidated already; --again does it anew"
 OTHER, BROKEN = "another device's, which does it", "its properties are broken: mend them first"
 """Why a session is not consolidated."""
@@ -260,18 +258,13 @@ class Consolidation:
         heads = [(agent, one) for agent in agents for one in self._with.heads(agent)]
         if named and agents and not any(one.id == named for _, one in heads):
             raise NotFound(f"There is no session {named!r} of {' or '.join(agents)}.")
-        chosen: list[tuple[str, str]] = []
-        left: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        chosen = []
         for agent, head in heads:
-            if named not in ("", head.id):
-                continue
-            if not (why := self._how(head, again=again)):
+            why = self._how(head, again=again) if named in ("", head.id) else OPEN
+            if not why:
                 chosen.append((agent, head.id))
-            elif named or why in (OTHER, BROKEN):
-                left[agent, why].append(head.id)
-        for (agent, why), ids in left.items():
-            more = f" and {len(ids) - MOST_NAMED:,} more" if len(ids) > MOST_NAMED else ""
-            done.notes.append(f"{', '.join(ids[:MOST_NAMED])}{more} of {agent}: {why}.")
+            elif head.id == named or why == BROKEN:
+                done.notes.append(f"{head.id} of {agent}: {why}.")
         return chosen
 
     def _take(

@@ -15,7 +15,7 @@ from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.session.files import Shelf
 from vaultmind.types import Message
 from vaultmind.vault.edits import set_property
-from vaultmind.vault.files import Change, VaultReader
+from vaultmind.vault.files import VaultReader
 from vaultmind.vault.properties import front_matter
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
@@ -105,33 +105,6 @@ class Vault(House):
             if not there:
                 dead.append(f"{path}#^{block}")
         return dead
-
-
-class Falling:
-    """A real gate that dies at the call that it is told, before or after
-    the write."""
-
-    def __init__(self, house: House, at: int, *, after: bool) -> None:
-        self._gate = house.gate
-        self._at = at
-        self._after = after
-        self.calls = 0
-
-    def keeps_records(self, agent: str) -> bool:
-        return self._gate.keeps_records(agent)
-
-    def save(self, relative: str, change: Change, caller: object, reason: str) -> object:
-        self.calls += 1
-        if self.calls == self._at and not self._after:
-            raise Killed
-        done = self._gate.save(relative, change, caller, reason)  # type: ignore[arg-type]
-        if self.calls == self._at:
-            raise Killed
-        return done
-
-
-class Killed(BaseException):
-    """A kill -9."""
 
 
 def _sorted(folder: Path) -> list[Path]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.consolidate.levels.building import MAIN, Falling, Killed, Vault
+from tests.consolidate.levels.building import MAIN, Vault
 from vaultmind.consolidate.summarise import Paragraph, Summary
 from vaultmind.errors import NotFound, WriteConflict
-from vaultmind.types import PERSON
+from vaultmind.types import PERSON, MessageRef
 
 
 @pytest.fixture
@@ -17,15 +18,6 @@ def vault(tmp_path: Path) -> Vault:
     root = tmp_path / "vault"
     root.mkdir()
     return Vault(root.resolve())
-
-
-def test_marks_that_a_kill_left_out_are_added(vault: Vault) -> None:
-    vault.talks(1, 5)
-    with pytest.raises(Killed):
-        vault.levels(Falling(vault, 3, after=False)).make("main", MAIN)
-    assert vault.marks().count("L1_001") == 1
-    assert vault.make() == []
-    assert vault.marks() == ["L1_001"] * 5
 
 
 def test_what_never_was_cannot_be_made_again(vault: Vault) -> None:
@@ -118,3 +110,17 @@ def test_a_session_that_changes_while_it_is_summed_up_is_read_anew(vault: Vault)
     (done,) = levels.make("main", MAIN)
     assert done.text == "We moved the piano to the attic yesterday."
     assert vault.names("L1") == ["L1_001.md"]
+
+
+def test_an_l2_does_not_tell_what_was_hidden_of_an_l1(vault: Vault) -> None:
+    vault.talk(1, "My cousin Leon has a debt of 7700 euros.", "Our cellar floods when it rains.")
+    vault.talks(2, 5)
+    (done,) = vault.make()
+    hidden = next(line for line in vault.text(done.path).splitlines() if "Leon" in line)
+    session, block = re.findall(r"/(2026-02-\d\d_001)#\^(m\d)", hidden)[0]
+    ref = MessageRef("main", session, block, block.replace("m", "id"))
+    vault.gate.hide("main", [ref], PERSON)
+    vault.file(vault.paths.session("main", session)).unlink()
+    vault.talks(6, 10)
+    *_, two = vault.make(l2_summaries=2)
+    assert two.level == "L2" and "Leon" not in two.text

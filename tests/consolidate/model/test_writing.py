@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ import pytest
 
 from tests.consolidate.model.scripted import Models, talk
 from vaultmind import tokens
-from vaultmind.consolidate.summarise import Piece, Source
+from vaultmind.consolidate.summarise import Source
 from vaultmind.errors import MinionFailed
+from vaultmind.types import Message
 
 
 def level(*said: tuple[str, list[int]]) -> str:
@@ -20,11 +22,12 @@ def level(*said: tuple[str, list[int]]) -> str:
 
 
 def source(day: int, *texts: str) -> Source:
-    pieces = tuple(
-        Piece(one.block, one.text, "Anna" if one.role == "user" else "", one.role)
+    name = f"2026-03-0{day}_001"
+    pieces = (
+        replace(one, id=f"{name}#{one.block}", speaker="Anna" if one.role == "user" else "")
         for one in talk(*texts)
     )
-    return Source(f"2026-03-0{day}_001", f"2026-03-0{day}T10:00:00+01:00", pieces)
+    return Source(name, f"2026-03-0{day}T10:00:00+01:00", tuple(pieces))
 
 
 SESSIONS = (
@@ -82,7 +85,14 @@ def test_a_summary_is_never_longer_than_it_may_be(tmp_path: Path) -> None:
 
 def test_summaries_of_summaries_name_the_paragraphs_they_come_from(tmp_path: Path) -> None:
     sources = [
-        Source(f"L1_00{at}", f"2026-0{at}-01", (Piece("^a", f"{text} 14 March."), Piece("", text)))
+        Source(
+            f"L1_00{at}",
+            f"2026-0{at}-01",
+            (
+                Message("user", f"{text} 14 March.", "", f"L1_00{at}#^a"),
+                Message("user", text, "", f"L1_00{at}"),
+            ),
+        )
         for at, text in enumerate(("The bakery opened in Leeds on", "Marta left the bakery on"), 1)
     ]
     models = Models(
