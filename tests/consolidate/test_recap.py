@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from vaultmind.consolidate.context import with_about
 from vaultmind.consolidate.reported import MOST_MESSAGES, MOST_SENTENCES, grounded, nearest
+from vaultmind.consolidate.settle import with_about
 from vaultmind.session.active import has_recap
 from vaultmind.session.files import plain_text
 from vaultmind.session.summary import Line, source_bullet

@@ -10,10 +10,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from vaultmind.consolidate.context import retell
 from vaultmind.consolidate.ground import share_of, stands, supported, unsaid
 from vaultmind.consolidate.merge import is_known
-from vaultmind.consolidate.settle import apply, known_facts
+from vaultmind.consolidate.settle import apply, known_facts, retell
 from vaultmind.consolidate.talk import Understand, gives_orders, key_of, own_words
 from vaultmind.consolidate.types import (
     MEANS,
