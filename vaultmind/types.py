@@ -147,8 +147,6 @@ class Outcome:
     hidden_messages: int = 0
     archived: int = 0
     """Older facts that moved to the archive to make room."""
-    restored: int = 0
-    """Such facts that an undo brought back."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets taken out before anything was stored; never the secrets."""
 

@@ -8,7 +8,7 @@ from tests.cli.program import run
 from tests.machine import Machine
 
 OUTCOME = {"outcome", "agent", "section", "fact", "path", "block", "before", "message", "reason",
-           "nearest", "hidden_messages", "archived", "restored", "redacted"}  # fmt: skip
+           "nearest", "hidden_messages", "archived", "redacted"}  # fmt: skip
 
 
 @pytest.mark.parametrize(

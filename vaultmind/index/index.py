@@ -91,7 +91,7 @@ class Index:
         """The filter of every way out, for those that show vault text without searching."""
         memory = folder.paths.root / folder.paths.memory_dir
         self._finder = Finder(
-            self._columns, self._embedding, lambda: self._embedding.answering, memory, clock
+            self._columns, self._embedding, lambda: self._embedding.embedder_id, memory, clock
         )
         self._search = Search(self._finder, self.outlet, self, self.state)
         self.raw = Raw(self._finder, self.outlet, self._noticed)
@@ -185,7 +185,7 @@ class Index:
             vectors=vectors,
             embeddable=embeddable,
             loading=self._embedding.loading,
-            embedder=self._embedding.answering,
+            embedder=self._embedding.embedder_id,
             sends_to=self._embedding.sends_to,
             faults=faults,
             notes=tuple(note for note in (*notes, *self._finder.registry().faults) if note),

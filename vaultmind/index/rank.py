@@ -24,7 +24,7 @@ from vaultmind.index.columns import Columns, Flags, Floats, Ints
 from vaultmind.index.db import SOME
 from vaultmind.index.embed import scale_of
 from vaultmind.index.matching import WHOLE, Match, Matcher
-from vaultmind.index.models import FEATURES, Model
+from vaultmind.index.models import FAMILIES, FEATURES, Model
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.terms import stems, words
 from vaultmind.types import KINDS, Reason
@@ -56,22 +56,6 @@ LEAST_SPREAD = 0.05
 """Closeness between the median and the best that is taken for a difference."""
 MOST_REASONS, LEAST_SHARE = 3, 0.08
 """Reasons that are told; one with a smaller share is none."""
-WHY = {
-    "words": "it has words of the question",
-    "title": "its name, headings or tags name the subject",
-    "beside": "it and what stands beside it have words of the question",
-    "whole": "its file is about the subject",
-    "speaker": "the question names who said it",
-    "answer": "it answers rather than asks",
-    "time": "it names a time or a number, as the question wants",
-    "written": "it is as long as answers mostly are",
-    "links": "it links to others",
-    "kind": "it is of a kind that answers such questions",
-    "meaning": "it means something close to the question",
-    "meaning_beside": "what stands beside it means something close to the question",
-    "meaning_whole": "its file means something close to the question",
-}
-"""What a person is told of each family of features."""
 _SAYS_LITTLE = ("kind", "written", "links")
 """Families that move a hit, but tell a reader nothing of why this one: told if nothing else is."""
 _LANGUAGE_LETTERS = 400
@@ -406,7 +390,7 @@ def why(model: Model, features: Floats, row: int) -> tuple[Reason, ...]:
     lifts = ((features[row] - usual) * weights) @ member
     up = {family: float(lift) for family, lift in zip(families, lifts, strict=True) if lift > 0}
     total = sum(up.values())
-    reasons = [Reason(WHY[family], lift / total, family) for family, lift in up.items()]
+    reasons = [Reason(FAMILIES[family][0], lift / total, family) for family, lift in up.items()]
     kept = [reason for reason in reasons if reason.share >= LEAST_SHARE]
     kept = [reason for reason in kept if reason.family not in _SAYS_LITTLE] or kept
     return tuple(sorted(kept, key=lambda reason: (-reason.share, reason.family))[:MOST_REASONS])

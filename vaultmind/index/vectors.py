@@ -89,12 +89,7 @@ class Vectors:
 
     @property
     def embedder_id(self) -> str:
-        """Return the id of the embedder whose vectors are searched; empty when there is none."""
-        return self._serving.id if self._serving else ""
-
-    @property
-    def answering(self) -> str:
-        """Return the same, empty too while it does not answer."""
+        """Return its id; empty when there is none."""
         return self.embedder.id if self.embedder else ""
 
     @property

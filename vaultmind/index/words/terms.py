@@ -18,7 +18,7 @@ from itertools import islice
 from typing import Any
 
 from vaultmind.index.words.language import CYRILLIC, OTHER_SCRIPTS, STEMMERS
-from vaultmind.index.words.stopwords import BASES, BY_LANGUAGE
+from vaultmind.index.words.stopwords import BASES, BY_LANGUAGE, LISTS
 
 MAX_TOKEN = 64
 """Letters of a token that are kept: nobody types more of a blob."""
@@ -28,17 +28,7 @@ MAX_QUERY, QUERY_END = 20_000, 600
 """Letters of a query that are looked at; of a longer one the last come first: the question mostly
 stands below what was pasted."""
 
-_RUNS = (
-    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-    r"\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002fa1f"
-)
-_MARKS = (
-    r"\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
-    r"\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0983\u09bc-\u09cd\u0a01-\u0a03"
-    r"\u0a3c-\u0a4d\u0a81-\u0a83\u0abc-\u0acd\u0b01-\u0b03\u0b3c-\u0b4d\u0b82\u0bbe-\u0bcd"
-    r"\u0c00-\u0c04\u0c3e-\u0c4d\u0c81-\u0c83\u0cbc-\u0ccd\u0d00-\u0d03\u0d3b-\u0d4d\u0d81-\u0d83"
-    r"\u0dca-\u0ddf\u200c\u200d"
-)
+_RUNS, _MARKS = LISTS["letters"]["runs"], LISTS["letters"]["marks"]
 _LETTER = rf"[^\W_{_RUNS}]"
 _PLAIN = rf"{_LETTER}+(?:[{_MARKS}]+{_LETTER}*)*"
 _TOKEN = re.compile(
