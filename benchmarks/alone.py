@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 from vaultmind.consolidate.extract import extract
-from vaultmind.memory.words import content
+from vaultmind.language.words import content
 from vaultmind.types import Fact, Message
 
 DATA = Path(__file__).parent / "data"

@@ -34,7 +34,6 @@ from vaultmind.config import Flags, load_config
 from vaultmind.consolidate.extract import extract
 from vaultmind.consolidate.summarise import (
     ExtractiveSummariser,
-    Piece,
     Quote,
     Source,
     clean,
@@ -91,7 +90,7 @@ def asleep(app: App, days: Days) -> tuple[Consolidated, float, list[float]]:
         took.append(time.perf_counter() - began)
         summaries += done.summaries
         days.now += timedelta(days=1)
-    return Consolidated((), tuple(summaries)), sum(took), took
+    return Consolidated(summaries=summaries), sum(took), took
 
 
 def dead_links(root: Path) -> list[str]:
@@ -326,8 +325,9 @@ def _groups(talks: Sequence[Talk]) -> Iterator[list[Talk]]:
 
 
 def _source(talk: Talk) -> Source:
-    pieces = tuple(Piece(one.block, one.text, one.speaker, one.role) for one in talk.messages)
-    return Source(f"{talk.started.date()}_001", talk.started.isoformat(), pieces)
+    name = f"{talk.started.date()}_001"
+    pieces = tuple(replace(one, id=f"{name}#{one.block}") for one in talk.messages)
+    return Source(name, talk.started.isoformat(), pieces)
 
 
 def main() -> int:

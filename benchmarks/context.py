@@ -27,6 +27,7 @@ from locomo import AGENT, Question, load, questions, turns
 
 from vaultmind.app import App, local_now, open_app
 from vaultmind.config import Config, IndexConfig
+from vaultmind.session.imports import import_file
 from vaultmind.session.parts import BuildRequest, BuiltContext, PartName
 from vaultmind.types import PERSON
 
@@ -119,7 +120,7 @@ def opened(lines: str, embedder: str) -> Iterator[App]:
         config = Config(vault, state, index=IndexConfig(embedder=embedder, watch=False))
         app = open_app(config, clock=local_now)
         app.init(AGENT, "en", PERSON)
-        app.importer.import_file(file, AGENT, one_session=True)
+        import_file(app.sessions, file, AGENT, one=True)
         app.start()
         try:
             if not app.index.wait_ready(3600, vectors=True):

@@ -25,7 +25,7 @@ from typing import Any
 
 from vaultmind.consolidate.extract import extract
 from vaultmind.consolidate.types import Candidate, Extraction
-from vaultmind.memory.words import fold
+from vaultmind.language.words import fold
 from vaultmind.types import Fact, Message
 
 DATA = Path(__file__).parent / "data"

@@ -5,9 +5,8 @@
 Without MODEL it is SmolLM2-135M-Instruct, which a development package ships. A haystack of
 invented sentences fills nine tenths of a window; somewhere in it stands one sentence with a
 number, and the model is asked for the number. It is read anew for each needle. Windows are
-multiples of the one that the model was trained on; `none` opens a larger one without stretching
-positions, for comparison. Time is that of reading the prompt, one job alone on the machine:
-compare numbers of one run with each other.
+multiples of the one that the model was trained on. Time is that of a whole answer, nearly all of it
+reading, one job alone on the machine: compare numbers of one run with each other.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+
 from vaultmind.config import MinionConfig
 from vaultmind.errors import MinionFailed
-from vaultmind.minion.gguf import Head, read_head
-from vaultmind.minion.local import opening_of
-from vaultmind.minion.notes import model_key
-from vaultmind.minion.process import Worker
+from vaultmind.minion.gguf import read_head
+from vaultmind.minion.models import LocalGenerator
+from vaultmind.types import Prompt, Turn
 
 WHO = ("The baker", "My neighbour", "A sailor", "The old teacher", "Our postman", "The gardener")
 DID = ("repaired", "painted", "found", "described", "carried", "sold", "forgot", "borrowed")
@@ -93,34 +92,27 @@ def shipped() -> Path:
 
 def haystacks(args: argparse.Namespace, config: MinionConfig, folder: Path) -> None:
     """Print what is found in each window, and what it took."""
-    head = read_head(args.model)
+    trained = read_head(args.model).context_tokens
     print("| window | of the trained | positions | found | tokens read | seconds | tokens/s |")
     print("|---|---|---|---|---|---|---|")
     for share, rope in product(args.windows, ("none", "linear", "yarn")):
-        if share <= 1 and rope != "none":
+        if (share <= 1) is not (rope == "none"):
             continue
-        window = int(head.context_tokens * share)
-        worker = opened(args.model, head, replace(config, context_tokens=window), rope, folder)
+        own = replace(config, context_tokens=int(trained * share), rope=rope)
+        model = LocalGenerator(args.model, own, folder, background=False)
         try:
-            found = search(worker, window, args.needles)
+            found = search(model, args.needles)
             rate = found.prompt_tokens / found.seconds
-            print(f"| {window:,} | {share:g}× | {rope} | {found.hits} of {args.needles} | "
-                  f"{found.prompt_tokens:,} | {found.seconds:.1f} | {rate:.0f} |",
+            print(f"| {model.context_tokens:,} | {share:g}× | {rope} | {found.hits} of "
+                  f"{args.needles} | {found.prompt_tokens:,} | {found.seconds:.1f} | {rate:.0f} |",
                   flush=True)  # fmt: skip
         except MinionFailed as failure:
-            print(f"| {window:,} | {share:g}× | {rope} | {failure.message} | | | |", flush=True)
+            print(f"| {share:g}× | {rope} | {failure.message} | | | | |", flush=True)
         finally:
-            worker.close()
+            model.close()
 
 
-def opened(path: Path, head: Head, config: MinionConfig, rope: str, folder: Path) -> Worker:
-    """Return a worker with a window of that size, stretched or not."""
-    opening = opening_of(path, head, config, background=False)
-    opening = replace(opening, context_tokens=config.context_tokens, rope=rope)
-    return Worker(opening, model_key(path), folder)
-
-
-def search(worker: Worker, window: int, needles: int) -> Found:
+def search(model: LocalGenerator, needles: int) -> Found:
     """Ask for each needle in a haystack of its own."""
     hits, read, seconds = 0, 0, []
     for number in range(needles):
@@ -130,24 +122,23 @@ def search(worker: Worker, window: int, needles: int) -> Found:
             str(rng.randrange(1000, 10_000)),
             (number + 0.5) / needles,
         )
-        text = f"{haystack(worker, window, needle, rng)}\n\n{needle.question}"
-        job = {"turns": [("user", text)], "schema": None, "max_tokens": ANSWER_TOKENS,
-               "temperature": 0.0, "seed": 0}  # fmt: skip
-        answer = worker.ask("generate", job, SECONDS)
-        hits += needle.code in answer["text"]
-        read = max(read, answer["prompt_tokens"])
-        seconds.append(answer["prompt_ms"] / 1000)
+        text = f"{haystack(model, needle, rng)}\n\n{needle.question}"
+        turns = (Turn("user", text),)
+        answer = model.generate(Prompt(turns, max_tokens=ANSWER_TOKENS, seconds=SECONDS))
+        hits += needle.code in answer.text
+        read = max(read, answer.prompt_tokens)
+        seconds.append(answer.took_ms / 1000)
     return Found(hits, read, statistics.median(seconds))
 
 
-def haystack(worker: Worker, window: int, needle: Needle, rng: random.Random) -> str:
+def haystack(model: LocalGenerator, needle: Needle, rng: random.Random) -> str:
     """Return sentences that fill a window to nine tenths, the needle among them."""
-    room = int(window * FILLED) - ANSWER_TOKENS - AROUND_TOKENS
+    room = int(model.context_tokens * FILLED) - ANSWER_TOKENS - AROUND_TOKENS
     sentences: list[str] = []
     left = room
     while left > 0:
         more = [sentence(rng) for _ in range(max(1, left // 20))]
-        left -= worker.ask("count", {"text": " ".join(more)}, SECONDS)["tokens"]
+        left -= model.count(" ".join(more))
         sentences += more
     sentences.insert(int(len(sentences) * needle.depth), needle.sentence)
     return " ".join(sentences)

@@ -26,13 +26,12 @@ from vaultmind.index.words.terms import query_terms
 from vaultmind.ports import Embedder
 from vaultmind.session.context import RAG_SHARE
 from vaultmind.session.recall import (
-    MIN_VECTOR_TOKENS,
     RecallRequest,
     SegmentIndex,
-    SegmentMessage,
     context_words,
     recall,
 )
+from vaultmind.types import Message
 
 BUDGETS = (1800, 4000)
 ADVERSARIAL = 5
@@ -43,7 +42,7 @@ Choose = Callable[["Talk", str, frozenset[str], int], tuple[frozenset[str], int]
 class Talk:
     """A conversation as one segment."""
 
-    messages: tuple[SegmentMessage, ...]
+    messages: tuple[Message, ...]
     questions: tuple[Question, ...]
     index: SegmentIndex
     embedder: Embedder | None
@@ -70,25 +69,23 @@ def main() -> None:
 
 def talk(conversation: dict[str, Any], embedder: Embedder | None) -> Talk:
     """Return a conversation as auto-RAG sees it."""
-    messages: list[SegmentMessage] = []
+    messages: list[Message] = []
     for turn in map(json.loads, turns(conversation["conversation"])):
-        link, cost = f"[[#^m{len(messages) + 1}]]", tokens.count(turn["content"])
-        told = turn["id"], "user", turn["content"], cost, turn["speaker"], 1, link
-        messages.append(SegmentMessage(*told))
+        block = f"m{len(messages) + 1}"
+        told = Message("user", turn["content"], "", turn["id"], turn["speaker"], block=block)
+        messages.append(told)
     asked = tuple(one for one in questions([conversation]) if one.category != ADVERSARIAL)
     index = indexed(messages, embedder)
     return Talk(tuple(messages), asked, index, embedder)
 
 
-def indexed(messages: list[SegmentMessage], embedder: Embedder | None) -> SegmentIndex:
+def indexed(messages: list[Message], embedder: Embedder | None) -> SegmentIndex:
     """Return an index of messages with their vectors."""
     index = SegmentIndex(embedder.id if embedder else "")
-    for message in messages:
-        index.add(message)
-    long = [message for message in messages if message.tokens >= MIN_VECTOR_TOKENS]
+    long = [message for message in messages if index.add(message)]
     if embedder is not None and long:
         for message, row in zip(long, embedder.embed([one.text for one in long]), strict=True):
-            index.add(message, row)
+            index.give(message.id, row)
     return index
 
 
@@ -124,7 +121,7 @@ def window(talk: Talk, budget: int) -> list[str]:
         budget -= tokens.count(f"{message.speaker}: {message.text}\n")
         if budget < 0:
             break
-        keys.append(message.key)
+        keys.append(message.id)
     return keys
 
 
@@ -133,7 +130,8 @@ def by_autorag(
 ) -> tuple[frozenset[str], int]:
     """Return what auto-RAG shows whole, and what it costs."""
     request = RecallRequest(query, 1, room, None, window)
-    block = recall(talk.index, request, talk.embedder)
+    vector = talk.embedder.embed_query(query) if talk.embedder else None
+    block = recall(talk.index, request, vector)
     return frozenset(block.messages), tokens.count(block.text)
 
 
@@ -146,9 +144,9 @@ def by_words_alone(
     keys, left = set(), room - header
     for at in sorted(range(len(scores)), key=lambda at: -scores[at]):
         message = talk.messages[at]
-        cost = tokens.count(f"user {message.speaker} {message.link}: {message.text}\n")
-        if scores[at] > 0 and message.key not in window and cost <= left:
-            keys.add(message.key)
+        cost = tokens.count(f"user {message.speaker} [[#^{message.block}]]: {message.text}\n")
+        if scores[at] > 0 and message.id not in window and cost <= left:
+            keys.add(message.id)
             left -= cost
     return frozenset(keys), room - left
 

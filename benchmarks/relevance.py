@@ -28,12 +28,12 @@ from example import QUESTIONS, ROOT, NothingForgotten
 
 from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig, MinionConfig
+from vaultmind.gguf_embedder import GgufEmbedder
 from vaultmind.index import search as relevance
 from vaultmind.index.embed import calibrated, open_embedder
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.index.words.terms import query_terms
-from vaultmind.minion.embedder import GgufEmbedder
 from vaultmind.ports import Embedder
 from vaultmind.session.recall import telling_terms
 from vaultmind.types import PERSON, Hit, SearchRequest

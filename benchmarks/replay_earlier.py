@@ -108,7 +108,7 @@ def episode_of(commit: Commit, number: int) -> Episode:
             task.predicted,
             task.task_fingerprint,
             task.risk,
-            task.entities.references,
+            task.references,
         ),
         when,
         state="ended",

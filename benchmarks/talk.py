@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from vaultmind.config import Config
 from vaultmind.session.conversation import Conversations
 from vaultmind.session.summary import Window
 from vaultmind.types import Caller, Message
@@ -105,7 +106,9 @@ def measure(root: Path, messages: int) -> dict[str, Any]:
     header = render_header(SessionMeta(SESSION, "main", started="2026-03-01T00:00:00+01:00"))
     talk = [said(number, rng) for number in range(1, messages + GROWN + 1)]
     file.write_text(header + "".join(render_message(one) for one in talk[:messages]), "utf-8")
-    talks = Conversations(VaultReader(paths, 0), Gate(paths), lambda _: frozenset(), Vectors())
+    talks = Conversations(
+        VaultReader(paths, 0), Gate(paths), lambda _: frozenset(), Vectors(), Config(root, root)
+    )
     before = held_mb()
     first = took_ms(lambda: talks.view("main", SESSION))
     held = held_mb() - before

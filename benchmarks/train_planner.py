@@ -79,8 +79,8 @@ def collect(arguments: argparse.Namespace) -> list[Task]:
                     recalled.found if arguments.episodes else (),
                 )
                 pool = measured(asked)
-                paths = tuple(one.path for one, _ in pool)
-                told = tuple(dict(features) for _, features in pool)
+                paths = tuple(one.path for one in pool)
+                told = tuple(one.signals for one in pool)
                 tasks.append(Task(task, tuple(sorted(step.truth)), paths, told))
                 print(f"{number}/{len(commits)} {step.commit.subject[:70]}", flush=True)
         finally:

@@ -41,7 +41,7 @@ from vaultmind.language.encoder import (
     words_of,
 )
 from vaultmind.language.network import WEIGHTS
-from vaultmind.memory.words import fold
+from vaultmind.language.words import fold
 from vaultmind.session.sentences import sentences
 
 DATA = Path(__file__).parent / "data"

@@ -29,6 +29,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"episodes"}),
     frozenset({"planner"}),
     frozenset({"learn"}),
+    frozenset({"gguf_embedder", "polling"}),
     frozenset({"app"}),
     frozenset({"serve"}),
     frozenset({"cli"}),
@@ -42,7 +43,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"terminal"}),
         frozenset({"options"}),
         frozenset({"made", "processes", "connect", "minion"}),
-        frozenset({"commands", "talks", "demo", "chat"}),
+        frozenset({"commands", "demo", "chat"}),
         frozenset({"main"}),
     ),
     "index": (
@@ -63,10 +64,10 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"index"}),
     ),
     "session": (
-        frozenset({"sentences", "spool", "commands", "parts", "unkept"}),
+        frozenset({"sentences", "spool", "parts", "unkept"}),
         frozenset({"summary", "recall", "subagents", "uses", "topics"}),
-        frozenset({"files", "excerpt", "talk"}),
-        frozenset({"active", "longterm", "transcripts", "keeping_out", "conversation"}),
+        frozenset({"files", "talk"}),
+        frozenset({"active", "longterm", "transcripts", "conversation"}),
         frozenset({"log", "start", "window"}),
         frozenset({"imports", "capture", "requests", "answers", "correct", "show", "context"}),
         frozenset({"voice"}),
@@ -74,13 +75,12 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
     "planner": (
         frozenset({"types"}),
         frozenset({"task", "code", "scorer"}),
-        frozenset({"records", "spans", "names"}),
+        frozenset({"records", "names"}),
         frozenset({"git", "graph"}),
         frozenset({"structure"}),
         frozenset({"layers", "sources"}),
         frozenset({"candidates", "rerank", "saving"}),
-        frozenset({"forms", "earlier", "telling"}),
-        frozenset({"pack"}),
+        frozenset({"pack", "earlier"}),
         frozenset({"episodes"}),
         frozenset({"plan"}),
     ),
@@ -106,7 +106,7 @@ ONE_ROOM = {
     "mcp": {"serve/mcp.py"},
     "prometheus_client": {"serve/metrics.py"},
     "tree_sitter": {"planner/code.py"},
-    "vaultmind.vault.writer": {"memory/brains.py", "memory/gate.py", "memory/writing.py"},
+    "vaultmind.vault.writer": {"memory/writing.py"},
 }
 MAX_LINES = 600
 MAX_FILES = 34

@@ -78,31 +78,31 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
     machine.stop()
 
 
-async def say(client: Any, words: str) -> tuple[dict[str, Any], str]:
-    """Relay a person's words as an agent does; return the answer as data and in words."""
+async def say(client: Any, words: str) -> str:
+    """Relay a person's words as an agent does; return the answer."""
     result = await client.call_tool("memory_update", {"utterance": words})
     assert not result.is_error, text_of(result)
-    return result.structured_content, text_of(result)
+    return text_of(result)
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda one: one.language)
 def test_remember_ask_correct_forget_verify(machine: Machine, script: Script) -> None:
     async def talk() -> None:
         async with machine.client(mode=DESKTOP) as client:
-            remembered, told = await say(client, script.remember)
-            assert remembered["outcome"] == "written" and script.said[0] in told
+            told = await say(client, script.remember)
+            assert script.said[0] in told
             assert script.fact in machine.brain().read_text("utf-8")
 
-            _, told = await say(client, script.ask)
+            told = await say(client, script.ask)
             assert script.fact in told
 
-            corrected, told = await say(client, script.correct)
-            assert corrected["outcome"] == "written" and script.said[1] in told
+            told = await say(client, script.correct)
+            assert script.said[1] in told
             brain = machine.brain().read_text("utf-8")
             assert script.corrected in brain and script.fact not in brain
 
-            forgotten, told = await say(client, script.forget)
-            assert forgotten["outcome"] == "written" and script.said[2] in told
+            told = await say(client, script.forget)
+            assert script.said[2] in told
             assert script.corrected not in machine.brain().read_text("utf-8")
 
             for words in (script.fact, script.corrected):
@@ -122,8 +122,8 @@ def test_a_person_approves_by_editing_the_note(machine: Machine) -> None:
 
     async def talk() -> None:
         async with machine.client(mode=DESKTOP) as client:
-            asked, told = await say(client, "Remember that I prefer window seats")
-            assert asked["outcome"] == "suggested" and "Suggestions.md" in told
+            told = await say(client, "Remember that I prefer window seats")
+            assert "waits" in told and "Suggestions.md" in told
             assert not machine.brain().exists()
 
             start = text_of(await client.call_tool("context_start", {}))

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import subprocess
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 
-from tests.cli import test_daemon, test_memory, test_search, test_vault
 from vaultmind.cli import terminal
 from vaultmind.cli.main import cli
-from vaultmind.cli.options import GLOBAL_OPTIONS, own_options
+from vaultmind.cli.options import GLOBAL_OPTIONS
 from vaultmind.config import SECTION_TYPES, all_keys
 from vaultmind.errors import DISTRIBUTION
 from vaultmind.serve import offers, operations
@@ -29,6 +31,7 @@ CONFIGURATION = (ROOT / "docs/configuration.md").read_text("utf-8")
 INTERFACES = (ROOT / "docs/interfaces.md").read_text("utf-8")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("C*.md"))]
 LINK = re.compile(r"\[[^\]\[]+\]\(([^)\s]+)\)")
+TRANSCRIPTS = sorted(ROOT.glob("tests/transcripts/[0-9]*.md"))
 PROMISE = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
 
 
@@ -45,6 +48,12 @@ def leaves(group: click.Group, path: str = "vaultmind") -> Iterator[tuple[str, c
 
 
 LEAVES = dict(leaves(cli))
+
+
+def options_of(command: click.Command) -> set[str]:
+    return {one.opts[0] for one in command.params if isinstance(one, click.Option)}
+
+
 GROUPS = {" ".join(name.split()[:2]) for name in LEAVES if len(name.split()) > len(["a", "b"])}
 
 
@@ -54,7 +63,7 @@ def test_every_command_is_documented_with_its_options(name: str) -> None:
     if name == "vaultmind search":  # whose options have a table of their own
         row = COMMANDS.partition("`vaultmind search` waits")[2].partition("\n## ")[0]
     written = set(re.findall(r"`(--[\w-]+)", row))
-    assert {option.opts[0] for option in own_options(LEAVES[name])} == written
+    assert options_of(LEAVES[name]) == written
 
 
 def test_every_global_option_is_documented() -> None:
@@ -63,7 +72,7 @@ def test_every_global_option_is_documented() -> None:
 
 def test_every_option_in_the_documents_exists() -> None:
     known = {"--help", "--version", *GLOBAL_OPTIONS}
-    known |= {option.opts[0] for one in LEAVES.values() for option in own_options(one)}
+    known |= {option for one in LEAVES.values() for option in options_of(one)}
     assert set(re.findall(r"`(--[\w-]+)", COMMANDS)) <= known
 
 
@@ -83,11 +92,31 @@ def test_every_exit_code_is_documented_and_no_other() -> None:
     assert {int(code) for code in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)} == codes | {0}
 
 
-def test_every_json_name_that_is_tested_is_documented() -> None:
-    names = (test_search.HIT | test_search.STATE | test_memory.OUTCOME | test_vault.STATE
-             | test_daemon.STATUS)  # fmt: skip
+def names_of(value: Any) -> Iterator[str]:
+    """Yield the fields of recorded JSON, but for those of `BY_NAME`."""
+    if isinstance(value, list) and value:
+        yield from names_of(value[0])
+    for name, inner in value.items() if isinstance(value, dict) else ():
+        yield name
+        if name not in BY_NAME:
+            yield from names_of(inner)
+
+
+BY_NAME = ("counts", "dropped", "scores", "outcomes", "content", "written", "hooks", "writers",
+           "error", "purposes", "can_roll_back", "parts", "intent", "budget_report",
+           "context")  # fmt: skip
+"""Objects whose keys are data, or stand in a schema."""
+RECORDED = re.compile(r"^\$ vaultmind .*--json.*\n(?:<.*\n)*\n((?:    .*\n|\n)+)", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", TRANSCRIPTS, ids=lambda page: page.stem)
+def test_every_json_name_that_is_recorded_is_documented(page: Path) -> None:
     json_part = COMMANDS.partition("## JSON output")[2]
-    assert {name for name in names if f'"{name}"' not in json_part} == set()
+    for answer in RECORDED.findall(page.read_text("utf-8")):
+        text = answer.partition("    [exit")[0].replace(": <n>", ": 0")
+        with suppress(ValueError):  # a line a question
+            missing = {one for one in names_of(json.loads(text)) if f'"{one}"' not in json_part}
+            assert not missing, text
 
 
 def test_every_configuration_key_is_documented_as_it_is() -> None:

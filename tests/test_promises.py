@@ -200,13 +200,15 @@ def test_forget_means_forget_also_after_the_state_is_rebuilt(
     assert "555-0199" in hits(machine.run("search", "phone number"))
     outcome = machine.run("forget", "my new phone number is 555-0199")
     assert outcome["outcome"] == "written" and outcome["hidden_messages"] >= 1
-    for _ in range(2):
-        assert "555-0199" not in json.dumps(machine.run("search", "phone number", ok=(0, 5)))
-        assert "555-0199" not in json.dumps(machine.run("show"))
-        anew(machine)
-    machine.run("import", str(conversation(tmp_path)))
-    assert "555-0199" not in json.dumps(machine.run("search", "phone number", ok=(0, 5)))
-    assert "Kormoran" in hits(machine.run("search", "what is the boat called"))
+    for step in ("forgotten", "rebuilt", "imported again"):
+        if step == "rebuilt":
+            anew(machine)
+        if step == "imported again":
+            machine.run("import", str(conversation(tmp_path)))
+        machine.run("index")
+        assert "Kormoran" in hits(machine.run("search", "what is the boat called")), step
+        assert "555-0199" not in json.dumps(machine.run("search", "phone number", ok=(0, 5))), step
+        assert "555-0199" not in json.dumps(machine.run("show")), step
 
 
 TOLD = (

@@ -149,9 +149,7 @@ class House:
                           for one in parts])  # fmt: skip
         result = await client.call_tool(what, arguments)
         text = "\n".join(part.text for part in result.content)
-        structured = result.structured_content
-        more = "" if structured is None else f"\n--- structured\n{shown(structured)}"
-        return ("[error]\n" if result.is_error else "") + text + more
+        return ("[error]\n" if result.is_error else "") + text
 
     async def client(self, agent: str) -> Any:
         """Return the agent's MCP client, connected once through the real pipe."""
@@ -281,6 +279,7 @@ MASKS = (
     (r"\b[\d,]+ of ([\d,]+ tokens)", r"<n> of \1"),
     (r"[█▉▊▋▌▍▎▏░▒▓]+", "<bar>"),
     (r"\b(process|pid) \d+", r"\1 <n>"),
+    (r"\bcache (hit|partial|rebuilt)\b", "cache <state>"),
     (r"\b(VaultMind|version|vaultmind,) \d+\.\d+\.\d+", r"\1 <version>"),
     (r'("llama_cpp": )"[^"]*"', r'\1"<version or none>"'),
     (r"(?<=\S) {3,}(?=\S)", "  "),
@@ -293,7 +292,7 @@ ID = re.compile(
 )
 """Facts, suggestions, changes, hits."""
 MEASURES = re.compile(
-    r"(_ms|_mb|_seconds|_p\d\d)$|^(estimated_used|pid|port|http_port|bytes|version|week)$"
+    r"(_ms|_mb|_seconds|_p\d\d)$|^(cache_status|estimated_used|pid|port|http_port|bytes|version|week)$"
 )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind.config import Config, device_name
-from vaultmind.consolidate.types import ConsolidationSettings, Engines, Resources, Setup
+from vaultmind.consolidate.types import Resources, Setup
 from vaultmind.consolidate.worker import Consolidation
 from vaultmind.episodes.forgetting import EPISODES, EpisodesErasing, StepLines
 from vaultmind.episodes.opening import Episodes
@@ -21,29 +21,28 @@ from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.language.reader import Reader
 from vaultmind.learn.feedback import FEEDBACK, SearchFeedback
-from vaultmind.learn.learning import open_learning
+from vaultmind.learn.learning import Learning
+from vaultmind.memory.changes import Sizes
 from vaultmind.memory.folder import folder_files, make_folder
 from vaultmind.memory.forget.kinds import Messages, Summaries
 from vaultmind.memory.forget.taking import ERASABLES
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
-from vaultmind.memory.moves import Sizes
-from vaultmind.memory.polling import Polling, look_once, when_changed
-from vaultmind.memory.rights import Authority, Grants, grants_file
+from vaultmind.memory.rights import Authority, grants_file
 from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.episodes import open_watching
 from vaultmind.planner.saving import PLANS
 from vaultmind.planner.sources import Sources, folder_indexes
+from vaultmind.polling import Polling, look_once, when_changed
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
 from vaultmind.session.capture import Capture
 from vaultmind.session.context import ContextBuilder, ContextSources
-from vaultmind.session.conversation import Conversations, ConversationSettings
-from vaultmind.session.keeping_out import Unkept
+from vaultmind.session.conversation import Conversations
 from vaultmind.session.log import Listeners, SessionLog
-from vaultmind.session.longterm import LongTerm, LongTermSettings
-from vaultmind.session.requests import Requests
+from vaultmind.session.longterm import LongTerm
+from vaultmind.session.requests import Requests, Unkept
 from vaultmind.session.show import Shown, show
 from vaultmind.session.start import Beginning, StartContext, start_context
 from vaultmind.session.subagents import RunLines
@@ -55,7 +54,7 @@ from vaultmind.vault.paths import VaultPaths, agent_name
 
 if TYPE_CHECKING:
     from vaultmind.consolidate.levels import Levels
-    from vaultmind.consolidate.model import ModelWriter, Thinker
+    from vaultmind.consolidate.model import Thinker
     from vaultmind.consolidate.reported import Reported
     from vaultmind.episodes.store import Tables
     from vaultmind.planner.plan import Planner
@@ -93,8 +92,7 @@ class App:
         self.reader = VaultReader(self.paths, config.index.max_file_bytes)
         self.tombstones = Tombstones(self.paths)
         level = config.memory.autonomy
-        grants = Grants(grants_file(config.state_dir), config.vault, level)
-        self.authority = Authority(self.reader, grants, level)
+        self.authority = Authority(self.reader, grants_file(config.state_dir), level)
         self.noticing = Polling("identities", self.authority.notice)
         withheld = Withheld(self.tombstones, self.authority)
         named = config.index.embedder
@@ -156,9 +154,7 @@ class App:
         )
         self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, self.clock)
         feedback.gate = self.gate
-        self.learning = open_learning(
-            self.gate, self.reader, self.index, feedback, self.clock, config
-        )
+        self.learning = Learning(self.gate, self.reader, self.index, feedback, self.clock, config)
         self.following = Polling(
             "suggestions",
             when_changed(
@@ -173,9 +169,8 @@ class App:
         config, clock = self.config, self.clock
         idle = config.session.idle_minutes
         hides = self.tombstones.hides
-        talk_settings = ConversationSettings.of(config)
         hidden, vectors = self.tombstones.hidden, self.index.message_vectors
-        self.talks = Conversations(self.reader, self.gate, hidden, vectors, talk_settings)
+        self.talks = Conversations(self.reader, self.gate, hidden, vectors, config)
         logged = Unkept(self.reader, self.gate.hide_request).look
 
         def grew(agent: str, session: str, messages: Sequence[Message]) -> None:
@@ -186,7 +181,7 @@ class App:
         told = Listeners(hides, self._device_name, self._ended, grew, logged, erased)
         self.sessions = SessionLog(self.gate, self.reader, clock, idle, told)
         heard = self.search_feedback.cited_in
-        self.capture = Capture(self.sessions, self.reader, self.gate.keeps_records, clock, heard)
+        self.capture = Capture(self.sessions, self.gate.keeps_records, clock, heard)
 
     def _open_outlets(self) -> None:
         """Open what hears requests and gives back what is known."""
@@ -198,8 +193,7 @@ class App:
             self.words, self.requests, self.gate, self.reader, shows, clock,
             config.session.idle_minutes, self._near,
         ))  # fmt: skip
-        lasting = LongTermSettings(config.recall, config.association, config.context.recall_gate)
-        self.long_term = LongTerm(self.index.search, self.index.relations, self.paths, lasting)
+        self.long_term = LongTerm(self.index.search, self.index.relations, self.paths, config)
         means = ContextSources(
             reader=self.reader,
             shows=shows,
@@ -255,7 +249,7 @@ class App:
         """Return an embedder by its configured name: one in a file lives as long as the app."""
         if not name.lower().endswith(".gguf"):
             return open_embedder(name, self.config.index.embedder_key_env)
-        from vaultmind.minion.embedder import GgufEmbedder
+        from vaultmind.gguf_embedder import GgufEmbedder
 
         embedder = GgufEmbedder(Path(name), self.config.minion, self.config.state_dir)
         self._models.callback(embedder.close)
@@ -281,18 +275,11 @@ class App:
         return Planner(self.sources, self.clock, self.minion, weights, earlier)
 
     @cached_property
-    def writer(self) -> ModelWriter:
-        """Return what writes summaries: a model where there is one, else the built-in writer."""
-        from vaultmind.consolidate.model import ModelWriter
-
-        return ModelWriter(self.minion, self.words.understand)
-
-    @cached_property
     def thinker(self) -> Thinker:
         """Return what understands conversations, by a model or by rules."""
         from vaultmind.consolidate.model import Thinker
 
-        return Thinker(self.minion, self.writer, self.words.understand)
+        return Thinker(self.minion, self.words.understand)
 
     def _near(self, agent: str, words: str, caller: Caller, kind: Kind) -> Sequence[Hit]:
         """Return an agent's facts, or the notes, that are nearest to some words in meaning."""
@@ -310,8 +297,10 @@ class App:
     def levels(self) -> Levels:
         """Return what makes summaries of several sessions."""
         from vaultmind.consolidate.levels import Levels
+        from vaultmind.consolidate.model import ModelWriter
 
-        return Levels(self._resources(), self.writer, self.config.levels)
+        writer = ModelWriter(self.minion, self.words.understand)
+        return Levels(self._resources(), writer, self.config.levels)
 
     def _resources(self) -> Resources:
         return Resources(
@@ -328,15 +317,14 @@ class App:
         config = self.config
         return Setup(
             self._resources(),
-            lambda: Engines(self.thinker, self.levels),
-            config.state_dir / "consolidation.json",
-            ConsolidationSettings(
-                auto=config.consolidation.auto,
-                delay_seconds=config.consolidation.delay_seconds,
-                max_facts=config.extraction.max_facts,
-            ),
-            self.sessions.end_idle,
-            self.minion.spent_today,
+            lambda: self.thinker,
+            lambda: self.levels,
+            config.state_dir / "consolidation.paused",
+            auto=config.consolidation.auto,
+            delay_seconds=config.consolidation.delay_seconds,
+            max_facts=config.extraction.max_facts,
+            end_idle=self.sessions.end_idle,
+            seconds_today=self.minion.spent_today,
         )
 
     def _embedder_now(self) -> Embedder | None:
@@ -347,9 +335,8 @@ class App:
         """Return what takes an agent's own recap and facts, made when the first one comes."""
         from vaultmind.consolidate.reported import Reported
 
-        hides, hear = self.tombstones.hides, self.words.understand
         most = self.config.extraction.max_facts
-        return Reported(self.gate, self.reader, hides, self.clock, most, understand=hear)
+        return Reported(self._resources(), most, self.words.understand)
 
     @property
     def device(self) -> str:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 TYPE_CHECKING = False
@@ -22,6 +23,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         from vaultmind.client import bridge
 
         return bridge.main(**flags)
+    if commands[:1] == ["hook"] and os.environ.get("VAULTMIND_QUIET"):
+        return 0  # in a command that runs for the minion: what it does is no conversation
     if commands[:1] == ["hook"] and len(commands) == len(["hook", "CLIENT", "EVENT"]):
         from vaultmind.client import hook
 

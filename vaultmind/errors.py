@@ -29,8 +29,13 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 class VaultMindError(Exception):
     """Any error meant to be read by a person or a model.
 
-    `hint` is the next step, as one sentence. It is shown after the message.
+    `hint` is the next step, as one sentence. It is shown after the message. `status` is what it
+    is over HTTP, `exit` on the command line.
     """
+
+    status, exit = 422, 1
+    told: tuple[str, ...] = ("message", "hint")
+    """What a program is told of it."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -40,12 +45,35 @@ class VaultMindError(Exception):
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".strip()
 
+    def body(self) -> dict[str, str]:
+        """Return it as JSON has it."""
+        return {"type": type(self).__name__} | {one: str(getattr(self, one)) for one in self.told}
+
+
+def from_body(body: dict[str, str]) -> VaultMindError:
+    """Return the error that a daemon told of: of the same type where that is known here."""
+    kind = globals().get(body.get("type", ""), VaultMindError)
+    error: VaultMindError = kind.__new__(kind)
+    VaultMindError.__init__(error, body.get("message", ""), hint=body.get("hint", ""))
+    for name in kind.told[2:]:
+        setattr(error, name, body.get(name, ""))
+    return error
+
+
+class InternalError(VaultMindError):
+    """Something went wrong that nobody meant for readers; the log says what."""
+
+    status = 500
+
 
 class BadArgument(VaultMindError):
     """A caller's argument is unknown, missing or out of range.
 
     `said` stands in the place of the usual words, where these would not be plain.
     """
+
+    status, exit = 400, 2
+    told = ("message", "hint", "field", "allowed")
 
     def __init__(
         self, field: str, value: object, allowed: str, *, missing: bool = False, said: str = ""
@@ -64,17 +92,25 @@ class BadArgument(VaultMindError):
 class ConfigError(VaultMindError):
     """A configuration file or variable cannot be used."""
 
+    exit = 2
+
 
 class VaultNotFound(VaultMindError):
     """No vault was named and none could be found."""
+
+    exit = 2
 
 
 class NotFound(VaultMindError):
     """The note, message, fact or hit that was asked for does not exist (any more)."""
 
+    status, exit = 404, 5
+
 
 class PathRefused(VaultMindError):
     """A path leads where nothing may be read or written."""
+
+    status = 403
 
     def __init__(self, path: str | PurePath, reason: str) -> None:
         super().__init__(f"Path refused: {str(path)!r} ({reason}).", hint="Nothing was touched.")
@@ -84,6 +120,8 @@ class PathRefused(VaultMindError):
 
 class NotAllowed(VaultMindError):
     """This caller may not do that, whatever the surface."""
+
+    exit = 4
 
 
 class UnreadableNote(VaultMindError):
@@ -97,6 +135,8 @@ class UnreadableNote(VaultMindError):
 
 class WriteConflict(VaultMindError):
     """A file kept changing while we tried to write it; nothing was written."""
+
+    status = 409
 
 
 class WriteFailed(VaultMindError):
@@ -114,13 +154,19 @@ class DamagedMemory(VaultMindError):
 class IndexUnavailable(VaultMindError):
     """The index database cannot be opened or repaired."""
 
+    status = 503
+
 
 class DaemonUnavailable(VaultMindError):
     """No daemon answers and none could be started."""
 
+    status = 503
+
 
 class VaultLocked(VaultMindError):
     """Another process owns this vault's index."""
+
+    status = 503
 
 
 class MissingExtra(VaultMindError):

@@ -147,8 +147,6 @@ class Outcome:
     hidden_messages: int = 0
     archived: int = 0
     """Older facts that moved to the archive to make room."""
-    restored: int = 0
-    """Such facts that an undo brought back."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets taken out before anything was stored; never the secrets."""
 
@@ -333,16 +331,12 @@ class SearchResponse:
     took_ms: float = 0.0
     next_offset: int | None = None
     """Where to go on; None at the end."""
-    explained: bool = False
-    """Whether it was asked why each hit is there: then all reasons are told, with their shares."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scrubbed:
     """What taking all traces of erased texts out of the index came to."""
 
-    traces: tuple[bytes, ...] = ()
-    """Beginnings of vectors that were thrown away: no file may hold these bytes any more."""
     faults: tuple[str, ...] = ()
     """What could not be done, in words."""
 
@@ -396,5 +390,3 @@ class Generated:
     prompt_tokens: int = 0
     tokens: int = 0
     took_ms: float = 0.0
-    prompt_ms: float = 0.0
-    """Of these, until the first token was written."""

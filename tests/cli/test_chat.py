@@ -16,13 +16,13 @@ from tests.machine import Machine
 from tests.minion.model import gguf
 from tests.told import opened
 from vaultmind.cli.chat import take_turn
-from vaultmind.minion.notes import Notes, model_key
-from vaultmind.minion.spending import Spending
+from vaultmind.minion.gguf import read_head
+from vaultmind.minion.state import Spending, learn
 
 
 @pytest.fixture
 def talker(machine: Machine) -> Machine:
-    Notes(machine.config.state_dir).learn(model_key(gguf()), safe=True)
+    learn(machine.config.state_dir, read_head(gguf()).key, safe=True)
     config = machine.state / "none.toml"
     config.write_text("[minion]\nanswer_tokens = 16\ncontext_tokens = 1024\n", "utf-8")
     return machine
@@ -73,8 +73,6 @@ HELLO = "Hello, I live in Krakow with my dog."
     ("typed", "kept", "gone"),
     [
         (["<private>QUENTINA is mine</private> and it rains."], "and it rains.", "QUENTINA"),
-        (["My key is sk-ant-api03-Zq81hfKs92mdLLq0P4dd88aa77ccbbee99"], "My key", "sk-ant-api03"),
-        ([HELLO, "Off the record: my salary is 9417 zlotys."], HELLO, "9417"),
         ([HELLO, "I earn 9417 zlotys.", "Don't remember what I just said."], HELLO, "9417"),
     ],
 )

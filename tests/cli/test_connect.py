@@ -56,7 +56,7 @@ def content(path: Path) -> Any:
 def servers(client: str) -> dict[str, Any]:
     path = file_of(client)
     found = content(path)
-    for key in clients.way(clients.CLIENTS[client], path):
+    for key in clients.CLIENTS[client].way(path):
         found = found[key]
     return dict(found)
 
@@ -78,7 +78,7 @@ def test_each_client_gets_our_server_and_keeps_what_else_is_there(
     path.parent.mkdir(parents=True, exist_ok=True)
     before: dict[str, Any] = {"theme": "dunkel ü", "last": [1, 2]}
     at: Any = before
-    for key in clients.way(kind, path):
+    for key in kind.way(path):
         at = at.setdefault(key, {})
     at["other"] = {"command": "x"}
     text = json.dumps(before, indent=4, ensure_ascii=False)

@@ -24,14 +24,6 @@ def test_it_starts_tells_of_itself_and_stops(machine: Machine) -> None:
     assert machine.run("daemon", "stop") == {"running": False, "stopped": False}
 
 
-def test_while_one_runs_an_in_process_command_is_refused(machine: Machine) -> None:
-    machine.run("daemon", "start")
-    error = machine.run("search", "plum", "--in-process", ok=(1,))["error"]
-    assert error["type"] == "VaultLocked"
-    assert "vaultmind daemon stop" in error["hint"]
-    assert run(machine, "daemon", "run").code == 1
-
-
 def test_in_the_foreground_it_ends_with_ctrl_c(machine: Machine) -> None:
     machine.stop()
     command = [sys.executable, "-m", "vaultmind", "daemon", "run"]

@@ -8,13 +8,8 @@ import pty
 import subprocess
 import sys
 
-import pytest
-
 from tests.cli.program import environment, run
 from tests.machine import Machine, fingerprint
-from vaultmind.client.client import Client
-from vaultmind.errors import VaultMindError
-from vaultmind.types import Caller
 
 SECRET = "Piotr keeps the spare key under the blue flowerpot"
 MINE = f"# Keys\n\nNote to self: {SECRET}.\n"
@@ -99,15 +94,3 @@ def test_no_byte_is_left_and_a_new_state_folder_brings_nothing_back(machine: Mac
     assert not any("flowerpot" in hit["text"] for hit in hits)
     assert machine.run("import", str(machine.state / "export.jsonl"))["messages"] == 0
     assert b"flowerpot" not in everything(machine).lower()
-
-
-def test_an_agents_connection_may_not_erase_nor_preview(machine: Machine) -> None:
-    machine.run("remember", "The lamp is green glass")
-    client = Client.connect(machine.config, Caller("agent", "main", "test"))
-    try:
-        for name, args in (("erase", WHAT), ("erase_preview", WHAT)):
-            with pytest.raises(VaultMindError, match="person"):
-                client.call(name, args)
-    finally:
-        client.close()
-    assert "green glass" in machine.brain().read_text("utf-8")

@@ -6,10 +6,9 @@ import pytest
 
 from tests.cli.program import run
 from tests.machine import Machine
-from vaultmind.cli.terminal import OUTCOME_EXIT
 
 OUTCOME = {"outcome", "agent", "section", "fact", "path", "block", "before", "message", "reason",
-           "nearest", "hidden_messages", "archived", "restored", "redacted"}  # fmt: skip
+           "nearest", "hidden_messages", "archived", "redacted"}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -23,11 +22,3 @@ def test_a_slip_in_an_agents_name_makes_no_agent(
     assert "no agent 'bbo'" in done.err and "main" in done.err
     assert "vaultmind agents new bbo" in done.err
     assert not machine.brain("bbo").parent.exists()
-
-
-@pytest.mark.parametrize(
-    ("outcome", "code"),
-    [("written", 0), ("unchanged", 0), ("suggested", 3), ("denied", 4), ("not_found", 5)],
-)
-def test_every_outcome_has_its_exit_code(outcome: str, code: int) -> None:
-    assert OUTCOME_EXIT.get(outcome, 0) == code

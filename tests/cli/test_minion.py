@@ -10,7 +10,8 @@ import pytest
 from tests.cli.program import run
 from tests.machine import Machine
 from tests.minion.model import gguf
-from vaultmind.minion.notes import Notes, model_key
+from vaultmind.minion.gguf import read_head
+from vaultmind.minion.state import learn
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def config_file(machine: Machine) -> Path:
 @pytest.mark.minion
 def test_a_model_is_tried_and_once_it_is_written_down_shown(machine: Machine) -> None:
     # That it needs careful settings here may be known already: the crash has a test of its own.
-    Notes(machine.config.state_dir).learn(model_key(gguf()), safe=True)
+    learn(machine.config.state_dir, read_head(gguf()).key, safe=True)
     used = machine.run("minion", "use", str(gguf()))
     assert (used["key"], used["value"]) == ("minion.model", str(gguf()))
     off = machine.run("minion", "use", "extractive", "--for", "rerank")
@@ -41,9 +42,9 @@ def test_a_model_is_tried_and_once_it_is_written_down_shown(machine: Machine) ->
     assert found["purposes"]["extraction"] == [str(gguf()), "extractive"]
     assert found["purposes"]["rerank"] == ["extractive"]
     (model,) = found["models"]
-    assert (model["kind"], model["problem"], model["pid"]) == ("gguf", "", 0)
+    assert (model["kind"], model["problem"]) == ("gguf", "")
     assert model["trained_tokens"] == model["context_tokens"] == 8192
-    assert model["jobs"] == 1 and model["memory_mb"] > 100
+    assert model["safe"] and model["tokens_per_second"] > 0
 
 
 def test_status_says_what_is_wrong_with_a_model_that_is_configured(machine: Machine) -> None:
@@ -54,11 +55,3 @@ def test_status_says_what_is_wrong_with_a_model_that_is_configured(machine: Mach
     shown = run(machine, "minion", "status")
     assert shown.code == 1
     assert "model.gguf → extractive" in shown.out and "Name it by its whole path" in shown.out
-
-
-def test_a_vault_cannot_name_a_model(machine: Machine) -> None:
-    own = machine.vault / "VaultMind/config.toml"
-    own.parent.mkdir()
-    own.write_text('minion = "http://evil.example/v1#m"\n[minion2]\n', "utf-8")
-    assert machine.run("minion", "status")["models"] == []
-    assert any("minion.model" in one for one in machine.config.warnings)

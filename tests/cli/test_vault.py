@@ -35,11 +35,3 @@ def test_the_doctor_sees_a_client_that_starts_what_is_gone(machine: Machine) -> 
         assert "vaultmind connect claude-desktop --write" in done.out
     finally:
         file.unlink()
-
-
-def test_without_a_daemon_the_command_does_it_itself(tmp_path: Path) -> None:
-    machine = Machine(tmp_path / "vault", tmp_path / "state")
-    (machine.vault / ".obsidian").mkdir(parents=True)
-    (machine.vault / "Tea.md").write_text("Rooibos after nine.", "utf-8")
-    assert machine.run("search", "rooibos", "--in-process")["hits"]
-    assert not machine.run("daemon", "status", ok=(1,))["running"]

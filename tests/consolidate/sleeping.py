@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.memory.conftest import NOW, House
+from tests.waiting import until
 from vaultmind.config.settings import LevelsConfig
 from vaultmind.consolidate.extract import extract
 from vaultmind.consolidate.levels import Levels
 from vaultmind.consolidate.summarise import ExtractiveSummariser
 from vaultmind.consolidate.types import (
     Candidate,
-    ConsolidationSettings,
-    Engines,
     Extraction,
     Resources,
     Setup,
@@ -95,6 +94,11 @@ class Waits(Says):
         return super().extract(messages, brain, language=language, max_facts=max_facts)
 
 
+def rest(asleep: Consolidation) -> None:
+    """Wait until nothing is left to do by itself."""
+    until(lambda: asleep._due is None and not asleep._is_working)
+
+
 class Bed(House):
     """A house with conversations in it."""
 
@@ -133,13 +137,13 @@ class Bed(House):
             gate or self.gate, self.reader, self.hides, self.log.heads, self.clock, DEVICE
         )
         summaries = Levels(resources, ExtractiveSummariser(), LevelsConfig(l1_sessions=levels))
-        engines = Engines(thinker or ByRules(), summaries)
+        thinks = thinker or ByRules()
         setup = Setup(
             resources,
-            lambda: engines,
-            self.paths.root.parent / f"{self.paths.root.name}.json",
-            ConsolidationSettings(**{"delay_seconds": 0.0, **settings}),
-            self.log.end_idle,
+            lambda: thinks,
+            lambda: summaries,
+            self.paths.root.parent / f"{self.paths.root.name}.paused",
+            **{"delay_seconds": 0.0, "end_idle": self.log.end_idle, **settings},
         )
         return Consolidation(setup)
 

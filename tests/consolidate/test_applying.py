@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tests.consolidate.sleeping import Bed, fact
-from vaultmind.consolidate.apply import Applying
-from vaultmind.consolidate.types import Candidate, Settled
+from vaultmind.consolidate.settle import apply
+from vaultmind.consolidate.types import Candidate, Resources, Settled, Work
 from vaultmind.types import Caller
 
 MAIN = Caller("agent", "main")
 
 
-def _apply(bed: Bed, session: str, *facts: Candidate, **more: Any) -> tuple[Settled, ...]:
-    said = bed.log.read("main", session).messages
-    named = [(one.message.id or one.message.block, one.message) for one in said]
-    messages = {id.partition(":")[0]: message for id, message in named}
-    applying = Applying(bed.gate, bed.reader, bed.clock)
-    return applying.apply("main", session, facts, messages, MAIN, **more)
+def _apply(bed: Bed, session: str, *facts: Candidate, dry_run: bool = False) -> list[Settled]:
+    said = (one.message for one in bed.log.read("main", session).messages)
+    messages = {(one.id or one.block).partition(":")[0]: one for one in said}
+    by = Resources(bed.gate, bed.reader, bed.hides, bed.log.heads, bed.clock, "test")
+    return apply(Work(by, "main", session, MAIN, dry_run=dry_run), facts, messages)
 
 
-def _outcomes(settled: tuple[Settled, ...]) -> list[str]:
+def _outcomes(settled: list[Settled]) -> list[str]:
     return [one.outcome for one in settled]
 
 

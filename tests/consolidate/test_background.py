@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
-from tests.consolidate.sleeping import MORNING, Bed, Says, Waits
+from tests.consolidate.sleeping import MORNING, Bed, Says, Waits, rest
 from tests.waiting import until
 from vaultmind.consolidate.types import Request
 from vaultmind.consolidate.worker import Consolidation
@@ -22,7 +22,8 @@ def test_what_was_pending_at_a_start_is_done_too(bed: Bed) -> None:
     asleep = bed.asleep()
     assert asleep.standing().queue == (("main", session),)
     asleep.start()
-    assert asleep.settle(20) and bed.meta(session).consolidated
+    rest(asleep)
+    assert bed.meta(session).consolidated
     asleep.close()
 
 
@@ -30,12 +31,14 @@ def test_a_pause_holds_over_a_restart_and_only_for_what_works_by_itself(bed: Bed
     bed.asleep().pause()
     asleep = _following(bed, bed.asleep(Says()))
     session = bed.talk("I like rye bread.")
-    assert asleep.settle(20) and asleep.standing().paused
+    rest(asleep)
+    assert asleep.standing().paused
     assert not bed.meta(session).consolidated
     assert len(asleep.run(Request(), PERSON).sessions) == 1
     later = bed.talk("I keep bees.")
     asleep.resume()
-    assert asleep.settle(20) and bed.meta(later).consolidated
+    rest(asleep)
+    assert bed.meta(later).consolidated
     asleep.close()
 
 
@@ -54,7 +57,8 @@ def test_who_asks_goes_before_what_works_by_itself(bed: Bed) -> None:
     thinker.go_on.set()
     asking.join(20)
     assert [one.session for one in answers[0].sessions] == [second]
-    assert asleep.settle(20) and len(thinker.seen) == 2, "no session was read twice"
+    rest(asleep)
+    assert len(thinker.seen) == 2, "no session was read twice"
     asleep.close()
 
 

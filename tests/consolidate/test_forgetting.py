@@ -9,25 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.memory.conftest import MAIN, House
+from tests.memory.conftest import House
 from tests.serve.vaults import config_of
 from vaultmind.app import App, open_app
 from vaultmind.config.settings import ConsolidationConfig, LevelsConfig
 from vaultmind.consolidate.levels import paragraphs_of
 from vaultmind.consolidate.types import Consolidated, Request
-from vaultmind.memory.audit import DROP, newest_first
+from vaultmind.memory.audit import ASKED, newest_first
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.forget.erasure import Erasure
-from vaultmind.memory.forget.taking import (
-    Target,
-    refs_in_audit,
-    without_audit_texts,
-    without_sentences,
-)
+from vaultmind.memory.forget.erasing import Erasure
 from vaultmind.memory.forget.tombstones import Tombstones
-from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.types import PERSON, MemoryWrite, Message, MessageRef, Outcome
-from vaultmind.vault.parts import content_block, parts
+from vaultmind.vault.parts import parts
 
 FOLDER = "VaultMind/agents/main/memory"
 SESSION = f"{FOLDER}/sessions/2026-02-20_001"
@@ -83,7 +76,7 @@ def put_levels(house: House) -> tuple[str, str]:
 # --- forgetting ---------------------------------------------------------------------------
 
 
-def test_a_forgotten_fact_leaves_l1_and_l2_in_other_words_too_by_its_source(house: House) -> None:
+def test_a_forgotten_fact_leaves_l1_and_l2_in_other_words_too_until_an_undo(house: House) -> None:
     one, two = put_levels(house)
     house.remember(FACT, evidence=SOURCE)
     done = house.forget(FACT)
@@ -91,6 +84,9 @@ def test_a_forgotten_fact_leaves_l1_and_l2_in_other_words_too_by_its_source(hous
     assert [text[:18] for text in shown(house, one)] == ["Anna planned the t", "The bakery sells h"]
     assert [text[:18] for text in shown(house, two)] == ["Trips to the sea. "]
     assert house.file(one).read_text().count("source]]") == 4, "nothing of the text is lost"
+    forgotten = next(newest_first(house.paths, ("main",), ASKED)).id
+    assert house.gate.undo("main", forgotten, PERSON).outcome == "written"
+    assert (len(shown(house, one)), len(shown(house, two))) == (4, 2)
 
 
 def test_what_no_fact_said_leaves_levels_in_other_words_by_the_messages_that_did(
@@ -107,59 +103,6 @@ def test_a_day_that_a_fact_and_a_source_share_hides_nothing(house: House) -> Non
     house.remember("Has a birthday on 2026-02-20")
     house.forget("Has a birthday on 2026-02-20")
     assert (len(shown(house, one)), len(shown(house, two))) == (4, 2)
-
-
-def test_an_undo_shows_the_paragraphs_of_levels_again(house: House) -> None:
-    one, two = put_levels(house)
-    house.remember(FACT, evidence=SOURCE)
-    house.forget(FACT)
-    assert house.gate.undo("main", "", PERSON).outcome == "written"
-    assert (len(shown(house, one)), len(shown(house, two))) == (4, 2)
-
-
-# --- erasing ------------------------------------------------------------------------------
-
-
-def test_an_erased_sentence_takes_the_paragraph_of_which_only_links_are_left() -> None:
-    target = Target(f"{FOLDER}/summaries/L1/L1_001.md", "main", L1, "2026-03-01", "en")
-    left = without_sentences(target, Wanted(["hazelnuts"])).text
-    assert "hazelnut" not in left and "#^m7" not in left and "#^m9" not in left
-    assert f"on 2026-03-14. [[{SESSION}#^m3|source]] ^p1" in left
-    assert left.startswith(L1[: L1.index("Anna planned")])
-
-
-def level_of(*said: str) -> str:
-    """Return a level as it is written: each paragraph under an id of its words."""
-    links = f"[[{SESSION}#^m3|source]] [[{SESSION}#^m4|source]]"
-    return "# Talks\n\n" + "".join(f"{one} {links} ^{content_block(one)}\n\n" for one in said)
-
-
-def test_an_erased_sentence_leaves_no_trace_in_the_id_of_its_paragraph() -> None:
-    text = level_of("The code is 4711-blue. Bees sleep in winter.", "Ulla has bees.")
-    target = Target(f"{FOLDER}/summaries/L1/L1_001.md", "main", text, "2026-03-01", "en")
-    left = without_sentences(target, Wanted(["4711-blue"])).text
-    assert left == level_of("Bees sleep in winter.", "Ulla has bees.")
-    assert all(one.is_ours for one in paragraphs_of(left)[1:]), "a summary made anew replaces it"
-
-
-def test_an_erasure_empties_what_was_told_as_dropped_and_the_chain_holds(house: House) -> None:
-    house.remember("Likes tea", evidence=SOURCE)
-    told = [("Anna is allergic to hazelnuts", "hypothetical", ("m8",)), ("Sings", "joke", ())]
-    house.gate.dropped("main", "2026-02-20_001", told, MAIN)
-    path = house.paths.audit("main", "test")
-    text = house.file(path).read_text()
-    wanted = Wanted(["hazelnuts"])
-    assert not list(refs_in_audit(text, wanted)), "its message may say something else"
-    without = without_audit_texts(Target(path, "main", text, "2026-03-01", "en"), wanted)
-    house.put(path, without.text)
-    assert "hazelnut" not in without.text and len(without.taken) == 1
-    found = [*newest_first(house.paths, ("main",), (DROP,))][::-1]
-    assert [(one.after, one.reason, one.erased) for one in found] == [
-        ("", "", True),
-        ("Sings", "joke", False),
-    ]
-    told_again = house.gate.dropped("main", "2026-02-20_001", told[1:], MAIN)
-    assert told_again == 0
 
 
 # --- with all the parts -------------------------------------------------------------------

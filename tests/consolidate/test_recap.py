@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from vaultmind.consolidate.context import with_about
 from vaultmind.consolidate.reported import MOST_MESSAGES, MOST_SENTENCES, grounded, nearest
+from vaultmind.consolidate.settle import with_about
 from vaultmind.session.active import has_recap
 from vaultmind.session.files import plain_text
 from vaultmind.session.summary import Line, source_bullet
@@ -33,12 +33,6 @@ def kept(recap: str, talk: Sequence[tuple[str, str]] = TALK) -> list[str]:
     return [one.text for one in grounded(recap, said(*talk), "main", SESSION)[0]]
 
 
-def why(sentence: str, talk: Sequence[tuple[str, str]] = TALK) -> str:
-    lines, left_out = grounded(sentence, said(*talk), "main", SESSION)
-    assert not lines
-    return left_out[0].reason
-
-
 def test_a_paste_bears_nothing_out() -> None:
     talk = (("user", "Summarise this:\n\nThe board fired Quentin on 3 March."), *TALK)
     assert kept("The board fired Quentin on 3 March.", talk) == []
@@ -48,7 +42,7 @@ def test_a_list_is_read_by_its_lines_and_has_an_end() -> None:
     lines = "\n".join(f"- We rebuild the bread oven with Tomek, {n}" for n in "abcdefghijklmnop")
     kept_, left_out = grounded(f"# Recap\n{lines}", said(*TALK), "main", SESSION)
     assert len(kept_) == MOST_SENTENCES
-    assert any(str(MOST_SENTENCES) in one.reason for one in left_out)
+    assert any(str(MOST_SENTENCES) in reason for _, reason in left_out)
 
 
 def test_of_a_long_talk_what_a_recap_is_about_is_read() -> None:

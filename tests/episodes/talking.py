@@ -75,7 +75,7 @@ class Talk:
         args = {"session_id": self.session, "transcript_path": str(self.script.path)}
         given = {"event": event, **args, "cwd": str(self.cwd), **more}
         call = Call(self.caller)
-        return hooks.hook(self.app, call, **find("hook").check(given)).context
+        return str(hooks.hook(self.app, call, **find("hook").check(given))["context"])
 
     def asks(self, words: str) -> None:
         """Ask; no agent uses a tool before its prompt is heard of."""

@@ -14,7 +14,8 @@ from vaultmind.config import Config
 from vaultmind.episodes.forgetting import without_episode
 from vaultmind.episodes.types import Episode, Event, Offer, TaskMark
 from vaultmind.errors import NotFound
-from vaultmind.memory.forget.erasure import Erasure
+from vaultmind.memory.audit import ASKED, newest_first
+from vaultmind.memory.forget.erasing import Erasure
 from vaultmind.memory.forget.taking import Target
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.types import PERSON, Caller, Kind, MemoryWrite, SearchRequest
@@ -102,7 +103,7 @@ def test_a_forgotten_thing_is_hidden_line_by_line_and_comes_back_by_undo(
 ) -> None:
     before = note(app, done).read_bytes()
     outcome = app.gate.write(MemoryWrite("forget", "main", PERSON, SECRET))
-    assert outcome.outcome == "written" and "4 lines of episodes" in outcome.message
+    assert outcome.outcome == "written" and "4 episode lines" in outcome.message
     assert not any("ZANZIBAR" in text for _, text in found(app, "kayak locker ZANZIBAR"))
     assert dict(found(app, "door of the harbour"))["#^e5"], "the rest of it is found as before"
     path = app.episodes.files.path(done.name)
@@ -112,7 +113,8 @@ def test_a_forgotten_thing_is_hidden_line_by_line_and_comes_back_by_undo(
             app.index.fetch(path + anchor, PERSON)
     assert app.index.outlet.hides("main", path.removesuffix(".md"), "task")
     assert note(app, done).read_bytes() == before, "its words stay in the note"
-    assert app.gate.undo("main", "", PERSON).outcome == "written"
+    done = next(newest_first(app.paths, ("main",), ASKED)).id
+    assert app.gate.undo("main", done, PERSON).outcome == "written"
     assert any("ZANZIBAR" in text for _, text in found(app, "kayak locker ZANZIBAR"))
 
 
@@ -179,5 +181,6 @@ def test_a_hidden_reason_is_hidden_in_its_line_and_one_that_is_given_later_is_sh
     app.index.refresh([path])
     told = app.index.fetch(path, MAIN).text
     assert "ZANZIBAR" not in told and "The seal is worn" in told
-    assert app.gate.undo("main", "", PERSON).outcome == "written"
+    done = next(newest_first(app.paths, ("main",), ASKED)).id
+    assert app.gate.undo("main", done, PERSON).outcome == "written"
     assert "ZANZIBAR" in app.index.fetch(path, MAIN).text, "the line has the words still"

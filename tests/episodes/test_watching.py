@@ -225,7 +225,8 @@ def test_what_hooks_missed_is_told_before_the_agent_ends_it(talk: Talk) -> None:
     talk.runs("./script.sh")
     name = talk.episode().name
     call = Call(talk.caller)
-    run_operation(talk.app, call, "episode_end", {"session_id": talk.session, "outcome": "success"})
+    ended = {"action": "end", "session_id": talk.session, "outcome": "success"}
+    run_operation(talk.app, call, "episode", ended)
     kept = talk.episode()
     assert (kept.name, kept.outcome) == (name, "success")
     assert told(kept)[:2] == [("read", "src/auth.py"), ("delta", "src/cart.py")]

@@ -11,7 +11,7 @@ from tests.episodes.talking import Talk, linked, make_project, without_vectors
 from tests.serve.vaults import write_vault
 from tests.session.transcripts import Script
 from vaultmind.app import App, open_app
-from vaultmind.memory.forget.erasure import Erasure
+from vaultmind.memory.forget.erasing import Erasure
 from vaultmind.types import PERSON, Caller, MemoryWrite, Message
 
 FACT = "My divorce lawyer is called Zanzibarquux"

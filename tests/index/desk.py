@@ -9,6 +9,7 @@ from vaultmind.index.chroma import ChromaStore
 from vaultmind.index.columns import Columns
 from vaultmind.index.db import Database
 from vaultmind.index.folder import VaultFolder
+from vaultmind.index.matching import Matcher
 from vaultmind.index.sync import Changes, Sync
 from vaultmind.index.vectors import Vectors
 from vaultmind.index.where import Where
@@ -26,38 +27,18 @@ class Desk:
         self.folder = folder
         self.database = Database(folder / "index.db")
         paths = VaultPaths(self.vault)
-        self.sync = Sync(
-            self.database,
-            VaultReader(paths, 0),
-            VaultFolder(paths),
-            Changes(0),
-        )
+        self.changes = Changes()
+        reader = VaultReader(paths, 6_000_000)
+        self.sync = Sync(self.database, reader, VaultFolder(paths), self.changes)
         self.columns = Columns(self.database)
         self.embedder = HashEmbedder()
         self.running: list[Vectors] = []
 
-    def start(
-        self,
-        embedder: Embedder | None = None,
-        store: ChromaStore | None = None,
-    ) -> Vectors:
-        made = self.unstarted(embedder, store)
-        made.start()
-        made.release()
-        return made
-
-    def unstarted(
-        self,
-        embedder: Embedder | None = None,
-        store: ChromaStore | None = None,
-    ) -> Vectors:
-        made = Vectors(
-            self.columns,
-            store or ChromaStore(self.folder / "chroma"),
-            lambda: embedder or self.embedder,
-            lambda: None,
-        )
+    def start(self, embedder: Embedder | None = None, store: ChromaStore | None = None) -> Vectors:
+        store = store or ChromaStore(self.folder / "chroma")
+        made = Vectors(self.columns, store, lambda: embedder or self.embedder, lambda: None)
         self.running.append(made)
+        made.release()
         return made
 
     def close(self) -> None:
@@ -69,6 +50,17 @@ class Desk:
         file = self.vault / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
+
+    def paths(self) -> set[str]:
+        with self.database.read() as connection:
+            rows = connection.execute("SELECT path FROM files WHERE severity != 'skipped'")
+            return {path for (path,) in rows}
+
+    def find(self, query: str) -> set[str]:
+        self.columns.follow()
+        found = Matcher(self.columns).match(query, self.columns.mask(Where()), 50).found
+        files = list(self.columns.files)
+        return {files[file] for file in self.columns.rows["file"][found]}
 
     def waiting(self) -> int:
         self.columns.follow()

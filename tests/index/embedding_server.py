@@ -7,7 +7,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 from tests.fakes import HashEmbedder
 
@@ -24,8 +23,6 @@ class EmbeddingServer:
         self.location = ""
         """Where it sends whoever asks, with a status of its own for that."""
         self.dim = 96
-        self.hangs = threading.Event()
-        self.hangs.set()
         handler = type("Handler", (_Handler,), {"owner": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", port), handler)
         self._server.daemon_threads = True
@@ -44,7 +41,6 @@ class EmbeddingServer:
         return rows
 
     def close(self) -> None:
-        self.hangs.set()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -58,14 +54,10 @@ class _Handler(BaseHTTPRequestHandler):
         texts = told["input"]
         self.owner.asked.append(texts)
         self.owner.headers.append(dict(self.headers))
-        self.owner.hangs.wait(20)
         rows = self.owner.vectors(texts)
         data = [{"object": "embedding", "index": at, "embedding": row}
                 for at, row in enumerate(rows)]  # fmt: skip
         answer = {"object": "list", "model": told["model"], "usage": {}, "data": data}
-        self._answer(answer)
-
-    def _answer(self, answer: Any) -> None:
         key = self.headers.get("authorization", "")
         body = json.dumps(answer if self.owner.status == 200 else {"error": f"no, {key}"})
         self.send_response(self.owner.status)

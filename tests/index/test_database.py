@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from vaultmind.errors import IndexUnavailable
 from vaultmind.index.db import Database
 
 
@@ -31,13 +30,6 @@ def test_a_write_is_seen_by_readers_only_once_it_is_whole(database: Database) ->
     assert database.get("a") == "1"
 
 
-def test_a_nested_write_joins_the_outer_one(database: Database) -> None:
-    with pytest.raises(ZeroDivisionError), database.write():
-        database.set("a", "1")
-        raise ZeroDivisionError
-    assert database.get("a", "nothing") == "nothing"
-
-
 def test_a_damaged_file_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "index.db"
     path.write_bytes(b"this is not a database" * 500)
@@ -57,13 +49,3 @@ def test_renewing_does_not_disturb_a_reader_at_work(database: Database) -> None:
         writer.join(5)
         assert connection.execute("SELECT value FROM meta WHERE key='a'").fetchone() == ("1",)
     assert database.get("a", "nothing") == "nothing"
-
-
-def test_a_closed_database_says_so(tmp_path: Path) -> None:
-    database = Database(tmp_path / "index.db")
-    database.close()
-    database.close()
-    with pytest.raises(IndexUnavailable), database.read():
-        pass
-    with pytest.raises(IndexUnavailable), database.write():
-        pass

@@ -31,14 +31,6 @@ def test_every_vector_has_length_one(embedder: Embedder) -> None:
     assert embedder.embed([]).shape == (0, embedder.dim)
 
 
-def test_a_question_is_nearest_to_its_answer(embedder: Embedder) -> None:
-    answers = ["The oven is hot enough for bread.", "Our cat sleeps on the printer."]
-    question = embedder.embed_query("Is the oven hot for bread?")
-    assert question.shape == (embedder.dim,)
-    near = embedder.embed(answers) @ question
-    assert near[0] > near[1]
-
-
 def test_no_embedder_is_a_choice_and_an_unknown_one_is_not() -> None:
     assert open_embedder("none") is None
     with pytest.raises(BadArgument, match="use, e5, none"):

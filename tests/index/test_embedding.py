@@ -13,8 +13,7 @@ from tests.index.desk import Desk
 from tests.waiting import until
 from vaultmind.index import vectors as module
 from vaultmind.index.chroma import ChromaStore
-from vaultmind.index.embed import EmbedderAway
-from vaultmind.index.vectors import NO_SPACE, Vectors
+from vaultmind.index.vectors import NO_SPACE
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
@@ -27,9 +26,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
         made.write(f"n{number}.md", f"note about subject{number} alone")
     made.sync.reconcile()
     yield made
-    for embedding in made.running:
-        embedding.close()
-    made.database.close()
+    made.close()
 
 
 def test_a_lost_store_is_filled_from_the_cache(desk: Desk) -> None:
@@ -100,33 +97,6 @@ def test_an_embedder_that_fails_is_given_up_in_words(desk: Desk, seen: int) -> N
     assert embedding.settled
 
 
-def test_no_embedder_is_said_in_words(desk: Desk) -> None:
-    embedding = Vectors(
-        desk.columns, ChromaStore(desk.folder / "chroma"), lambda: None, lambda: None
-    )
-    desk.running.append(embedding)
-    embedding.start()
-    embedding.release()
-    until(lambda: embedding.ended)
-    assert "index.embedder" in embedding.note
-    assert not (desk.folder / "chroma").exists()
-
-
-class Away(HashEmbedder):
-    """Does not answer when it is told not to."""
-
-    def __init__(self, name: str = "hash-2", dim: int = 96) -> None:
-        super().__init__(dim, name)
-        self.gone = False
-        self.asked = 0
-
-    def embed(self, texts: Sequence[str]) -> Matrix:
-        self.asked += 1
-        if self.gone:
-            raise EmbedderAway(f"The embedder {self.id} does not answer: connection refused.")
-        return super().embed(texts)
-
-
 def test_changing_back_embeds_nothing_anew(desk: Desk) -> None:
     first = desk.start()
     until(lambda: first.settled, 30)
@@ -141,19 +111,3 @@ def test_changing_back_embeds_nothing_anew(desk: Desk) -> None:
     until(lambda: back.settled, 30)
     assert back.embedder_id == "hash-1" and desk.nearest(back, "subject3") == {"n3.md"}
     assert desk.embedder.texts_seen <= seen + 2, "the warm-up and the question"
-
-
-def test_it_is_used_again_when_it_comes_back(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PAUSES", (0.0, 0.05))
-    away = Away("hash-1", 64)
-    embedding = desk.start(away)
-    until(lambda: embedding.settled)
-    away.gone = True
-    assert embedding.query_vector("subject3") is None
-    desk.write("new.md", "the ferry leaves at seven")
-    desk.sync.reconcile()
-    embedding.wake()
-    until(lambda: "connection refused" in embedding.note)
-    away.gone = False
-    until(lambda: not desk.waiting() and embedding.note == "")
-    assert desk.nearest(embedding, "ferry leaves at seven") == {"new.md"}

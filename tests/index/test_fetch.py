@@ -44,14 +44,6 @@ def test_a_heading_is_fetched_with_all_below_it(vault: Vault) -> None:
     assert "Clay" in vault.fetch("Oven#^roof", PERSON).text
 
 
-def test_a_hits_id_gives_its_section_message_or_fact(vault: Vault) -> None:
-    assert "Iron." in vault.fetch(vault.ids("Projects/Oven.md")[0], PERSON).text
-    message = vault.fetch(vault.ids(SESSION)[0], PERSON)
-    assert message.text == f"Anna · {TIME}\nThe heron came"
-    assert (message.anchor, message.time) == ("#^m1", TIME)
-    assert vault.fetch(vault.ids(BRAIN)[0], PERSON).text == "Likes herons"
-
-
 def test_the_text_is_that_on_disk_not_that_in_the_index(vault: Vault) -> None:
     vault.write("Projects/Oven.md", "# Door\nLow.\n")
     assert vault.fetch("Oven#Door", PERSON).text == "# Door\nLow."

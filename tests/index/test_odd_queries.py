@@ -22,22 +22,7 @@ def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
 
 
 @pytest.mark.parametrize(
-    "query",
-    [
-        "",
-        " ",
-        "\t\n",
-        "\0",
-        "\x07\x1b",
-        "-",
-        "?!",
-        '"',
-        "''",
-        "()",
-        "\ud800",
-        "\u200d\u200c",
-        "\u202e",
-    ],
+    "query", ["", "\t\n", "\0", "-", "?!", '"', "()", "\ud800", "\u200d\u200c", "\u202e"]
 )
 def test_a_query_without_words_says_so(vault: Vault, query: str) -> None:
     assert vault.search(SearchRequest(query), PERSON).answer == "no_query"

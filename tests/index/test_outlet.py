@@ -32,11 +32,6 @@ def test_a_forgotten_message_is_hidden_by_its_id_and_by_its_block(vault: Vault, 
     assert not vault.outlet.shows_chunk(chunk, AGENT)
 
 
-def test_secrets_are_masked_and_prose_is_not(vault: Vault) -> None:
-    assert "AKIA" not in vault.outlet.clean("key AKIAIOSFODNN7EXAMPLE in a note")
-    assert vault.outlet.clean("The password game was fun.") == "The password game was fun."
-
-
 HIDDEN = "VaultMind/agents/dexter/memory/brain.md"
 
 

@@ -30,7 +30,7 @@ def around(one: Chunk) -> Sequence[Chunk]:
 
 
 def found(order: Sequence[Chunk], request: SearchRequest) -> list[Place]:
-    ranked = [Ranked(one, 1 - at / 100) for at, one in enumerate(order)]
+    ranked = [Ranked(one, 1 - at / 100, {}, tuple) for at, one in enumerate(order)]
     return places(ranked, request, around)
 
 

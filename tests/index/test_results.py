@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.index.vault import Vault
-from vaultmind import redact
 from vaultmind.index.db import chunks_beside
 from vaultmind.index.results import LEAST_TOKENS, Answered, Ranked, answer, shares
 from vaultmind.types import PERSON, Chunk, Message, Role, SearchRequest
@@ -48,8 +47,8 @@ def answered(vault: Vault, ranked: Sequence[Chunk], **wanted: object) -> Answere
     def shows(chunk: Chunk) -> bool:
         return vault.outlet.shows_chunk(chunk, PERSON)
 
-    scored = [Ranked(one, 1.0 - at / 100) for at, one in enumerate(ranked)]
-    return answer(scored, request, beside, shows, lambda text: redact.mask(text).text)
+    scored = [Ranked(one, 1.0 - at / 100, {}, tuple) for at, one in enumerate(ranked)]
+    return answer(scored, request, beside, shows)
 
 
 def talk(*said: tuple[Role, str]) -> str:
@@ -99,16 +98,3 @@ def test_a_budget_is_shared_well(costs: list[int], most: int) -> None:
 
 
 # --- pages --------------------------------------------------------------------------------
-
-
-def pages(vault: Vault, ranked: Sequence[Chunk], **wanted: object) -> list[str]:
-    """Return the ids of the hits of all pages, one after the other."""
-    ids: list[str] = []
-    offset: int | None = 0
-    while offset is not None:
-        found = answered(vault, ranked, offset=offset, **wanted)
-        assert found.hits
-        assert found.next_offset is None or found.next_offset > offset
-        ids += [hit.id for hit in found.hits]
-        offset = found.next_offset
-    return ids

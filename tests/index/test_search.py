@@ -8,7 +8,6 @@ import pytest
 
 from tests.index.vault import Vault
 from vaultmind import tokens
-from vaultmind.errors import BadArgument
 from vaultmind.types import PERSON, Caller, Hit, Message, SearchRequest
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
@@ -48,13 +47,6 @@ def paths(found: tuple[Hit, ...]) -> list[str]:
     return [hit.path for hit in found]
 
 
-def test_a_deleted_note_is_not_shown(vault: Vault) -> None:
-    vault.put("a.md", "A heron.\n")
-    vault.put("b.md", "Another heron.\n")
-    (vault.paths.root / "a.md").unlink()
-    assert paths(hits(vault, "heron")) == ["b.md"]
-
-
 def test_the_answer_keeps_its_budget_and_says_what_it_left_out(vault: Vault) -> None:
     for number in range(6):
         vault.put(f"{number}.md", f"The heron {number} " + "stands in the river. " * 20 + "\n")
@@ -73,12 +65,6 @@ def test_vectors_obey_the_filters(vault: Vault) -> None:
     assert paths(hits(vault, "weather", folder="Daily")) == ["Daily/2026-02-20.md"]
     assert paths(hits(vault, "weather", before="2026-02-20")) == ["Daily/2026-02-20.md"]
     assert hits(vault, "weather", MAIN, kinds=("fact", "message")) == ()
-
-
-@pytest.mark.parametrize(("name", "value"), [("after", "last week"), ("limit", 0)])
-def test_a_bad_argument_is_named(vault: Vault, name: str, value: object) -> None:
-    with pytest.raises(BadArgument, match=name):
-        hits(vault, "heron", **{name: value})
 
 
 def test_what_says_the_same_is_one_hit_that_names_its_copies(vault: Vault) -> None:

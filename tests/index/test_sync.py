@@ -8,58 +8,20 @@ from pathlib import Path
 
 import pytest
 
+from tests.index.desk import Desk
 from vaultmind.errors import VaultNotFound
 from vaultmind.index import folder
-from vaultmind.index.columns import Columns
-from vaultmind.index.db import Database
 from vaultmind.index.folder import VaultFolder
-from vaultmind.index.matching import Matcher
-from vaultmind.index.sync import Changes, Sync
-from vaultmind.index.where import Where
+from vaultmind.index.sync import Sync
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.paths import VaultPaths
-
-
-class Desk:
-    """A vault on disk and the index that follows it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.vault = folder / "vault"
-        self.vault.mkdir()
-        self.database = Database(folder / "state" / "index.db")
-        self.columns = Columns(self.database)
-        self.changes = Changes(0.0)
-        self.sync = self.new_sync(VaultReader(VaultPaths(self.vault), 6_000_000))
-
-    def new_sync(self, reader: VaultReader, exclude: tuple[str, ...] = ()) -> Sync:
-        stands_on = VaultFolder(reader.paths, exclude)
-        return Sync(self.database, reader, stands_on, self.changes)
-
-    def write(self, path: str, text: str | bytes) -> Path:
-        file = self.vault / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text.encode() if isinstance(text, str) else text)
-        return file
-
-    def paths(self) -> set[str]:
-        return {row[0] for row in self.rows("SELECT path FROM files WHERE severity != 'skipped'")}
-
-    def rows(self, query: str) -> list[tuple[object, ...]]:
-        with self.database.read() as connection:
-            return connection.execute(query).fetchall()
-
-    def find(self, query: str) -> set[str]:
-        self.columns.follow()
-        slots = Matcher(self.columns).match(query, self.columns.mask(Where()), 50).found
-        files = list(self.columns.files)
-        return {files[file] for file in self.columns.rows["file"][slots]}
 
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
     made = Desk(tmp_path)
     yield made
-    made.database.close()
+    made.close()
 
 
 def test_a_missing_vault_is_not_an_empty_one(desk: Desk) -> None:
@@ -113,9 +75,9 @@ def test_a_note_that_never_rests_is_indexed_and_looked_at_again(desk: Desk) -> N
     desk.write("a.md", "first words")
     reader = ChangingReader(VaultPaths(desk.vault), 0)
     reader.saves[:] = [f"words {'again ' * number}" for number in range(10)]
-    desk.new_sync(reader).refresh(["a.md"])
+    Sync(desk.database, reader, VaultFolder(reader.paths), desk.changes).refresh(["a.md"])
     assert desk.find("words") == {"a.md"}
-    assert "a.md" in desk.changes._due
+    assert "a.md" in desk.changes.paths
 
 
 def test_one_odd_file_does_not_stop_the_others(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from tests.fakes import HashEmbedder, OpenToAll
+from tests.index.vault import Hidden
 from vaultmind.config import Config, IndexConfig
-from vaultmind.index.chroma import ChromaStore
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.vault.paths import VaultPaths
@@ -31,24 +29,13 @@ LINES = st.lists(
 PLACES = st.tuples(st.sampled_from(FOLDERS), st.sampled_from(NAMES))
 
 
-class Nothing:
-    """Nothing was forgotten."""
-
-    def hides(self, agent: str, session: str, message: str) -> bool:
-        return False
-
-    def hider(self, agent: str) -> Callable[[str, str], bool]:
-        return partial(self.hides, agent)
-
-
 def open_index(vault: Path, state: Path) -> Index:
     index = Index(
         Config(vault, state, index=IndexConfig(watch=False, debounce_ms=0)),
         VaultPaths(vault),
-        Withheld(Nothing(), OpenToAll()),
+        Withheld(Hidden(), OpenToAll()),
         clock=lambda: datetime.now(UTC),
         embedder=lambda: HashEmbedder(dim=8),
-        store=ChromaStore(state / "chroma"),
     )
     index.start()
     return index

@@ -39,10 +39,6 @@ def first(vault: Vault, query: str, where: Where | None = None) -> str:
         return next((chunk.path for chunk in chunks_of(connection, rowids).values()), "")
 
 
-def test_stop_words_do_not_drown_the_telling_word(vault: Vault) -> None:
-    assert first(vault, "what is the thing about the weather in the") == "wrong.md"
-
-
 def test_a_number_is_found_however_it_is_spaced(tmp_path: Path) -> None:
     vault = Vault(tmp_path)
     vault.put("zofia.md", "Zofia's number is +48 512 345 678, ring after six.\n")

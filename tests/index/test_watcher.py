@@ -54,11 +54,6 @@ def seen(vault: Path) -> Iterator[Seen]:
     assert not watcher.alive
 
 
-def test_obsidians_excluded_files_changing_concerns_everything(vault: Path, seen: Seen) -> None:
-    (vault / ".obsidian/app.json").write_text("{}")
-    until(lambda: seen.lost)
-
-
 def test_an_overflow_concerns_everything(seen: Seen) -> None:
     logger = logging.getLogger("watchdog.observers.inotify_c")
     logger.warning("something else")
@@ -74,10 +69,3 @@ def test_a_fault_while_taking_an_event_does_not_end_the_watch(vault: Path, seen:
     seen.broken = False
     (vault / "b.md").write_text("x")
     until(lambda: "b.md" in seen.paths)
-
-
-def test_a_vault_that_cannot_be_watched_is_said_in_words(tmp_path: Path) -> None:
-    watcher = watching(tmp_path / "missing", Seen())
-    assert "no such file" in watcher.start().lower()
-    assert not watcher.alive
-    watcher.stop()

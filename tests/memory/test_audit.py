@@ -12,15 +12,16 @@ from hypothesis import strategies as st
 from vaultmind.memory.audit import (
     AuditLine,
     Move,
-    erase,
-    hidden_ref,
     newest_first,
     parse_line,
     read_audit,
+    ref_of,
     ref_text,
     render_line,
 )
 from vaultmind.memory.forget.kinds import Ref, SummaryRef
+from vaultmind.memory.forget.taking import Target, without_values
+from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.types import MessageRef
 from vaultmind.vault.paths import VaultPaths
 
@@ -37,7 +38,7 @@ def test_what_was_written_reads_back(line: AuditLine) -> None:
 @given(st.text(max_size=60))
 def test_no_line_breaks_a_reader_or_an_erasure(raw: str) -> None:
     parse_line(raw)
-    erase(raw, lambda line: True)
+    without_values(Target("a.jsonl", "main", raw, ""), Wanted(["a b"]))
 
 
 def write(root: Path, *lines: AuditLine, device: str = "one", end: str = "") -> VaultPaths:
@@ -82,4 +83,4 @@ def test_devices_are_told_in_order_across_time_zones_each_with_what_undid_it(
     ],
 )
 def test_a_hidden_message_is_named_and_found_again(ref: Ref) -> None:
-    assert hidden_ref(ref_text(ref)) == ref
+    assert ref_of(ref_text(ref)) == ref

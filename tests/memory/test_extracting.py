@@ -18,6 +18,7 @@ from vaultmind.memory.audit import (
     settled_words,
 )
 from vaultmind.memory.brain import parse_brain
+from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.suggestions import AT_ONCE
 from vaultmind.memory.writing import MOST_DROPS
 from vaultmind.types import PERSON, MemoryWrite, Message, MessageRef, Outcome
@@ -45,7 +46,7 @@ def facts(house: House, agent: str = "main") -> list[str]:
 
 
 def waiting(house: House) -> list[str]:
-    return [one.suggestion.text for one in house.gate.queue.listed()]
+    return [one.write.text for one in house.gate.queue.listed()]
 
 
 def dropped(house: House, session: str = "") -> list[tuple[str, str]]:
@@ -188,6 +189,31 @@ def test_a_change_of_extraction_that_a_crash_cut_short_is_completed_as_its_own(
     assert (again.outcome, facts(house)) == ("unchanged", ["Lives in Gdynia"])
 
 
+@pytest.mark.parametrize("op", ["remember", "forget"])
+def test_a_kill_between_two_files_loses_no_fact_and_hides_what_was_forgotten(
+    house: House, monkeypatch: pytest.MonkeyPatch, op: str
+) -> None:
+    house.indexer.messages = [(ref("m1", OLD), "I live in Warsaw.")]
+    house.remember("Lives in Warsaw", evidence=ref("m1", OLD))
+    edit = VaultWriter.edit
+
+    def dying(writer: VaultWriter, relative: str, change: Change, tries: int = 5) -> None:
+        edit(writer, relative, change, tries)
+        if relative == BRAIN:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(VaultWriter, "edit", dying)
+        with pytest.raises(KeyboardInterrupt):
+            house.remember("Lives in Gdynia") if op == "remember" else house.forget("Warsaw")
+    house.gate.repair()
+    if op == "remember":
+        assert facts(house) == ["Lives in Gdynia"]
+        assert "Lives in Warsaw" in house.file(house.paths.archive("main")).read_text()
+    else:
+        assert facts(house) == [] and Tombstones(house.paths).hides("main", OLD, "m1")
+
+
 def test_a_change_that_failed_is_not_made_later(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,7 +234,7 @@ def test_a_change_that_failed_is_not_made_later(
             house.remember("Lives in Gdynia")
     house.gate.repair()
     assert house.brain() == brain
-    assert "Warsaw" not in house.file(house.paths.archive("main")).read_text()
+    assert not house.file(house.paths.archive("main")).exists()
     assert house.remember("Lives in Gdynia").before == "Lives in Warsaw"
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
-from vaultmind.memory.audit import AuditLine, Move, parse_line, render_line
+import pytest
+
 from vaultmind.memory.forget.taking import (
     Target,
-    without_audit_texts,
     without_facts,
     without_messages,
+    without_properties,
     without_sentences,
     without_values,
 )
@@ -96,35 +96,39 @@ def test_a_runs_texts_become_marks_and_its_names_stay() -> None:
     assert json.loads(third) == {"erased": TODAY} and last == ""
 
 
-def test_the_audit_loses_the_texts_and_keeps_the_lines() -> None:
-    made = AuditLine("t", "main", "", "main", "remember", "written")
-    lines = [
-        replace(made, after=text, moves=(Move(f"- {text}"),), id=f"{number}{number}aa")
-        for number, text in enumerate(("Likes tea", "Is allergic to hazelnuts", "Sings"))
-    ]
-    torn = '{"after": "allergic to hazelnuts'
-    new = without_audit_texts(target("".join(map(render_line, lines)) + torn), HAZELNUTS)
-    assert "hazelnut" not in new.text and len(new.taken) == 2
-    left = [line for raw in new.text.split("\n") if (line := parse_line(raw))]
-    assert [(line.id, line.after, line.erased) for line in left] == [
-        ("00aa", "Likes tea", False),
-        ("11aa", "", True),
-        ("22aa", "Sings", False),
-    ]
-
-
 def test_a_sentence_goes_with_the_characters_that_nobody_sees() -> None:
     text = "Bee\u00ads are fine. Aller\u00adgic to ha\u200bzelnuts\ufeff. The oven\u200b works.\n"
     new = without_sentences(target(text), HAZELNUTS)
     assert new.text == "Bee\u00ads are fine. The oven\u200b works.\n"
     new = without_facts(target("- Aller\u00adgic to hazel\u2060nuts ^k3f9\n- Bees\n"), HAZELNUTS)
     assert new.text == "- Bees\n" and [one.place for one in new.taken] == ["^k3f9"]
-    new = without_messages(
-        target(session("Aller\u200cgic to hazel\u200dnuts", "Bees"), PATH), HAZELNUTS
-    )
-    assert [one.place for one in new.taken] == ["^m1"] and "Bees" in new.text
 
 
 def test_a_fact_and_the_line_below_it_go_and_the_next_one_stays() -> None:
     text = "- Allergic to hazelnuts\n  - allergic to hazelnuts, badly\n- Bees\n- Sings\n"
     assert without_facts(target(text), HAZELNUTS).text == "- Bees\n- Sings\n"
+
+
+WANTED = Wanted(["Olga in Lublin"])
+CASES = {
+    "items": ("topics: [Olga in Lublin, bees]", "topics: [bees]"),
+    "lines": ("topics:\n- żaba\n- Olga in Lublin", "topics: [żaba]"),
+    "link": ('t:\n  - "[[Olga in Lublin]]"\n  - oven', "t: [oven]"),
+    "mapping": ("meta:\n  where: Olga in Lublin\n  age: 12 # years", "meta: null"),
+    "one value": ("where: Olga in Lublin", "where: null"),
+    "one item": ("topics: [Olga in Lublin]", "topics: []"),
+    "together": ("names:\n  - Olga in\n  - Lublin", "names: []"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_what_says_it_goes_and_every_other_byte_stays(name: str, newline: str) -> None:
+    before, after = (
+        f"---\nid: 007\n{text}\n\n# years\nweek: [ 1,2 ]\n---\nÓsemka: 12\n".replace("\n", newline)
+        for text in CASES[name]
+    )
+    new = without_properties(before, WANTED)
+    assert new.text == after
+    assert new.taken and all(one.place == "front matter" for one in new.taken)
+    assert without_properties(after, WANTED).taken == ()

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.minion.model import config, gguf
-from vaultmind.minion.local import LocalGenerator
-from vaultmind.minion.notes import Notes, model_key
+from vaultmind.minion.gguf import read_head
+from vaultmind.minion.models import LocalGenerator
+from vaultmind.minion.state import learn
 
 
 @pytest.fixture(scope="session")
@@ -19,21 +20,13 @@ def careful(tmp_path_factory: pytest.TempPathFactory) -> Path:
     On some machines the usual ones crash llama.cpp, which each test would have to live through.
     """
     folder = tmp_path_factory.mktemp("state")
-    Notes(folder).learn(model_key(gguf()), safe=True)
+    learn(folder, read_head(gguf()).key, safe=True)
     return folder
 
 
 @pytest.fixture(scope="session")
 def smol(careful: Path) -> Iterator[LocalGenerator]:
-    """Return the model of all tests that leave it as it was."""
+    """Return the model of all tests."""
     generator = LocalGenerator(gguf(), config(idle_seconds=600.0), careful, background=False)
-    yield generator
-    generator.close()
-
-
-@pytest.fixture
-def own(careful: Path) -> Iterator[LocalGenerator]:
-    """Return a model that a test may ill-treat."""
-    generator = LocalGenerator(gguf(), config(), careful, background=False)
     yield generator
     generator.close()

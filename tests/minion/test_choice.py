@@ -12,7 +12,7 @@ from tests.minion.model import ask, config
 from vaultmind.errors import BadArgument, MinionFailed
 from vaultmind.minion import prompts
 from vaultmind.minion.choice import Minion
-from vaultmind.minion.spending import Spending
+from vaultmind.minion.state import Spending
 from vaultmind.minion.structured import ask_json
 from vaultmind.ports import Generator
 
@@ -46,35 +46,47 @@ def test_a_name_that_is_no_model_is_refused_with_what_is_allowed(tmp_path: Path,
     assert done.by == "extractive" and done.again
 
 
-def test_no_room_or_no_time_to_mend_is_nonsense_and_not_a_failure_of_another_kind() -> None:
-    full = QueueGenerator("?", MinionFailed("too_long", "It does not fit."))
-    late = QueueGenerator("?", SOUND)
-    for model, seconds in ((full, 30.0), (late, 0.0)):
-        with pytest.raises(MinionFailed) as caught:
-            ask_json(model, ask("Say yes", schema=WORD, seconds=seconds))
-        assert caught.value.why == "nonsense"
+ASKED = f"{'Read what is below and say what it is about. ' * 4} Answer with JSON: {SOUND}"
 
 
-def test_a_question_that_is_repeated_is_no_answer_though_it_holds_an_example() -> None:
-    asked = f"{'Read what is below and say what it is about. ' * 4} Answer with JSON: {SOUND}"
-    model = QueueGenerator(asked, f"user: {asked}")
-    with pytest.raises(MinionFailed, match="repeats the question"):
-        ask_json(model, ask(asked, schema=WORD))
+@pytest.mark.parametrize(("asked", "answers", "seconds", "said"), [
+    ("Say yes", ("?", MinionFailed("too_long", "It does not fit.")), 30.0, "not valid|breaks off"),
+    ("Say yes", ("?", SOUND), 0.0, "breaks off"),
+    (ASKED, (ASKED, f"user: {ASKED}"), 30.0, "repeats the question"),
+    ("Say it.", (" " * 70_000 + SOUND, " " * 5000 + SOUND), 30.0, "longer than was asked"),
+])  # fmt: skip
+def test_what_is_no_answer_or_cannot_be_mended_is_nonsense(
+    asked: str, answers: tuple[str | MinionFailed, ...], seconds: float, said: str
+) -> None:
+    prompt = ask(asked, schema=WORD, max_tokens=64, seconds=seconds)
+    with pytest.raises(MinionFailed, match=said) as caught:
+        ask_json(QueueGenerator(*answers), prompt)
+    assert caught.value.why == "nonsense"
 
 
-def test_an_answer_much_longer_than_was_asked_for_is_not_read() -> None:
-    model = QueueGenerator(" " * 70_000 + SOUND, " " * 5000 + SOUND)
-    with pytest.raises(MinionFailed, match="longer than was asked"):
-        ask_json(model, ask("Say it.", schema=WORD, max_tokens=64))
-
-
-def test_a_prompt_in_a_language_that_has_none_is_english(tmp_path: Path) -> None:
+def test_a_prompt_in_a_language_that_has_none_is_english() -> None:
     assert prompts.load("repair", "fi").language == "en"
-    with pytest.raises(FileNotFoundError, match="no prompt 'bake'"):
+    with pytest.raises(FileNotFoundError, match=r"bake\.en\.txt"):
         prompts.load("bake")
-    (tmp_path / "bake.en.txt").write_text("Bake a cake.", "utf-8")
-    with pytest.raises(ValueError, match="version"):
-        prompts.load("bake", "en", tmp_path)
+
+
+@pytest.mark.parametrize(("text", "value"), [
+    ('Sure: {"word": "yes"} it is', {"word": "yes"}),
+    ('```json\n{"word": "yes"}\n```', {"word": "yes"}),
+    ('{"word": "yes", "n": 1.0}', {"word": "yes", "n": 1}),
+])  # fmt: skip
+def test_json_is_found_in_fences_and_between_words(text: str, value: object) -> None:
+    found = ask_json(QueueGenerator(text), ask("Say yes", schema=WORD))
+    assert found == value and isinstance(found.get("n", 1), int)
+
+
+def test_a_model_is_told_what_is_wrong_in_words_of_the_schema_alone() -> None:
+    model = QueueGenerator('{"word": "no"}', '{"word": 3, "secret": "hunter2"}', SOUND)
+    schema = WORD | {"additionalProperties": False}
+    assert ask_json(model, ask("Say", schema=schema), lambda value: ()) == {"word": "no"}
+    assert ask_json(model, ask("Say", schema=schema)) == {"word": "yes"}
+    told = model.asked[-1].turns[-1].text
+    assert "answer.word does not have the right type" in told and "hunter2" not in told
 
 
 def test_where_the_days_seconds_are_used_up_nobody_is_asked(tmp_path: Path) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,20 +13,14 @@ from typing import Any
 
 import pytest
 
-from tests.minion.model import ask, config, gguf
-from tests.waiting import until
-from vaultmind.address import parse_address
+from tests.minion.model import ask, config
+from vaultmind.address import Server, parse_address
 from vaultmind.errors import BadArgument, MinionFailed
 from vaultmind.minion.choice import Minion
-from vaultmind.minion.remote import RemoteGenerator
+from vaultmind.minion.models import RemoteGenerator, harmless, shown
 from vaultmind.minion.structured import ask_json
 
-CITY = {
-    "type": "object",
-    "properties": {"city": {"type": "string", "maxLength": 30}},
-    "required": ["city"],
-    "additionalProperties": False,
-}
+WORD = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 Handler = Callable[[BaseHTTPRequestHandler, dict[str, Any]], None]
 
 
@@ -36,23 +28,6 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-def listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-@pytest.fixture(scope="module")
-def llama_server() -> Iterator[str]:
-    """Return the name of the model on llama-cpp-python's own server."""
-    port = free_port()
-    script = Path(__file__).with_name("server.py")
-    command = [sys.executable, str(script), str(gguf()), str(port)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        until(lambda: listens(port), 60)
-        yield f"http://127.0.0.1:{port}/v1#smollm2"
-        process.kill()
 
 
 @contextmanager
@@ -71,9 +46,8 @@ def server(handle: Handler) -> Iterator[RemoteGenerator]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Odd) as one:
         threading.Thread(target=one.serve_forever, args=(0.01,), daemon=True).start()
-        yield RemoteGenerator(
-            parse_address(f"http://127.0.0.1:{one.server_port}/v1/#some-model"), key="secret"
-        )
+        at = parse_address(f"http://127.0.0.1:{one.server_port}/v1/#some-model")
+        yield RemoteGenerator(Server(at, "secret"), "some-model@127.0.0.1", config(), 0)
         one.shutdown()
 
 
@@ -93,30 +67,15 @@ def answer(text: Any = "Paris", reason: str = "stop") -> dict[str, Any]:
     }
 
 
-@pytest.mark.minion
-def test_the_server_of_llama_cpp_answers_in_words_and_in_json(
-    llama_server: str, tmp_path: Path
-) -> None:
-    minion = Minion(config(model=llama_server), tmp_path)
-    question = "Where is the Eiffel Tower?"
-    words = minion.run("summary", lambda one: one.generate(ask(question)))
-    assert words.value is not None, words.failures
-    assert words.by == "smollm2@127.0.0.1"
-    assert "Paris" in words.value.text
-    assert words.value.prompt_tokens > 10 and words.value.tokens > 1
-    found = minion.run("extraction", lambda one: ask_json(one, ask(question, schema=CITY)))
-    assert found.value is not None, found.failures
-    assert set(found.value.value) == {"city"}
-
-
 @pytest.mark.parametrize(("status", "value", "why", "words"), [
     (401, {"error": {"message": "bad key"}}, "refused", "it answered 401: bad key"),
     (404, b"<html>no such page</html>", "refused", "404: <html>no such page"),
+    (400, {"error": {"message": "long", "code": "context_length_exceeded"}}, "too_long", "400"),
     (429, {"error": "slow down"}, "busy", "429"),
     (500, b"", "refused", "500"),
     (200, b"hello", "nonsense", "not what such a server sends"),
     (200, {"choices": []}, "nonsense", "not what such a server sends"),
-    (200, answer(None), "nonsense", "holds no text"),
+    (200, answer(None), "nonsense", "not what such a server sends"),
     (200, b"[" * 100_000, "nonsense", "not what"),
 ])  # fmt: skip
 def test_each_trouble_is_told_in_words(status: int, value: Any, why: str, words: str) -> None:
@@ -125,6 +84,45 @@ def test_each_trouble_is_told_in_words(status: int, value: Any, why: str, words:
         model.generate(ask("Where?"))
     assert caught.value.why == why
     assert "secret" not in str(caught.value)
+
+
+def test_json_is_asked_for_in_the_strictest_way_that_a_server_knows() -> None:
+    asked: list[dict[str, Any]] = []
+
+    def handle(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        asked.append(body)
+        strict = body.get("response_format", {}).get("type") == "json_schema"
+        reply(handler, *((400, {"error": "?"}) if strict else (200, answer('{"city": "P"}'))))
+
+    with server(handle) as model:
+        for _ in range(2):
+            assert ask_json(model, ask("Where is <|im_end|> it?", schema=WORD)) == {"city": "P"}
+    kinds = [body["response_format"]["type"] for body in asked]
+    assert kinds == ["json_schema", "json_object", "json_object"], "found out once"
+    first, second = (body["messages"][0]["content"] for body in asked[:2])
+    assert "< |im_end|>" in first and "JSON schema" in second and "JSON schema" not in first
+    assert (asked[0]["model"], asked[0]["key"]) == ("some-model", "Bearer secret")
+
+
+@pytest.mark.parametrize(("words", "kept"), [
+    ("bad key sk-secret", "bad key […]"),
+    ("cannot read: about the boat", "cannot read: […]"),
+    ("the name Anna is not allowed", "the name […]"),
+    ("\x1b[31mfail\x07ed at 4711", "[31mfail ed at […]"),
+    ("password=hunter22secret99 refused", None),
+    ("model not found, try pulling it first", "model not found, try pulling it first"),
+])  # fmt: skip
+def test_what_a_server_says_is_told_without_what_it_was_sent(words: str, kept: str | None) -> None:
+    said = shown(words, "I told Anna about the boat, number 4711.", "sk-secret")
+    assert "hunter22" not in said if kept is None else said == kept
+    assert len(shown("w" * 9000, "", "")) == 200
+
+
+@pytest.mark.parametrize("mark", [
+    "<|im_end|>", "</s>", "[INST]", "<start_of_turn>", "<<SYS>>", "<|eot_id|>", "<｜User｜>",
+])  # fmt: skip
+def test_marks_of_turns_are_broken_in_what_is_sent_and_other_tags_are_not(mark: str) -> None:
+    assert mark not in harmless(f"one {mark} two") and harmless("a <b> [x] c_d") == "a <b> [x] c_d"
 
 
 def test_no_redirect_is_followed_to_another_host() -> None:

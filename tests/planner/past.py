@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 
 from tests.planner.planned import MAIN, OTHER, Planned
-from vaultmind.episodes.types import Episode, Event, Result, TaskMark
+from vaultmind.episodes.types import Episode, Event, TaskMark
 from vaultmind.planner.task import understand
 from vaultmind.types import Caller
 
@@ -21,24 +21,20 @@ class Past:
         self,
         task: str,
         *paths: str,
-        outcome: Result = "success",
         caller: Caller = MAIN,
         decided: str = "",
         because: str = "",
-        source: str = "shop",
-        read: str = "",
         session: str = "",
         symbol: str = "",
     ) -> Episode:
         """Have an agent do a task: it edits some files, decides something and ends."""
-        told = understand(task, source)
+        told = understand(task, "shop")
         mark = TaskMark(task, told.predicted, told.task_fingerprint, told.risk)
-        begun = self.recorder.start(mark, source, caller, session=session or f"s {task}")
+        begun = self.recorder.start(mark, "shop", caller, session=session or f"s {task}")
         events = [Event("edit", "", path, symbol, change="modified", how="hook") for path in paths]
-        events += [Event("read", "", read)] if read else []
         events += [Event("decision", "", text=decided)] if decided else []
         self.recorder.add(begun.name, events, caller)
-        return self.recorder.end(begun.name, outcome, because, caller)
+        return self.recorder.end(begun.name, "success", because, caller)
 
     def known(self) -> None:
         """Have everything known to plans."""

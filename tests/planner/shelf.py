@@ -44,7 +44,7 @@ class Shelf:
         self.ground = ground or VaultFolder(VaultPaths(folder))
         self.reader = VaultReader(self.ground.paths, 0)
         self.database = Database(self.state / "index.db")
-        self.changes = Changes(0)
+        self.changes = Changes()
         self.sync = Sync(self.database, self.reader, self.ground, self.changes)
         withheld = Withheld(Tombstones(self.ground.paths), OpenToAll())
         self.outlet = Outlet(self.reader, lambda: self.sync.rules, withheld, self.ground)

@@ -30,10 +30,6 @@ def damage(database: Path) -> None:
             opened.write(b"\x5a" * file.stat().st_size)
 
 
-def words(notes: tuple[str, ...]) -> set[str]:
-    return set(re.findall(r"[a-z]+", " ".join(notes).lower()))
-
-
 def test_a_source_that_is_gone_is_said_at_once(planned: Planned, tmp_path: Path) -> None:
     assert planned.plan(TASK).context.files
     planned.shop.rename(tmp_path / "away")
@@ -52,7 +48,7 @@ def test_a_damaged_index_is_made_anew_and_plans_go_on(planned: Planned, name: st
     damage(index._database.path)
     plan = planned.plan(wanted[1], project_root=name)
     assert plan.context.files  # by names, links and history
-    assert {"indexing", "damaged", "malformed"} & words(plan.notes)
+    assert re.search("indexing|damaged|malformed", " ".join(plan.notes))
     told = index.search(request, PERSON)
     assert told.hits or told.answer == "indexing"
     until(lambda: bool(index.search(request, PERSON).hits))

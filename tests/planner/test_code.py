@@ -9,25 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaultmind.planner.code import language_of, read_code
-from vaultmind.planner.spans import Span, code_spans
-from vaultmind.planner.types import Definition, FileRecord
+from vaultmind.planner.code import Span, code_spans, language_of, read_code
+from vaultmind.planner.types import FileRecord, Part
 
 ROOT = Path(__file__).parents[2]
-PYTHON = '''"""Carts 🛒 and what is in them.
-
-More of it.
-"""
-from __future__ import annotations
-import os, json as js
-import shop.money.rates as rates
-from . import basket
-from ..core import Base, Money as Coins
-from shop.tax import *
-
-__all__ = ["Cart", "total"]
+PYTHON = '''"""Carts 🛒 and what is in them."""
 LIMIT: int = 5  # the most
-# TODO: rounding 🪙 is wrong
 
 
 @dataclass(frozen=True,
@@ -36,9 +23,6 @@ class Cart(rates.Table, Coins, metaclass=Meta):
     """A cart 🛒 of things."""
 
     class State(StrEnum):
-        """Where it is."""
-        OPEN = "open"
-
         @property
         async def closed(self, at: int = 3,  # when
                          *, by: str = "me") -> dict[str, int]:
@@ -46,43 +30,16 @@ class Cart(rates.Table, Coins, metaclass=Meta):
             def local(): ...
             return local()
 
-    @overload
-    def add(self, item: int) -> int: ...
-    @overload
-    def add(self, item: str) -> str: ...
-    def add(self, item): return item
     def _sum(self): return 0
-
-
-def total(cart: Cart) -> int:
-    return cart.add(js.dumps(os.name))
-
-
-def unlisted(): ...
 '''
 
-TYPESCRIPT = """/**
- * @file Carts and what is in them.
- */
-import React, { useState as use } from 'react';
-import type { Item } from "./types";
-import * as api from '@/api';
-import Base from './base';
-import './side.css';
-export { rate, tax as vat } from './money';
-export { default as Button } from './Button';
-export * from './all';
-
-/** A cart. */
-@Component({ selector: 'cart' })
+TYPESCRIPT = """/** Carts and what is in them. */
+import React from 'react';
 export class Cart<T> extends Base<T> implements Sum, api.Other {
   private secret(): void {}
   #hidden() {}
   async add(item: Item, n = 1): Promise<void> {}
-  handler = (e: Event) => {};
 }
-
-// Draws it.
 export default function App({ cart }: Props): JSX.Element {
   function inner() {}
   return <Cart><Row/></Cart>;
@@ -94,31 +51,24 @@ interface Sum extends A, B<C> { add(x: number): void }
 export type Options = { a: number };
 export enum State { Open }
 export const LIMIT = 5;
-declare module "foo" { export function declared(a: string): void; }
-function over(a: string): void;
 function over(a: any) {}
 """
 
 
 def read(text: str, path: str = "shop/cart.py") -> FileRecord:
-    return read_code(FileRecord(path, "", "code", language_of(path), "", 0, 0), text)
+    return read_code(FileRecord(path, "", "code", language_of(path), "", 0), text)
 
 
-def named(facts: FileRecord) -> dict[str, Definition]:
+def named(facts: FileRecord) -> dict[str, Part]:
     return {one.name: one for one in facts.definitions}
-
-
-def imports(facts: FileRecord) -> dict[str, tuple[str, ...]]:
-    return {one.name: one.names for one in facts.links if one.kind == "import"}
 
 
 def test_definitions_of_python_nest_and_have_signatures_docs_and_lines() -> None:
     found = named(read(PYTHON))
     cart = found["Cart"]
-    assert (cart.kind, cart.line, cart.last_line) == ("class", 17, 38)
+    assert (cart.kind, cart.line, cart.last_line) == ("class", 5, 18)
     assert cart.signature == "class Cart(rates.Table, Coins, metaclass=Meta)"
     assert cart.summary == "A cart 🛒 of things."
-    assert cart.bases == ("rates.Table", "Coins")
     closed = found["Cart.State.closed"]
     assert closed.kind == "method" and closed.summary == "Tell whether it is closed."
     assert closed.signature == (
@@ -144,24 +94,20 @@ def test_what_is_no_code_ends_soon_and_raises_nothing(path: str, text: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("path", "first_line", "expected"),
+    ("path", "expected"),
     [
-        ("a/b.py", "", "python"),
-        ("a/b.d.ts", "", "typescript"),
-        ("A.TSX", "", "tsx"),
-        ("lib/x.mjs", "", "javascript"),
-        ("Rakefile", "", "ruby"),
-        ("bin/run", "#!/usr/bin/env python3.11", "python"),
-        ("bin/run", "#!/bin/bash", ""),
-        ("x.php", "", "php"),
-        ("README", "", ""),
-        ("notes.md", "", ""),
+        ("a/b.py", "python"),
+        ("a/b.d.ts", "typescript"),
+        ("A.TSX", "tsx"),
+        ("lib/x.mjs", "javascript"),
+        ("Rakefile", "ruby"),
+        ("x.php", "php"),
+        ("README", ""),
+        ("notes.md", ""),
     ],
 )
-def test_the_language_is_told_by_name_or_first_line(
-    path: str, first_line: str, expected: str
-) -> None:
-    assert language_of(path, first_line) == expected
+def test_the_language_is_told_by_the_name(path: str, expected: str) -> None:
+    assert language_of(path) == expected
 
 
 def check(text: str, spans: list[Span]) -> None:

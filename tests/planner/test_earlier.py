@@ -12,11 +12,10 @@ from tests.planner.past import Past
 from tests.planner.planned import MAIN, OTHER, Planned
 from vaultmind import tokens
 from vaultmind.episodes.store import Tables
-from vaultmind.episodes.types import Offer
 from vaultmind.errors import IndexUnavailable
 from vaultmind.planner.earlier import HEAD, SHARE, Earlier, Recalled
 from vaultmind.planner.episodes import leave
-from vaultmind.planner.task import task_mark, understand
+from vaultmind.planner.task import understand
 from vaultmind.planner.types import Plan, PlanRequest
 from vaultmind.types import PERSON
 
@@ -46,16 +45,6 @@ def affinity(plan: Plan, path: str) -> float:
     """Return what earlier work says for a file in a plan."""
     assert plan.offer is not None
     return plan.offer.files.get(path, {}).get("f_affinity_score", 0.0)
-
-
-def why(plan: Plan, path: str) -> str:
-    """Return the reasons for a file in a plan."""
-    return next(line for line in plan.decision_trace if line.startswith(path))
-
-
-def place(path: str, offer: Offer) -> int:
-    """Return at which place a file was offered, from 1; past all where it was not."""
-    return [*offer.files, path].index(path) + 1
 
 
 def test_the_parts_that_earlier_work_changed_are_shown_until_that_is_forgotten(
@@ -146,14 +135,3 @@ def test_a_plan_right_after_an_end_knows_of_it(planned: Planned, past: Past) -> 
     done = past.work("Teach the shop to sell quinces by the crate", UNLIKELY)
     plan = planned.plan("Teach the shop to sell quinces by the crate", MAIN)
     assert done.name in [one.episode for one in plan.earlier]
-
-
-def test_a_plan_without_a_session_joins_no_episode_of_another_task(
-    planned: Planned, past: Past
-) -> None:
-    mark = task_mark("Paint the crates", "shop")
-    begun = past.recorder.start(mark, "shop", MAIN)
-    plan = planned.plan(TASK, MAIN)
-    assert leave(past.recorder, PlanRequest("shop", TASK), plan, "main", MAIN) == ""
-    (running,) = (one for one in past.recorder.running("main") if one.name == begun.name)
-    assert not running.events

@@ -12,26 +12,11 @@ from vaultmind.planner.layers import ROUTES, explore
 from vaultmind.planner.structure import Structure
 from vaultmind.planner.types import TASK_KINDS
 
-CART = '''"""The cart of a customer."""
-
-from shop.tax import rate
-
-
-class Cart:
-    """Holds what is to be bought."""
-
-    def total(self) -> float:
-        """Return the sum with tax."""
-        return rate() * 2
-
-
-def _hidden() -> None: ...
-'''
+CART = "from shop.tax import rate\n\n\nclass Cart:\n    def total(self): return rate() * 2\n"
 
 
 def a_shop(folder: Shelf) -> Structure:
     folder.write("README.md", "# Shop\n\nSells bread.\n\n## Use\n")
-    folder.write("pyproject.toml", '[project]\nname = "shop"\ndependencies = ["httpx>=0.27"]\n')
     folder.write("shop/__init__.py", "")
     folder.write("shop/cart.py", CART)
     folder.write("shop/tax.py", '"""Taxes."""\n\n\ndef rate() -> float:\n    return 0.2\n')

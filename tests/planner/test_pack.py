@@ -3,39 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vaultmind import tokens
-from vaultmind.planner.candidates import Candidate, Spot
-from vaultmind.planner.forms import SIZES, Form, Page, forms_of, rendered
-from vaultmind.planner.pack import Ranked, pack, running_last
-from vaultmind.planner.types import Definition, FileRecord, Heading, Piece
-from vaultmind.vault.files import FileStat
+from vaultmind.planner.candidates import Candidate, Form, Spot
+from vaultmind.planner.pack import (
+    SIZES,
+    forms_of,
+    named_reasons,
+    pack,
+    rendered,
+    running_last,
+)
+from vaultmind.planner.types import FileRecord, Part, Piece
+from vaultmind.types import Reason
 
 TEXT = '"""The cart."""\n\n' + "\n\n".join(
     f'def step_{n}(cart):\n    """Do step {n}."""\n    return cart.with_step({n})'
     for n in range(60)
 )
 DEFINED = tuple(
-    Definition(f"step_{n}", "function", 3 + 4 * n, 5 + 4 * n, f"step_{n}(cart)") for n in range(60)
+    Part(f"step_{n}", "function", 3 + 4 * n, 5 + 4 * n, f"step_{n}(cart)") for n in range(60)
 )
 RECORD = FileRecord(
-    "cart.py", "sha", "code", "python", "cart", 240, tokens.count(TEXT), "The cart.",
-    definitions=DEFINED,
-)  # fmt: skip
-FORMS = st.builds(
-    lambda value, cost: Form((), cost, round(value, 3)), st.floats(-0.2, 1.0), st.integers(1, 60)
+    "cart.py", "sha", "code", "python", "cart", tokens.count(TEXT), "The cart.", parts=DEFINED
 )
+FORMS = st.builds(lambda gain, cost: Form((), cost, gain), st.floats(0.0, 1.0), st.integers(1, 60))
 FILES = st.lists(st.lists(FORMS, max_size=3), max_size=6)
 
 
-def page(text: str = TEXT, record: FileRecord | None = RECORD, **known: bool) -> Page:
-    flags = {"indexed": True, "outdated": False, "guarded": False} | known
-    return Page("cart.py", text, FileStat(1, 1, 1), record, **flags)
+def page(text: str = TEXT, record: FileRecord | None = RECORD, **known: bool) -> Candidate:
+    flags = {"is_indexed": True} | known
+    return Candidate("cart.py", text=text, record=record, **flags)  # type: ignore[arg-type]
 
 
 def spot(name: str, score: float = 1.0, text: str = "") -> Spot:
@@ -44,40 +45,41 @@ def spot(name: str, score: float = 1.0, text: str = "") -> Spot:
 
 
 def forms(
-    one: Page, *spots: Spot, told: dict[str, float] | None = None, parts: tuple[str, ...] = (),
-    detail: str = "compact", causal: float = 0.0,
+    one: Candidate, *spots: Spot, told: dict[str, float] | None = None,
+    parts: tuple[str, ...] = (), detail: str = "compact",
 ) -> list[tuple[Piece, ...]]:  # fmt: skip
-    candidate = Candidate("cart.py", {}, spots, causal=causal, parts=parts)
-    sizes = SIZES[detail]  # type: ignore[index]
-    made = forms_of(one, candidate, 1.0, told or {}, sizes, lambda text: text)
+    one.spots, one.parts = spots, parts
+    made = forms_of(one, told or {}, SIZES[detail], lambda text: text)  # type: ignore[index]
     assert all(sum(piece.tokens for piece in form.pieces) == form.tokens for form in made)
     return [form.pieces for form in made]
 
 
-def code(text: str, *defined: tuple[str, int, int]) -> Page:
-    definitions = tuple(Definition(name, "function", *lines, name) for name, *lines in defined)
-    record = replace(RECORD, title="cart.py", abstract="", definitions=definitions)
+def code(text: str, *defined: tuple[str, int, int]) -> Candidate:
+    parts = tuple(Part(name, "function", *lines, name) for name, *lines in defined)
+    record = replace(RECORD, title="cart.py", abstract="", parts=parts)
     return page(text, record)
 
 
-def best_of(files: list[list[Form]], budget: int) -> float:
-    """Return the best value there is, by trying everything."""
-    best = 0.0
-    for chosen in product(*([None, *some] for some in files)):
-        taken = [one for one in chosen if one is not None]
-        if sum(one.tokens for one in taken) <= budget:
-            best = max(best, sum(one.value for one in taken))
-    return best
+def laid(forms: list[Form], relevance: float = 1.0) -> Candidate:
+    shortest_first = tuple(sorted(forms, key=lambda one: one.tokens))
+    return Candidate("cart.py", relevance=relevance, forms=shortest_first)
 
 
 @given(FILES, st.integers(0, 150))
-def test_a_choice_is_within_its_budget_and_its_bound(files: list[list[Form]], budget: int) -> None:
-    packed = pack(files, budget)
-    taken = [files[at][one] for at, one in enumerate(packed.chosen) if one is not None]
-    assert sum(one.tokens for one in taken) == packed.tokens <= budget
-    assert sum(one.value for one in taken) == pytest.approx(packed.value)
-    assert packed.value - 1e-9 <= best_of(files, packed.tokens) <= packed.bound + 1e-9
-    assert packed == pack([[*some] for some in files], budget)
+def test_a_choice_is_within_its_budget(files: list[list[Form]], budget: int) -> None:
+    some = [laid(forms, 0.9**at) for at, forms in enumerate(files)]
+    chosen, efficiency = pack(some, budget, 0.0006)
+    taken = [some[at].forms[one] for at, one in enumerate(chosen) if one >= 0]
+    assert sum(one.tokens for one in taken) <= budget and 0.0 <= efficiency <= 1.0
+    assert pack(some, budget, 0.0006) == (chosen, efficiency)
+
+
+def test_the_best_file_gets_its_content_before_the_tenth_gets_its_name() -> None:
+    some = [laid([Form((), 30, 0.55), Form((), 240, 0.9)], 0.9**at) for at in range(10)]
+    chosen, _ = pack(some, 300, 0.0006)
+    assert chosen[0] == 1 and chosen[-1] == -1
+    everything, share = pack(some, 3000, 0.0006)
+    assert everything == [1] * 10 and share > 0.99
 
 
 def test_a_place_is_cut_at_a_whole_line_where_it_is_too_long() -> None:
@@ -87,34 +89,29 @@ def test_a_place_is_cut_at_a_whole_line_where_it_is_too_long() -> None:
     assert TEXT.startswith(longest.text) and TEXT[len(longest.text)] == "\n"
 
 
-def test_places_stand_in_the_order_of_the_file_and_none_over_another() -> None:
-    found = forms(page(), spot("step_9"), spot("step_3", 0.5), spot("step_9", 0.4))
-    assert [one.part for one in found[-1]] == ["#step_3", "#step_9"]
-
-
 def test_offsets_of_other_bytes_than_those_on_disk_are_not_used() -> None:
-    found = forms(page(indexed=False), spot("step_9"))
+    found = forms(page(is_indexed=False), spot("step_9"))
     assert all(one.part == "outline" for form in found for one in form)
 
 
 def test_what_earlier_work_changed_goes_first() -> None:
     one = page()
-    named = forms(one, spot("step_9"), parts=("step_41",), causal=1.0)
+    named = forms(one, spot("step_9"), parts=("step_41",))
     assert ["#step_41"] in [[piece.part for piece in form] for form in named]
 
 
 def test_of_a_note_that_earlier_work_used_the_section_is_shown() -> None:
     text = "# Oven\n\nOf clay.\n\n## Door\n\nOf oak, 25 cm.\n\n## Roof\n\n" + "Of straw. " * 400
-    headings = (Heading("Oven", 1, 1), Heading("Door", 2, 5), Heading("Roof", 2, 9))
-    record = FileRecord("Oven.md", "sha", "note", "markdown", "Oven", 12, 900, headings=headings)
+    parts = (Part("Oven", "h1", 1, 4), Part("Door", "h2", 5, 8), Part("Roof", "h2", 9, 11))
+    record = FileRecord("Oven.md", "sha", "note", "markdown", "Oven", 900, parts=parts)
     note = page(text, record)
-    last = forms(note, parts=("Door",), causal=1.0)[-1]
+    last = forms(note, parts=("Door",))[-1]
     assert [piece.text for piece in last] == ["## Door\n\nOf oak, 25 cm."]
 
 
 def test_of_an_agents_memory_only_what_was_found_is_shown() -> None:
     one = spot("step_7", text="Prefers short answers")
-    found = forms(page(guarded=True), one, detail="verbose")
+    found = forms(page(is_guarded=True), one, detail="verbose")
     assert [[piece.text for piece in form] for form in found] == [["Prefers short answers"]]
 
 
@@ -156,9 +153,21 @@ def test_the_memorys_own_summaries_are_planned_once_and_below_what_they_are_abou
         "Work/Hiring.md": 3.0,
         "Work/Else.md": 2.5,
     }
-    last = running_last([Ranked(Candidate(path), score) for path, score in scores.items()])
+    last = running_last([Candidate(path, score=score) for path, score in scores.items()])
     assert {one.path: one.score for one in last} == {
         "Work/Hiring.md": 3.0, "Work/Else.md": 2.5, f"{memory}/active_context.md": 2.0,
     }  # fmt: skip
-    alone = [Ranked(Candidate(f"{memory}/active_context.md"), 5.0)]
+    alone = [Candidate(f"{memory}/active_context.md", score=5.0)]
     assert [one.score for one in running_last(alone)] == [5.0]
+
+
+def test_reasons_say_what_they_are_about_and_what_holds_anyhow_comes_last() -> None:
+    shares = {"f_recency_score": 0.5, "user": 0.3, "similar": 0.1, "f_token_cost": 0.1}
+    made = tuple(Reason(f"by {family}", share, family) for family, share in shares.items())
+    because = {"tests a.py": None, "uses b.py": None}
+    told = named_reasons(Candidate("cart.py", because=because, reasons=made), "fix the cart", {})
+    assert [str(one) for one in told] == [
+        "uses b.py (30%)",
+        "by similar (10%)",
+        "by f_recency_score (50%)",
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.planner.shelf import record
-from vaultmind.planner.types import Heading, Link, Task
+from vaultmind.planner.types import Link, Part, Task
 
 KEY = "sk-proj-Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZmdoaWprbG1ub3A"
 OVEN = """---
@@ -24,16 +24,15 @@ Brick, not clay. See [[Firing schedule#Day 3|the schedule]] and ![[plan.png]].
 def test_a_note_gives_title_headings_links_properties_tags_and_tasks_with_their_lines() -> None:
     found = record("Projects/Oven.md", OVEN, "en")
     assert (found.title, found.shape, found.language) == ("The oven", "note", "en")
-    assert found.headings == (Heading("The oven", 1, 6), Heading("Tasks", 2, 10))
+    assert found.parts == (Part("The oven", "h1", 6, 9), Part("Tasks", "h2", 10, 12))
     assert found.links == (
-        Link("link", "Firing schedule", 8),
-        Link("embed", "plan.png", 8),
+        Link("link", "Firing schedule"),
+        Link("embed", "plan.png"),
     )
     assert found.properties == (("title", "The oven"), ("status", "building"))
     assert found.tags == ("projects/oven", "house")
-    assert found.tasks == (Task("Buy the thermometer", 11), Task("Dig", 12, done=True))
+    assert found.tasks == (Task("Buy the thermometer"), Task("Dig", done=True))
     assert found.abstract == "Brick, not clay. See the schedule and plan.png."
-    assert found.lines == 12
 
 
 def test_comments_and_code_hold_no_tasks_and_no_links() -> None:
@@ -47,19 +46,19 @@ def test_comments_and_code_hold_no_tasks_and_no_links() -> None:
 def test_broken_front_matter_is_a_fault_and_the_rest_is_there() -> None:
     found = record("Note.md", "---\na: [1\nb: 2\n---\n# Still here\n", "en")
     assert "front matter" in found.fault
-    assert found.headings[0].text == "Still here"
+    assert found.parts[0].name == "Still here"
 
 
 def test_a_canvas_gives_what_its_cards_link_to() -> None:
     text = '{"nodes":[{"id":"1","type":"text","text":"Bake [[Bread]]"}],"edges":[]}'
     found = record("Board.canvas", text, "en")
-    assert found.links == (Link("link", "Bread", 1),)
+    assert found.links == (Link("link", "Bread"),)
     assert found.abstract == "Bake Bread"
 
 
 def test_titles_underlined_are_headings_of_other_prose() -> None:
     found = record("README.rst", "Shop\n====\n\nSells bread.\n\nUse\n---\n", "en")
-    assert [(one.text, one.level, one.line) for one in found.headings] == [
+    assert [(one.name, one.level, one.line) for one in found.parts] == [
         ("Shop", 1, 1),
         ("Use", 2, 6),
     ]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 import pytest
 
 from tests.serve.vaults import open_vault
 from vaultmind import tokens
 from vaultmind.app import App
-from vaultmind.memory.forget.erasure import Erasure
+from vaultmind.memory.forget.erasing import Erasure
 from vaultmind.planner.saving import MAX_TOKENS, Kept, rendered, save_plan
 from vaultmind.planner.types import (
     BudgetReport,
@@ -23,37 +21,20 @@ from vaultmind.planner.types import (
     PlanRequest,
     Understood,
 )
-from vaultmind.types import PERSON, Caller, Reason
+from vaultmind.types import PERSON, Caller
 
 NOON = datetime.fromisoformat("2026-11-22T12:00:00+01:00")
-MAIN, BARD = Caller("agent", "main"), Caller("agent", "jaskier")
+MAIN = Caller("agent", "main")
 UNDERSTOOD = Understood("bugfix", 0.92, "f7c9aa0123", risk="medium")
 
 
-def piece(path: str, part: str = "", **values: Any) -> Piece:
-    usual: dict[str, Any] = {"first_line": 3, "last_line": 9, "text": "THE TEXT ITSELF"}
-    usual |= {"tokens": 40, "layer": "L1", "relevance": 0.9, "confidence": 0.8}
-    usual |= {"reasons": (Reason('its title has "oven"', 0.6),)}
-    return Piece(path, part, **(usual | values))
-
-
-def plan_of(*pieces: Piece, dropped: int = 1, trace: int = 2) -> Plan:
-    context = PlannedContext(("L1",), tuple(one.path for one in pieces), "THE TEXT ITSELF", pieces)
-    return Plan(
-        "hit",
-        "fresh",
-        UNDERSTOOD,
-        BudgetReport(3000, 2860, 0.81),
-        context,
-        tuple(f"Notes/{n}.md was chosen: its words" for n in range(trace)),
-        tuple(Dropped(f"docs/{n}.md", "low utility per token") for n in range(dropped)),
-        notes=("Without vectors: only words were compared.",),
-    )
-
-
-def kept(task: str = "bug: the oven stays cold", *pieces: Piece, **values: Any) -> Kept:
-    plan = values.pop("plan", None) or plan_of(*(pieces or (piece("Notes/Oven.md", "#Wood"),)))
-    return Kept(PlanRequest("vault", task, **values), plan, in_vault=True)
+def kept(task: str = "bug: the oven stays cold", dropped: int = 1, trace: str = "a") -> Kept:
+    piece = Piece("Notes/Oven.md", "#Wood", 3, 9, "THE TEXT ITSELF", 40, "L1", 0.9, 0.8)
+    context = PlannedContext(("L1",), (piece.path,), piece.text, (piece,))
+    left = tuple(Dropped(f"docs/{n}.md", "low utility per token") for n in range(dropped))
+    report = BudgetReport(3000, 2860, 0.81)
+    plan = Plan("hit", "fresh", UNDERSTOOD, report, context, (trace,), left)
+    return Kept(PlanRequest("vault", task), plan, in_vault=True)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +48,7 @@ def saved(app: App, one: Kept) -> str:
 
 
 def test_what_did_not_fit_is_counted() -> None:
-    text = rendered(kept(plan=plan_of(piece("a.md"), dropped=500)), "", "main")
+    text = rendered(kept(dropped=500), "", "main")
     shown = text.count("low utility per token")
     assert 10 < shown < 500 and f"… and {500 - shown} more" in text
 
@@ -76,8 +57,8 @@ def test_what_did_not_fit_is_counted() -> None:
 @pytest.mark.parametrize("end", ["", ". And sweep the floor of the whole bakery, from end to end."])
 def test_no_sentence_of_a_task_or_a_reason_is_kept_in_part(words: int, end: str) -> None:
     sentence = " ".join(f"word{n}" for n in range(words))
-    plan = replace(plan_of(piece("a.md")), decision_trace=(f"It says: {sentence}",))
-    text = rendered(kept(f"Bake for the wedding. {sentence}{end}", plan=plan), "", "main")
+    task = f"Bake for the wedding. {sentence}{end}"
+    text = rendered(kept(task, trace=f"It says: {sentence}"), "", "main")
     assert text.count(sentence) == text.count("word0") and "…" not in text
     assert "Bake for the wedding." in text
     assert ("too long to be kept" in text) == (words > 20)

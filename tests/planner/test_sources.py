@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,24 +11,17 @@ import pytest
 from tests.fakes import OpenToAll
 from tests.waiting import until
 from vaultmind.config import Config, IndexConfig
-from vaultmind.config.links import Link, links_file, write_links
+from vaultmind.config.links import Link, links_file
 from vaultmind.errors import BadArgument, ConfigError, NotFound
-from vaultmind.index.embed import Shared
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
+from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.planner.sources import Sources, folder_indexes
-from vaultmind.ports import Embedder
 from vaultmind.vault.paths import VaultPaths
 
 
-class Nothing:
-    """Nothing was forgotten."""
-
-    def hides(self, agent: str, session: str, message: str) -> bool:
-        return False
-
-    def hider(self, agent: str) -> Callable[[str, str], bool]:
-        return partial(self.hides, agent)
+def now() -> datetime:
+    return datetime.now(UTC)
 
 
 class Desk:
@@ -45,6 +37,7 @@ class Desk:
         (self.vault / "Ferry.md").write_text("# Ferry\n\nIt leaves at seven.\n")
         (self.shop / "cart.py").write_text("def add_to_cart(item):\n    return item\n")
         (self.home / "code/other/readme.md").write_text("# Other\n\nquokka\n")
+        self.paths = VaultPaths(self.vault)
         self.closing: list[Callable[[], None]] = []
         self.config = Config(
             self.vault,
@@ -57,16 +50,11 @@ class Desk:
     def links(self) -> Path:
         return links_file(self.config.state_dir, self.config.config_folder)
 
-    def open(self, *, start: bool = True, embedder: Embedder | None = None) -> Sources:
-        def clock() -> datetime:
-            return datetime.now(UTC)
-
-        withheld = Withheld(Nothing(), OpenToAll())
-        paths = VaultPaths(self.vault)
-        shared = Shared(lambda: embedder)
-        index = Index(self.config, paths, withheld, clock=clock, embedder=shared.open)
-        opens = folder_indexes(self.config, withheld, shared.open, clock)
-        sources = Sources(self.config, index, opens, clock, self.home)
+    def open(self, *, start: bool = True) -> Sources:
+        withheld, paths = Withheld(Tombstones(self.paths), OpenToAll()), self.paths
+        index = Index(self.config, paths, withheld, clock=now, embedder=lambda: None)
+        opens = folder_indexes(self.config, withheld, lambda: None, now)
+        sources = Sources(self.config, index, opens, now, self.home)
         if start:
             index.start()
             sources.start()
@@ -101,33 +89,20 @@ def test_a_path_below_a_source_is_the_innermost_that_holds_it(desk: Desk) -> Non
     assert sources.find(str(desk.vault / "Projects")).kind == "vault"
 
 
-@pytest.mark.parametrize(
-    ("path", "why"),
-    [
-        ("/", "everything"),
-        ("{home}", "everything"),
-        ("{home}/..", "everything"),
-        ("{vault}", "is the vault"),
-        ("{vault}/Projects", "lies in the vault"),
-        ("{home}/Documents", "the vault lies in it"),
-        ("{home}/around", "the vault lies in it"),
-        ("{home}/.ssh", "keys"),
-        ("{home}/.ssh/deep", "keys"),
-        ("/etc", "system"),
-        ("/proc/self", "system"),
-        ("{state}", "state"),
-        ("{home}/code/shop/cart.py", "no folder"),
-        ("code/shop", "absolute"),
-    ],
-)
-def test_what_is_too_much_is_not_linked(desk: Desk, path: str, why: str) -> None:
+NOT_LINKED = """/: everything, {home}: everything, {home}/..: everything, {vault}: is the vault,
+    {vault}/Projects: lies in the vault, {home}/Documents: the vault lies in it,
+    {home}/around: the vault lies in it, {home}/.ssh: keys, {home}/.ssh/deep: keys, /etc: system,
+    /proc/self: system, {state}: state, {home}/code/shop/cart.py: no folder, code/shop: absolute"""
+
+
+@pytest.mark.parametrize("case", NOT_LINKED.split(","))
+def test_what_is_too_much_is_not_linked(desk: Desk, case: str) -> None:
     (desk.vault / "Projects").mkdir()
     (desk.home / ".ssh/deep").mkdir()
-    (desk.home / "around").symlink_to(
-        desk.home / "Documents"
-    )  # another way to what holds the vault
+    (desk.home / "around").symlink_to(desk.home / "Documents")  # another way to the vault
     (desk.folder / "state").mkdir(exist_ok=True)
     sources = desk.open(start=False)
+    path, why = case.strip().split(": ")
     named = path.format(home=desk.home, vault=desk.vault, state=desk.folder / "state")
     with pytest.raises(BadArgument, match=why):
         sources.link(named)
@@ -171,13 +146,11 @@ def test_links_that_cannot_be_read_are_left_alone_and_the_vault_goes_on(desk: De
 
 def test_unlinking_drops_the_index_and_touches_nothing_else(desk: Desk) -> None:
     sources = desk.open()
-    sources.link(str(desk.shop))
-    sources.find("shop").index.wait_ready(20)
+    sources.link(str(desk.shop)).index.wait_ready(20)
     assert len(desk.states()) == 1
     before = {path: path.stat().st_mtime_ns for path in desk.shop.rglob("*")}
     assert sources.unlink("shop") == Link("shop", desk.shop)
-    assert desk.states() == []
-    assert sources.links() == ()
+    assert desk.states() == [] and sources.links() == ()
     assert {path: path.stat().st_mtime_ns for path in desk.shop.rglob("*")} == before
     with pytest.raises(NotFound, match="linked: nothing"):
         sources.unlink("shop")
@@ -185,26 +158,14 @@ def test_unlinking_drops_the_index_and_touches_nothing_else(desk: Desk) -> None:
     assert sources.unlink(str(desk.shop)).name == "shop"
 
 
-def test_a_crash_while_unlinking_is_tidied_up(desk: Desk) -> None:
-    desk.open(start=False).link(str(desk.shop))
-    desk.close()
-    write_links(desk.links, desk.vault, ())  # as far as it had come
-    assert len(desk.states()) == 1
-    desk.open()
-    until(lambda: desk.states() == [])
-
-
 def test_a_linked_folder_that_is_gone_stays_linked_and_is_said(desk: Desk) -> None:
-    sources = desk.open()
-    sources.link(str(desk.shop)).index.wait_ready(20)
+    desk.open().link(str(desk.shop)).index.wait_ready(20)
     desk.close()
     desk.shop.rename(desk.home / "elsewhere")
     again = desk.open()
     until(lambda: (state := again.states()[1].index) is not None and state.phase == "failed")
     state = again.states()[1]
-    assert not state.there
-    assert "its index is kept" in state.note
-    assert state.index is not None
-    assert state.index.indexed == 1
+    assert not state.there and "its index is kept" in state.note
+    assert state.index is not None and state.index.indexed == 1
     (desk.home / "elsewhere").rename(desk.shop)
     assert again.states()[1].there

@@ -18,13 +18,9 @@ AGENTS = ("claude-code", "dexter", "main")
     ("client", "agent"),
     [
         ("Claude Code", "claude-code"),
-        ("claude-code", "claude-code"),
-        ("DEXTER", "dexter"),
         ("Claude Code 2", ""),
         ("../dexter", "dexter"),
-        ("cursor", ""),
         ("", ""),
-        ("***", ""),
     ],
 )
 def test_a_client_is_the_agent_it_is_called_like_and_makes_none(client: str, agent: str) -> None:
@@ -48,9 +44,8 @@ def shake_hands(pipe: Pipe, name: str) -> None:
     pipe.send("notifications/initialized", {})
 
 
-def call(pipe: Pipe, tool: str, **arguments: Any) -> Any:
-    result = pipe.ask("tools/call", name=tool, arguments=arguments)["result"]
-    return result["structuredContent"]
+def call(pipe: Pipe, tool: str, **arguments: Any) -> None:
+    assert pipe.ask("tools/call", name=tool, arguments=arguments)["result"]
 
 
 def test_no_argument_and_no_later_word_changes_who_calls(home: House) -> None:

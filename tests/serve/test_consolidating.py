@@ -10,7 +10,6 @@ import pytest
 
 from tests.serve.vaults import config_of, write_vault
 from vaultmind.app import App, open_app
-from vaultmind.errors import NotAllowed
 from vaultmind.serve.operations import Call, run_operation
 from vaultmind.types import PERSON, Caller, Message
 
@@ -35,20 +34,6 @@ def talk(app: App, *texts: str, agent: str = "main") -> str:
 
 def ask(app: App, op: str, call: Call = ANNA, **args: Any) -> Any:
     return run_operation(app, call, op, args)
-
-
-def test_no_agent_may_consolidate_pause_or_read_what_was_dropped(app: App) -> None:
-    for op in ("consolidate", "consolidation", "log"):
-        with pytest.raises(NotAllowed, match="for the person"):
-            ask(app, op, MAIN)
-
-
-def test_a_session_that_is_named_alone_is_the_configured_agents(app: App) -> None:
-    session, other = talk(app, "I live in Bristol."), talk(app, "My cat is called Momo.")
-    body = ask(app, "consolidate", session=session)
-    assert [(one["session"], one["agent"]) for one in body["sessions"]] == [(session, "main")]
-    waiting = ask(app, "consolidation")["queue"]
-    assert waiting == [f"{other} (main)"]
 
 
 def test_an_agents_recap_stays_when_its_conversation_is_consolidated(app: App) -> None:

@@ -27,6 +27,8 @@ def test_every_fault_is_named_and_has_a_way_to_mend_it(tmp_path: Path) -> None:
         identity = vault / app.paths.identity("jaskier")
         identity.write_text("---\nautonomy: boss\n---\n", "utf-8")
         app.config.state_dir.chmod(0o755)
+        audit = brain.with_name("audit-x.sync-conflict-20260220-101010-ABCDEFG.jsonl")
+        audit.write_text("", "utf-8")
         episode = vault / app.paths.episode("main", "2026-02-20_001")
         undated = episode.with_name("2026-02-20_002.md")
         models = vault / app.config.memory_dir / "models"
@@ -40,7 +42,8 @@ def test_every_fault_is_named_and_has_a_way_to_mend_it(tmp_path: Path) -> None:
         text = "\n".join(f"{check['name']}: {check['what']}" for check in faulty)
         names = (
             "Latin.md",
-            "sync-conflict",
+            copy.name,
+            f"{audit.name} is a copy",
             "agents/main/memory/brain.md",
             "agents/jaskier/identity.md",
             "state folder",

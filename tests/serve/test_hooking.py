@@ -88,33 +88,6 @@ def test_only_what_was_added_is_read_and_a_torn_line_waits(app: App, script: Scr
     assert texts(app, session)[-2:] == ["And rye?", "Torn, then whole."]
 
 
-def test_two_windows_of_one_agent_never_mix(app: App, script: Script, tmp_path: Path) -> None:
-    other = Script(tmp_path / "projects/p/other.jsonl", "other")
-    talk_about_bread(script)
-    other.user("A quite different talk.")
-    one, two = tell(app, script, "Stop")["session"], tell(app, other, "Stop")["session"]
-    script.user("More bread.")
-    other.user("More of the other.")
-    assert tell(app, script, "Stop")["session"] == one != two == tell(app, other, "Stop")["session"]
-    assert texts(app, two) == ["A quite different talk.", "More of the other."]
-
-
-def test_after_a_restart_nothing_is_written_again(tmp_path: Path, script: Script) -> None:
-    write_vault(tmp_path / "vault")
-    talk_about_bread(script)
-    for new in (4, 1):
-        app = open_app(config_of(tmp_path), embedder=HashEmbedder())
-        try:
-            told = tell(app, script, "Stop")
-            assert told["new"] == new
-            script.user("After the restart.")
-        finally:
-            app.close()
-    assert [placed.message.text for placed in messages(app, told["session"])][-1] == (
-        "After the restart."
-    )
-
-
 def test_what_a_person_deleted_by_hand_does_not_come_back_after_a_restart(
     tmp_path: Path, script: Script
 ) -> None:
@@ -185,23 +158,6 @@ def test_what_a_hook_left_is_made_up_for_with_the_next_one_and_its_start_is_give
     (session,) = app.sessions.sessions("main")
     assert len(messages(app, session)) == 200
     assert parse_meta(text_of(app, session)).state == "ended"
-
-
-def test_what_cannot_be_made_up_for_waits_on(app: App, script: Script) -> None:
-    talk_about_bread(script)
-    leave(app, script)
-    sessions = app.paths.root / app.paths.memory("main") / "sessions"
-    sessions.write_text("in the way", "utf-8")
-    hooking.catch_up_hooks(app)
-    assert len(waiting(app)) == 1
-    sessions.unlink()
-
-    def done() -> bool:
-        hooking.catch_up_hooks(app)
-        return not waiting(app)
-
-    until(done)
-    assert app.sessions.sessions("main")
 
 
 ODD = (

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import stat
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -18,6 +20,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
+from vaultmind.errors import ConfigError
 from vaultmind.serve import guard
 from vaultmind.serve.http import serve_http
 from vaultmind.serve.operations import of
@@ -72,7 +75,7 @@ def ask(
 ) -> tuple[int, Any]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
     try:
-        sent = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        sent = body if body is None or isinstance(body, tuple) else json.dumps(body).encode()
         connection.request(method, path, sent, headers or {})
         response = connection.getresponse()
         return response.status, json.loads(response.read())
@@ -87,14 +90,55 @@ def test_the_token_says_whose_memory_it_is(app: App, port: int) -> None:
     assert "ballady" in body["facts"]
 
 
-@pytest.mark.parametrize("path", ["/v1/memory_status", "/v1/doctor", "/mcp", "/", "/v1/nothing"])
-def test_every_route_is_behind_the_guard(app: App, port: int, path: str) -> None:
-    good = headers_of(app)
-    assert ask(port, path, {}, {})[0] == 401
-    assert ask(port, path, {}, good | {"Authorization": "Bearer wrong"})[0] == 401
-    assert ask(port, path, {}, good | {"Host": "evil.example"})[0] == 421
-    assert ask(port, path, {}, good | {"Origin": "https://evil.example"})[0] == 403
-    assert ask(port, path, None, good | {"Content-Length": "1000001"})[0] == 413
+REFUSED: tuple[tuple[dict[str, str], int], ...] = (
+    ({"Host": "evil.example"}, 421),
+    ({"Host": "127.0.0.1.evil.example"}, 421),
+    ({"Host": "localhost@evil.example"}, 421),
+    ({"Host": ""}, 421),
+    ({"Origin": "https://evil.example"}, 403),
+    ({"Origin": "http://localhost.evil.example"}, 403),
+    ({"Origin": "null"}, 403),
+    ({"Sec-Fetch-Site": "cross-site"}, 403),
+    ({"Authorization": "Bearer wrong"}, 401),
+    ({"Authorization": "Bearer "}, 401),
+    ({"Authorization": "Basic TOKEN"}, 401),
+    ({"Authorization": ""}, 401),
+    ({"Content-Length": str(guard.MAX_BODY_BYTES + 1)}, 413),
+)
+
+
+@pytest.mark.parametrize(("changed", "status"), REFUSED)
+def test_the_guard_lets_nothing_else_through_in_words(
+    app: App, port: int, changed: dict[str, str], status: int
+) -> None:
+    for path in ("/v1/memory_status", "/mcp", "/v1/nothing"):
+        got, body = ask(port, path, None, headers_of(app) | changed)
+        assert got == status and body["error"]["message"]
+
+
+def test_a_body_over_the_limit_is_refused_though_its_length_was_not_told(
+    app: App, port: int
+) -> None:
+    half = b"x" * (guard.MAX_BODY_BYTES // 2 + 1)
+    assert ask(port, "/v1/memory_search", (half, half), headers_of(app))[0] == 413
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"main": 5}', '{"main": "short"}', '{"../x": "y"}'])
+def test_a_token_file_that_is_broken_or_open_to_others_lets_nobody_in(
+    tmp_path: Path, text: str
+) -> None:
+    token, path = guard.token_of(tmp_path, "main"), tmp_path / guard.TOKENS
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert guard.agent_of(tmp_path, token) == "main" and not guard.agent_of(tmp_path, "x")
+    path.chmod(0o644)
+    with pytest.raises(ConfigError, match="chmod 600"):
+        guard.agent_of(tmp_path, token)
+    path.chmod(0o600)
+    path.write_text(json.dumps({"person": "t" * 64}), "utf-8")
+    assert guard.agent_of(tmp_path, "t" * 64) == "", "a token in the person's name is nobody's"
+    path.write_text(text)
+    with pytest.raises(ConfigError):
+        guard.agent_of(tmp_path, "")
 
 
 def test_what_reads_other_files_is_no_route(app: App, port: int) -> None:

@@ -31,12 +31,6 @@ def test_the_pipe_imports_next_to_nothing() -> None:
     assert not loaded & (heavy | {"dataclasses", "tomllib", "logging", "subprocess", "filelock"})
 
 
-def test_a_state_folder_that_cannot_be_made_is_named(house: House) -> None:
-    house.state_root.write_text("a file", "utf-8")
-    with pytest.raises(DaemonUnavailable, match="state folder"):
-        launch.connect(house.config, HELLO)
-
-
 def test_an_in_process_owner_is_respected(house: House) -> None:
     lock = VaultLock(house.config)
     lock.acquire()

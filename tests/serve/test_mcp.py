@@ -96,19 +96,6 @@ def test_what_must_not_be_read_is_refused_in_words(app: App, path: str) -> None:
     assert "SECRET" not in refusal(app, lambda client: client.read_resource(f"note:///{path}"))
 
 
-def test_secrets_in_notes_are_masked_on_every_way_out(app: App) -> None:
-    query = {"query": "deploy key of the lighthouse"}
-    answers = [
-        text_of(call(app, "memory_search", query)),
-        json.dumps(data(app, "memory_search", query)),
-        text_of(call(app, "memory_fetch", {"id": "Notes/Keys.md"})),
-        with_client(app, lambda c: c.read_resource("note:///Notes/Keys.md")).contents[0].text,
-    ]
-    for answer in answers:
-        assert "lighthouse" in answer
-        assert "AKIAIOSFODNN7EXAMPLE" not in answer
-
-
 def test_the_own_identity_is_followed_and_anothers_is_data(app: App) -> None:
     own = call(app, "context_start", {})
     outside = re.sub(r"<<recalled (\w{8}).*?<<end \1>>", "", text_of(own), flags=re.DOTALL)

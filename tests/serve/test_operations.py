@@ -15,8 +15,6 @@ from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.errors import NotAllowed, NotFound
 from vaultmind.memory.rights import grants_file
-from vaultmind.serve import offers
-from vaultmind.serve.op import OPERATIONS
 from vaultmind.serve.operations import Call, find, of, run_operation
 from vaultmind.types import PERSON, Caller
 
@@ -45,27 +43,6 @@ def test_the_table_is_light_to_import() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_every_operation_argument_resource_and_prompt_is_documented() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "interfaces.md").read_text("utf-8")
-    names = {*OPERATIONS, *(one.name for one in offers.PROMPTS)}
-    names |= {one.uri for one in offers.TEMPLATES}
-    names |= {name for one in of("mcp") for name in one.parameters}
-    assert [name for name in sorted(names) if f"`{name}`" not in text] == []
-
-
-def test_only_the_local_socket_reads_files_outside_the_vault() -> None:
-    assert {one.name for one in of("mcp")} < {one.name for one in of("http")}
-    assert {
-        "agent_allow",
-        "erase",
-        "import_file",
-        "init",
-        "say",
-        "suggestions_answer",
-        "undo",
-    } <= LOCAL_ALONE
-
-
 @pytest.mark.parametrize(
     "name", sorted({one.name for one in of("cli")} - {one.name for one in of("http")} - SHARED)
 )
@@ -90,3 +67,35 @@ def test_a_status_tells_the_person_who_asks_for_more_and_an_agent_only_of_itself
         assert all("vaultmind agents allow" in words for words in told[1:])
         (own,) = run(app, "memory_status", caller=Caller("agent", "main"))["warnings"]
         assert "Only the person can allow that" in own and "vaultmind" not in own
+
+
+@pytest.mark.parametrize(
+    ("caller", "wanted", "said"),
+    [
+        ("main", {"force": True}, "force"),
+        ("main", {"min_lessons": 1}, "lessons"),
+        ("main", {"since_days": 3}, "since"),
+        ("jaskier", {}, "autonomy 2"),
+    ],
+)
+def test_no_agent_makes_the_trial_of_a_model_easier_or_does_without_it(
+    app: App, caller: str, wanted: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(NotAllowed, match=said):
+        run(app, "model_train", wanted, Caller("agent", caller))
+    assert app.learning.last is None
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("session_log", {"messages": [{"text": "Hello"}]}),
+        ("memory_settle", {}),
+        ("episode", {"action": "start", "task": "bake"}),
+        ("episode", {"action": "end"}),
+        ("episode", {"action": "feedback", "outcome": "failed", "episode": "main/2026-02-20_001"}),
+    ],
+)
+def test_an_agent_keeps_records_of_its_own_alone(app: App, name: str, args: dict[str, Any]) -> None:
+    with pytest.raises(NotAllowed, match="its own"):
+        run(app, name, {"agent": "main", **args}, Caller("agent", "jaskier"))

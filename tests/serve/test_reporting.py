@@ -45,10 +45,6 @@ def brain(app: App, agent: str = "main") -> str:
     return app.reader.read(app.paths.brain(agent)).text
 
 
-def active(app: App) -> str:
-    return app.reader.read(app.paths.active_context("main")).text
-
-
 def suggestions(app: App) -> str:
     path = app.paths.suggestions
     return app.reader.read(path).text if app.reader.exists(path) else ""
@@ -62,7 +58,6 @@ def test_a_fact_that_a_logged_message_says_is_written_with_it_as_evidence(app: A
     line = next(one for one in brain(app).splitlines() if "bridge" in one)
     assert " reported [[" in line and f"{body['session']}#^m1" in line
     assert "“I work as a bridge engineer”%%" in line
-    assert "“Works as a bridge engineer” written" in body["message"]
 
 
 @pytest.mark.parametrize(
@@ -82,18 +77,6 @@ def test_what_the_message_does_not_say_is_not_kept(
     [one] = told(app, fact(text, quote))["facts"]
     assert one["outcome"] == "dropped" and reason in one["reason"]
     assert brain(app) == before and "sk-ant" not in str(one)
-
-
-def test_a_reported_fact_is_listed_first_as_new_and_undone_in_one_step(app: App) -> None:
-    before = brain(app)
-    told(app, fact("Works as a bridge engineer", "I work as a bridge engineer"))
-    shown = answer(app, Call(Caller("person")), "memory_show", {}, "cli").words
-    first = shown.index("- Works as a bridge engineer (“I work as a bridge engineer”)")
-    assert shown.index("## New, reported by an agent") < first < shown.index("## User")
-    told_of = answer(app, Call(Caller("person")), "log", {}, "cli").words
-    assert "as an agent reported it, “Works as a bridge engineer”" in told_of
-    run_operation(app, Call(Caller("person")), "undo", {}, "cli")
-    assert brain(app) == before
 
 
 @pytest.mark.parametrize(
@@ -128,47 +111,3 @@ def test_a_quote_never_breaks_the_comment_it_stands_in(app: App, quote: str) -> 
     assert len(parse_brain(brain(app)).all()) == len(before) + 1
     shown = answer(app, MAIN, "context_start", {}, "mcp").words
     assert "Likes odd words" in shown and "reported" not in shown
-
-
-def test_what_an_agent_reports_of_sensitive_things_waits_for_the_person(app: App) -> None:
-    said = ("I was diagnosed with diabetes last spring.",)
-    [one] = told(
-        app, fact("Was diagnosed with diabetes", "I was diagnosed with diabetes"), said=said
-    )["facts"]
-    assert one["outcome"] == "suggested" and "diabetes" not in brain(app)
-
-
-def test_a_repeated_call_changes_nothing(app: App) -> None:
-    facts = (fact("Works as a bridge engineer", "I work as a bridge engineer"),)
-    recap = "They rebuild the bread oven in May with Tomek."
-    told(app, *facts, recap=recap)
-    before = brain(app), active(app)
-    body = told(app, *facts, recap=recap, said=())
-    assert (brain(app), active(app)) == before
-    assert body["facts"][0]["outcome"] in ("unchanged", "dropped") and body["recap"]["kept"] == 1
-
-
-@pytest.mark.parametrize(
-    ("said", "reported"),
-    [
-        (
-            "My sister Basia lives in Berlin and visits at Christmas.",
-            "Sister Basia lives in Berlin",
-        ),
-        ("My sister Basia lives in Berlin.", "The user's sister Basia lives in Berlin"),
-        ("I am allergic to shellfish.", "The user has a shellfish allergy"),
-        (
-            "Moja siostra Basia mieszka w Berlinie.",
-            "Siostra użytkownika, Basia, mieszka w Berlinie",
-        ),
-    ],
-)
-def test_what_an_agent_reported_is_not_written_again_in_other_words(
-    app: App, said: str, reported: str
-) -> None:
-    told(app, fact(reported, said), said=(said, "Remember that my brother Tom lives in Oslo."))
-    run_operation(app, Call(Caller("person")), "consolidate", {}, "cli")
-    facts = [one.text for one in parse_brain(brain(app)).all()]
-    about = [one for one in facts if any(w in one for w in ("Basia", "llerg"))]
-    assert about in ([reported], []), facts  # sensitive facts wait
-    assert any("Tom" in one for one in facts)

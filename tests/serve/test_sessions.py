@@ -16,7 +16,7 @@ import pytest
 from tests.machine import Machine
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
-from vaultmind.errors import BadArgument, NotAllowed, NotFound
+from vaultmind.errors import BadArgument, NotFound
 from vaultmind.serve.operations import Call, run_operation
 from vaultmind.types import Caller
 from vaultmind.vault.transcript import (
@@ -57,19 +57,6 @@ def _on_disk(machine: Machine, agent: str = "main") -> list[Transcript]:
 
 
 # --- the operation ----------------------------------------------------------------------------
-
-
-def test_a_call_that_is_repeated_writes_nothing_twice(app: App) -> None:
-    args = {"messages": _said("one", id="1") + _said("two", id="2"), "end": True}
-    first, second = _log(app, **args), _log(app, **args)
-    assert (second["new"], second["known"]) == (0, 2)
-    assert first["session"] == second["session"]
-    assert len(app.sessions.sessions("main")) == 1
-
-
-def test_an_agent_logs_no_conversation_of_another(app: App) -> None:
-    with pytest.raises(NotAllowed, match="its own conversations"):
-        _log(app, messages=_said("Hello"), agent="jaskier")
 
 
 def test_a_session_that_is_named_must_be_open(app: App) -> None:
@@ -114,39 +101,3 @@ def test_a_daemon_killed_in_the_middle_loses_nothing_that_was_answered(machine: 
     [transcript] = _on_disk(machine)
     assert [one.message.id for one in transcript.messages] == [one["id"] for one in told]
     assert not transcript.faults
-
-
-def test_two_clients_at_once_and_a_hand_edit_lose_nothing(machine: Machine) -> None:
-    session = machine.vault / "VaultMind/agents/main/memory/sessions"
-    begun = asyncio.Event()
-
-    async def talk(name: str) -> None:
-        nonlocal session
-        async with machine.client() as client:
-            if name == "two":
-                await begun.wait()
-            own = {"messages": [{"text": "begin", "id": "0"}]} if name == "one" else {}
-            if own:
-                answer = (await client.call_tool("session_log", own)).structured_content
-                session /= f"{answer['session']}.md"
-                begun.set()
-            where = {"session": session.stem}
-            for number in range(15):
-                said = [{"text": f"{name} says {number}", "id": f"{name}-{number}"}]
-                result = await client.call_tool("session_log", {"messages": said} | where)
-                assert not result.is_error
-                if name == "one" and number == 7:
-                    text = session.read_text("utf-8")
-                    session.write_text(text.replace("> begin", "> begun by hand"), "utf-8")
-
-    async def both() -> None:
-        await asyncio.gather(talk("one"), talk("two"))
-
-    asyncio.run(both())
-    [transcript] = _on_disk(machine)
-    ids = [one.message.id for one in transcript.messages if one.message.id]
-    assert len(set(ids)) == len(ids)
-    blocks = [one.message.block for one in transcript.messages]
-    assert len(set(blocks)) == len(blocks)
-    lost = {f"{name}-{n}" for name in ("one", "two") for n in range(15)} - set(ids)
-    assert len(lost) <= 1, "an editor that writes what it read a moment ago takes no more with it"

@@ -39,11 +39,3 @@ def test_a_folder_that_others_can_change_is_not_trusted(tmp_path: Path) -> None:
         tmp_path.chmod(0o770)
         with pytest.raises(DaemonUnavailable, match="can be changed by other users"):
             wire.dial(str(tmp_path))
-
-
-def test_the_peer_of_this_user_is_known(tmp_path: Path) -> None:
-    with wire.listen(str(tmp_path)) as listener:
-        near = wire.dial(str(tmp_path))
-        far, _ = listener.accept()
-        with near, far:
-            assert wire.same_user(far)

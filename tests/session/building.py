@@ -11,10 +11,10 @@ from tests.fakes import HashEmbedder
 from vaultmind.config import AutoRagConfig, Config, ContextConfig, RecallConfig, SummaryConfig
 from vaultmind.ports import Report, silent
 from vaultmind.session.context import ContextBuilder, ContextSources
-from vaultmind.session.conversation import View, key_of
+from vaultmind.session.conversation import View
 from vaultmind.session.longterm import Ask, Brought
 from vaultmind.session.parts import BuildRequest, BuiltContext, Part
-from vaultmind.session.recall import SegmentIndex, SegmentMessage
+from vaultmind.session.recall import SegmentIndex
 from vaultmind.session.summary import Rolling, Window, due, fold
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller, Message, Role
@@ -22,7 +22,7 @@ from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
 if TYPE_CHECKING:
-    from vaultmind.ports import Matrix
+    pass
 
 MAIN = Caller("agent", "main")
 SESSION = "2026-02-20_001"
@@ -65,7 +65,7 @@ class Chats:
         index, embedder = SegmentIndex("hash-1"), HashEmbedder()
         for number, one in enumerate((*earlier, *messages)):
             of = 1 if number < len(earlier) else segment
-            index.add(_indexed(one, of), embedder.embed_query(one.text))
+            index.add(one, of, embedder.embed_query(one.text))
         path = f"VaultMind/agents/main/memory/sessions/{SESSION}.md"
         rolling = Rolling(session=SESSION, agent="main", language="en")
         view = View("main", SESSION, segment, path, tuple(messages), rolling, index, "en", False)
@@ -178,17 +178,3 @@ def text_of(context: BuiltContext, name: Any) -> str:
 def reason_of(context: BuiltContext, what: str) -> str:
     """Return why something is not there."""
     return "; ".join(one.reason for one in context.dropped if what in one.what)
-
-
-class BrokenEmbedder(HashEmbedder):
-    """An embedder that fails."""
-
-    def embed_query(self, text: str) -> Matrix:
-        """Raise."""
-        raise RuntimeError("out of memory")
-
-
-def _indexed(one: Message, segment: int) -> SegmentMessage:
-    return SegmentMessage(
-        key_of(one), one.role, one.text, count(one.text), one.speaker, segment, f"[[#^{one.block}]]"
-    )

@@ -37,60 +37,27 @@ class Files:
         return agent not in self.read_only
 
 
-def claude_message(number: int, sender: str, text: str, **more: Any) -> dict[str, Any]:
+def claude_message(number: int, sender: str, text: str) -> dict[str, Any]:
     """Return one entry of `chat_messages`."""
     created = f"2025-11-03T19:{number:02d}:07.123456Z"
-    part = {
-        "start_timestamp": created,
-        "stop_timestamp": created,
-        "type": "text",
-        "text": text,
-        "citations": [],
-    }
-    return {
-        "uuid": f"5f0c9a52-0000-4000-8000-{number:012d}",
-        "text": text,
-        "content": [part],
-        "sender": sender,
-        "created_at": created,
-        "updated_at": created,
-        "attachments": [],
-        "files": [],
-        **more,
-    }
+    content = [{"type": "text", "text": text, "citations": []}]
+    own = {"uuid": f"5f0c9a52-0000-4000-8000-{number:012d}", "text": text, "content": content}
+    return own | {"sender": sender, "created_at": created, "attachments": [], "files": []}
 
 
 def claude_conversation(*messages: dict[str, Any], name: str = "Rye bread") -> dict[str, Any]:
     """Return one conversation of Claude's export."""
-    return {
-        "uuid": "c1a0de00-0000-4000-8000-000000000001",
-        "name": name,
-        "summary": "",
-        "created_at": "2025-11-03T19:00:00.000000Z",
-        "updated_at": "2025-11-03T19:30:00.000000Z",
-        "account": {"uuid": "acc00000-0000-4000-8000-000000000001"},
-        "chat_messages": list(messages),
-    }
+    own = {"uuid": "c1a0de00-0000-4000-8000-000000000001", "name": name, "summary": ""}
+    return own | {"created_at": "2025-11-03T19:00:00.000000Z", "chat_messages": list(messages)}
 
 
 def gpt_node(
     key: str, parent: str | None, role: str, content: dict[str, Any], **more: Any
 ) -> dict[str, Any]:
     """Return one node of ChatGPT's `mapping`; its children are filled in by the conversation."""
-    message = {
-        "id": key,
-        "author": {"role": role, "name": more.pop("author_name", None), "metadata": {}},
-        "create_time": more.pop("create_time", 1730662806.5),
-        "update_time": None,
-        "content": content,
-        "status": "finished_successfully",
-        "end_turn": None,
-        "weight": 1.0,
-        "metadata": more.pop("metadata", {}),
-        "recipient": more.pop("recipient", "all"),
-        "channel": None,
-    }
-    assert not more
+    author = {"role": role, "name": more.pop("author_name", None), "metadata": {}}
+    usual = {"create_time": 1730662806.5, "metadata": {}, "recipient": "all"}
+    message = {"id": key, "author": author, "content": content, **usual, **more}
     return {"id": key, "message": message, "parent": parent, "children": []}
 
 
@@ -108,17 +75,8 @@ def gpt_conversation(
     for node in mapping.values():
         if node["parent"] in mapping:
             mapping[node["parent"]]["children"].append(node["id"])
-    return {
-        "title": "Planning a trip",
-        "create_time": 1730662800.0,
-        "update_time": 1730662900.0,
-        "mapping": mapping,
-        "moderation_results": [],
-        "current_node": current,
-        "conversation_id": key,
-        "is_archived": False,
-        "id": key,
-    }
+    own = {"title": "Planning a trip", "create_time": 1730662800.0, "mapping": mapping}
+    return own | {"current_node": current, "conversation_id": key, "id": key}
 
 
 def write_json(path: Path, value: object) -> Path:

@@ -13,7 +13,6 @@ from tests.session.building import (
     ASKED,
     OVEN,
     SESSION,
-    BrokenEmbedder,
     House,
     chat,
     house,
@@ -23,8 +22,8 @@ from tests.session.building import (
     text_of,
 )
 from vaultmind.config import ContextConfig, SummaryConfig
-from vaultmind.session.conversation import key_of
 from vaultmind.session.parts import PART_NAMES, BuiltContext, joined
+from vaultmind.session.recall import key_of
 from vaultmind.tokens import count
 from vaultmind.vault.paths import VaultPaths
 
@@ -86,16 +85,6 @@ def test_a_conversation_that_has_ended_is_not_this_conversation_to_an_agent(home
     assert OVEN not in text_of(context, "window")
     assert "ended" in reason_of(context, SESSION)
     assert OVEN in text_of(home.build(ASKED, session=SESSION), "window")
-
-
-def test_a_broken_embedder_costs_meaning_and_nothing_else(home: House) -> None:
-    home.talks.hold(chat(OVEN, filler=60))
-    home.embedder = BrokenEmbedder()
-    context = home.build(ASKED)
-    assert OVEN in text_of(context, "earlier")
-    assert "by words alone" in context.notes[0]
-    home.embedder = None
-    assert OVEN in text_of(home.build(ASKED), "earlier")
 
 
 def test_the_conversation_is_folded_by_the_window_that_there_is(home: House) -> None:

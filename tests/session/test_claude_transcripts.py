@@ -14,13 +14,7 @@ from hypothesis import strategies as st
 
 from tests.session.transcripts import Script
 from vaultmind.errors import BadArgument
-from vaultmind.session.transcripts import (
-    CALLED,
-    Line,
-    Place,
-    parse_line,
-    read_on,
-)
+from vaultmind.session.transcripts import CALLED, Line, Place, parse_line, read_on
 from vaultmind.types import Message
 
 NOW = datetime(2026, 2, 20, 12, 0, tzinfo=UTC)
@@ -65,14 +59,6 @@ def test_a_tool_keeps_its_name_and_200_characters_of_its_result(script: Script) 
         ("tool", "Read", "one"),
         ("tool", "tool", "(no text)"),
     ]
-
-
-def test_a_command_with_words_is_what_the_person_said(script: Script) -> None:
-    script.user(
-        "<command-message>review is running</command-message>\n"
-        "<command-name>/review</command-name>\n<command-args>the oven</command-args>"
-    )
-    assert shown(script) == [("user", "", "/review the oven")]
 
 
 def test_what_was_typed_while_it_worked_is_taken(script: Script) -> None:

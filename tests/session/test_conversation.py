@@ -8,42 +8,14 @@ from dataclasses import replace
 
 import pytest
 
-from tests.session.room import SESSION, Room, texts
+from tests.session.room import SESSION, Room
 from tests.session.talks import DECISIONS, folded, message, talk
 from tests.session.test_topics import SUBJECTS
 from tests.waiting import until
-from vaultmind.errors import UnreadableNote
+from vaultmind.errors import UnreadableNote, WriteFailed
 from vaultmind.session.summary import Rolling, parse_rolling, still_said
 from vaultmind.types import Message
 from vaultmind.vault.transcript import parse_session, render_message, render_segment
-
-
-def found(room: Room, query: str) -> list[str]:
-    answer = room.view().index.search(query)
-    return [hit.message.key for hit in answer.hits if hit.relevance > 0]
-
-
-def test_erased_messages_and_words_of_requests_are_no_part_of_it(room: Room) -> None:
-    said = talk(12)
-    said[3] = replace(said[3], erased=True, text="")
-    said[4] = replace(said[4], asked="remember", text="Remember the zebra finch.")
-    room.write(said)
-    view = room.view()
-    assert [one.block for one in view.messages] == [
-        f"m{n}" for n in range(1, 13) if n not in (4, 5)
-    ]
-    assert len(view.index) == 10
-    assert found(room, "zebra finch") == []
-
-
-def test_a_file_that_is_gone_is_no_conversation_and_one_that_comes_back_is(room: Room) -> None:
-    said = talk(5)
-    room.write(said)
-    room.view()
-    room.file.unlink()
-    assert room.talks.view("main", SESSION) is None
-    room.write(said[:3])
-    assert texts(room.view()) == [one.text for one in said[:3]]
 
 
 def test_a_file_that_cannot_be_read_says_so(room: Room) -> None:
@@ -57,52 +29,29 @@ def in_file(room: Room, segment: int = 1) -> Rolling:
     return parse_rolling(room.rolling(segment).read_text("utf-8"))
 
 
-def at_once(room: Room, said: list[Message]) -> Rolling:
-    """Return the summary of a conversation that is folded when all of it was said."""
-    room.rolling().unlink(missing_ok=True)
-    room.write(said)
-    return room.fold(room.again()).rolling
-
-
-def test_a_full_disk_costs_no_answer_and_the_summary_is_saved_later(room: Room) -> None:
-    said = talk(100)
-    room.write(said[:60])
+def test_a_full_disk_costs_no_conversation_and_the_summary_is_saved_later(room: Room) -> None:
+    room.write(talk(60))
     room.gate.full = True
-    assert room.fold().rolling.messages == 36
-    assert room.view().rolling.messages == 36
-    assert not room.rolling().exists()
+    with pytest.raises(WriteFailed):
+        room.fold()
+    assert not room.view().rolling.messages
     room.gate.full = False
-    room.add(*said[60:])
-    assert room.fold().rolling.messages == 78
-    assert in_file(room).messages == 78
-    assert in_file(room) == at_once(room, said)
+    assert room.fold().rolling.messages == in_file(room).messages == 36
 
 
 SECRET = "We decided that the clinic gets 4000 euros for Zofia on Friday."
 
 
-def told(length: int = 60) -> list[Message]:
+def told() -> list[Message]:
     """Return a conversation whose third message is to be taken out."""
-    said = talk(length)
-    said[2] = message(3, SECRET)
-    return said
-
-
-def by_hand(room: Room, how: str) -> None:
-    """Take the third message out of the file as a person may."""
-    whole = render_message(message(3, SECRET))
-    if how == "deleted":
-        room.edit(whole, "")
-    elif how == "private":
-        room.edit(SECRET, f"<private>{SECRET}</private>")
-    else:
-        room.edit("4000 euros for Zofia", "a cake")
+    said = talk(60)
+    return [*said[:2], message(3, SECRET), *said[3:]]
 
 
 def test_the_background_takes_it_out_of_the_file_that_a_search_reads(room: Room) -> None:
     room.write(told())
     room.fold()
-    by_hand(room, "deleted")
+    room.edit(render_message(message(3, SECRET)), "")
     room.talks.heard("main", "2026-03-01_001")
     until(lambda: "4000" not in room.rolling().read_text("utf-8"))
     room.write([])
@@ -121,7 +70,7 @@ def test_the_summary_of_an_earlier_segment_loses_it_too(room: Room) -> None:
     room.add(*later[3:])
     room.fold()
     assert "4000" in room.rolling().read_text("utf-8")
-    by_hand(room, "private")
+    room.edit(SECRET, f"<private>{SECRET}</private>")
     room.fold()
     assert "4000" not in room.rolling().read_text("utf-8")
     assert "larch" in room.rolling().read_text("utf-8")

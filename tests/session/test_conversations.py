@@ -14,12 +14,7 @@ from vaultmind.session.log import SessionLog
 from vaultmind.types import Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.transcript import (
-    SessionMeta,
-    render_header,
-    render_message,
-    render_segment,
-)
+from vaultmind.vault.transcript import SessionMeta, render_header, render_message, render_segment
 
 NOON = datetime(2026, 2, 20, 12, 0, 0, tzinfo=UTC)
 WINDOW_1, WINDOW_2 = "claude-code:1111", "claude-code:2222"
@@ -45,12 +40,6 @@ def clock() -> Clock:
 
 @pytest.fixture
 def log(files: Files, reader: VaultReader, paths: VaultPaths, clock: Clock) -> SessionLog:
-    return SessionLog(files, reader, clock, 30)
-
-
-@pytest.fixture
-def again(files: Files, reader: VaultReader, paths: VaultPaths, clock: Clock) -> SessionLog:
-    """Return the log of a process that starts later."""
     return SessionLog(files, reader, clock, 30)
 
 
@@ -158,20 +147,20 @@ def test_a_segment_begins_once_however_often_it_is_asked_for(log: SessionLog) ->
 
 
 def test_a_clock_that_goes_back_neither_splits_nor_keeps_a_session_for_ever(
-    log: SessionLog, again: SessionLog, clock: Clock
+    log: SessionLog, clock: Clock
 ) -> None:
     clock.passes(days=400)
     wrong = log.log("main", _said("the clock is wrong")).session
     clock.now = NOON
     assert log.log("main", _said("the clock was set back")).session == wrong
-    assert again.log("main", _said("and the daemon started anew")).session == wrong
+    assert log.log("main", _said("and the daemon started anew")).session == wrong
     clock.passes(minutes=31)
     later = [log.log("main", _said(f"later {n}")).session for n in range(3)]
     assert later == ["2026-02-20_001"] * 3, "one new session, though an older id is newest"
 
 
 def test_a_session_with_broken_front_matter_hurts_nothing(
-    log: SessionLog, again: SessionLog, clock: Clock, paths: VaultPaths
+    log: SessionLog, clock: Clock, paths: VaultPaths
 ) -> None:
     ref = log.log("main", _said("one"))
     file = paths.root / paths.session("main", ref.session)
@@ -180,7 +169,7 @@ def test_a_session_with_broken_front_matter_hurts_nothing(
     clock.passes(hours=1)
     assert {log.log("main", _said(f"{n}")).session for n in range(3)} == {"2026-02-20_002"}
     clock.passes(hours=1)
-    assert again.end_idle() == (paths.session("main", "2026-02-20_002"),)
+    assert log.end_idle() == (paths.session("main", "2026-02-20_002"),)
     assert file.read_text("utf-8") == broken
 
 

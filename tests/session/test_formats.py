@@ -7,7 +7,6 @@ import zipfile
 from datetime import UTC
 from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +18,6 @@ from tests.session.samples import (
     gpt_text,
     write_json,
 )
-from vaultmind.errors import UnreadableNote
 from vaultmind.session.imports import Conversation, Skipped, read_conversations
 
 
@@ -27,10 +25,6 @@ def _read(path: Path) -> list[Conversation]:
     found = list(read_conversations(path, UTC))
     assert not [item for item in found if isinstance(item, Skipped)]
     return [item for item in found if isinstance(item, Conversation)]
-
-
-def _faults(path: Path) -> list[str]:
-    return [item.reason for item in read_conversations(path, UTC) if isinstance(item, Skipped)]
 
 
 def test_every_line_that_cannot_be_taken_is_named(tmp_path: Path) -> None:
@@ -61,6 +55,8 @@ def test_a_chatgpt_export_follows_the_branch_last_seen(tmp_path: Path) -> None:
     picture = {"content_type": "image_asset_pointer", "asset_pointer": "file-service://x"}
     multimodal = {"content_type": "multimodal_text", "parts": [picture, audio, "typed words"]}
     hidden = {"is_visually_hidden_from_conversation": True}
+    code = {"content_type": "code", "language": "json", "text": "search('May')"}
+    printed = {"content_type": "execution_output", "text": "x" * 5000}
     path = write_json(
         tmp_path / "conversations.json",
         [
@@ -70,20 +66,8 @@ def test_a_chatgpt_export_follows_the_branch_last_seen(tmp_path: Path) -> None:
                 gpt_node("a0", "q0", "assistant", gpt_text("an answer nobody kept")),
                 gpt_node("q1", "s", "user", gpt_text("Where to go in May?"), create_time=None),
                 gpt_node("t1", "q1", "assistant", {"content_type": "thoughts", "thoughts": []}),
-                gpt_node(
-                    "c1",
-                    "t1",
-                    "assistant",
-                    {"content_type": "code", "language": "json", "text": "search('May')"},
-                    recipient="browser",
-                ),
-                gpt_node(
-                    "r1",
-                    "c1",
-                    "tool",
-                    {"content_type": "execution_output", "text": "x" * 5000},
-                    author_name="browser",
-                ),
+                gpt_node("c1", "t1", "assistant", code, recipient="browser"),
+                gpt_node("r1", "c1", "tool", printed, author_name="browser"),
                 gpt_node("a1", "r1", "assistant", gpt_text("Lisbon.")),
                 gpt_node("q2", "a1", "user", multimodal),
                 current="q2",
@@ -127,19 +111,10 @@ _json_values = st.recursive(
 
 
 @settings(
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(st.lists(_json_values, max_size=3))
 def test_no_json_makes_reading_fail(tmp_path: Path, values: list[object]) -> None:
     path = write_json(tmp_path / "odd.json", values)
     for item in read_conversations(path, UTC):
         assert isinstance(item, (Conversation, Skipped))
-
-
-def test_an_empty_file_is_refused_in_words(tmp_path: Path) -> None:
-    for raw in (b"", b"\xef\xbb\xbf \n\n"):
-        path = tmp_path / "empty.jsonl"
-        path.write_bytes(raw)
-        with pytest.raises(UnreadableNote, match=r"empty\.jsonl.*it is empty"):
-            list(read_conversations(path, UTC))

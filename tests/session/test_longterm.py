@@ -10,14 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.index.vault import Vault
-from vaultmind.config import AssociationConfig, RecallConfig
+from vaultmind.config import AssociationConfig, Config, RecallConfig
 from vaultmind.index.related import Relations
-from vaultmind.session.longterm import (
-    Ask,
-    Brought,
-    LongTerm,
-    LongTermSettings,
-)
+from vaultmind.session.longterm import Ask, Brought, LongTerm
 from vaultmind.types import PERSON, Caller, Message
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
@@ -38,8 +33,9 @@ class Room:
 
     def ask(self, query: str, caller: Caller = PERSON, **changed: object) -> Brought:
         relations = Relations(self.vault.with_meaning(), self.vault.outlet, self.vault)
-        settings = LongTermSettings(self.recall, self.association, 0.7)
-        memory = LongTerm(self.vault.search, relations, self.vault.paths, settings)
+        root = self.vault.paths.root
+        config = Config(root, root, recall=self.recall, association=self.association)
+        memory = LongTerm(self.vault.search, relations, self.vault.paths, config)
         usual = Ask(query, "main", caller, "", "en", 300, 100)
         return memory.recall(replace(usual, **changed))  # type: ignore[arg-type]
 
@@ -76,16 +72,6 @@ def reasons(brought: Brought) -> str:
 
 
 # --- what is brought -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("tokens_", [1, 12, 30, 45, 80, 150])
-def test_no_part_is_larger_than_its_room(room: Room, tokens_: int) -> None:
-    filler = "Nothing of the kind, parrots and taxes. " * 8
-    for number in range(5):
-        room.vault.put(f"Wood {number}.md", f"Beech wood costs {number} zł. [[Tax]] {filler}")
-    brought = room.ask("beech wood cost", room_tokens=tokens_, association_tokens=tokens_)
-    for part in (brought.memory, brought.associations):
-        assert part is None or part.tokens <= min(tokens_, 300)
 
 
 # --- old questions -------------------------------------------------------------------------
@@ -154,13 +140,6 @@ def test_a_good_match_in_the_conversation_keeps_memory_out_unless_the_topic_is_n
 # --- what stands in the context already -----------------------------------------------------
 
 
-def test_what_the_last_conversation_left_is_no_lasting_memory(room: Room) -> None:
-    room.vault.put(f"{MEMORY}/active_context.md", "## Decisions\n\n- The oven door is green ^k1\n")
-    brought = room.ask("what colour is the oven door")
-    assert "green" not in memory_text(brought)
-    assert "active_context.md#^k1: stands in the context already" in reasons(brought)
-
-
 def test_the_running_session_and_its_summary_are_no_lasting_memory(room: Room) -> None:
     put_session(room, "The chimney sweep comes on the ninth of April.")
     summary = f"{MEMORY}/summaries/rolling/{SESSION}-2.md"
@@ -178,14 +157,3 @@ def test_a_forgotten_message_is_not_brought(room: Room) -> None:
     put_session(room, "The chimney sweep comes in April.")
     room.vault.hidden.names.add(("main", SESSION, "D1:1"))
     assert room.ask("when does the chimney sweep come").memory is None
-
-
-def test_an_agent_that_keeps_its_memory_is_not_there(room: Room) -> None:
-    theirs = "VaultMind/agents/jaskier/memory/brain.md"
-    room.vault.put(theirs, "## User\n\n- The chimney sweep comes in April ^k1\n")
-    room.vault.put(f"{MEMORY}/brain.md", "## User\n\n- Likes tea ^k1\n")
-    query = "when does the chimney sweep come"
-    assert "April" in memory_text(room.ask(query, MAIN, agent="jaskier"))
-    room.vault.rights.hidden.add(("main", "jaskier"))
-    brought = room.ask(query, MAIN, agent="jaskier")
-    assert (brought.memory, brought.associations) == (None, None)

@@ -7,11 +7,7 @@ from vaultmind.session.show import Counts, show
 from vaultmind.types import PERSON, Caller, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.transcript import (
-    SessionMeta,
-    render_header,
-    render_message,
-)
+from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
 BRAIN = """## Użytkownik
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -51,18 +50,3 @@ def test_a_warning_holds_nothing_of_what_the_line_says(vault: VaultPaths) -> Non
     assert not any(ORDER in warning for warning in found.notes)
     assert "line 3" in found.notes[0]
     assert "'role'" in found.notes[0]
-
-
-def test_only_regular_files_of_sane_size_are_read(
-    vault: VaultPaths, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("vaultmind.session.subagents.MAX_FILE_BYTES", 1000)
-    folder = put(vault, "1.jsonl", *run(1)).parent
-    os.mkfifo(folder / "2.jsonl")
-    (folder / "3.jsonl").mkdir()
-    put(vault, "4.jsonl", said("user", "long " * 1000), run(4)[1])
-    found = history(vault, "daily")
-    assert [message.text for run in found.runs for message in run] == ["do 1", "did 1"]
-    reasons = [warning.partition("left out: ")[2] for warning in found.notes]
-    assert reasons[1:] == ["not a regular file", "not a regular file"]
-    assert "over the limit" in reasons[0]

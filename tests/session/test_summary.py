@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.session.talks import DECISIONS, folded, message, talk
+from tests.session.talks import message, talk
 from vaultmind.session.active import active_context
 from vaultmind.session.files import plain_text
 from vaultmind.session.sentences import unmarked
@@ -20,26 +20,17 @@ from vaultmind.session.summary import (
     ordered,
     parse_rolling,
     rewritten,
-    shown,
     tokens_of,
-    visible,
 )
 from vaultmind.tokens import count
 from vaultmind.vault.bullets import bullets
 from vaultmind.vault.oneline import one_line
-from vaultmind.vault.parts import parts
 
 LANGUAGES = ("en", "pl", "ru")
 
 
 def texts(rolling: Rolling, kind: str = "") -> list[str]:
     return [line.text for line in rolling.lines if kind in ("", line.kind)]
-
-
-def test_hidden_messages_are_not_shown() -> None:
-    rolling = folded(talk(12))
-    assert DECISIONS["en"][0] not in shown(visible(rolling, {"m2"}.__contains__))
-    assert DECISIONS["en"][1] in shown(visible(rolling, {"m2"}.__contains__))
 
 
 @pytest.mark.parametrize(
@@ -63,13 +54,7 @@ def rollings(draw: st.DrawFn) -> Rolling:
         for at, (text, kind) in enumerate(said, 1)
     )
     return Rolling(
-        "2026-03-01_001",
-        "main",
-        "pl",
-        "2026-03-01T10:00:00+01:00",
-        "t:9",
-        9,
-        ordered(lines),
+        "2026-03-01_001", "main", "pl", "2026-03-01T10:00:00+01:00", "t:9", 9, ordered(lines)
     )
 
 
@@ -81,13 +66,6 @@ def test_what_was_written_is_read_back(rolling: Rolling) -> None:
     assert (read.lines, read.notes) == (lines, ())
     assert (read.session, read.agent, read.language) == ("2026-03-01_001", "main", "pl")
     assert (read.updated, read.upto, read.messages) == (rolling.updated, "t:9", 9)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.text(max_size=400))
-def test_whatever_stands_in_the_file_is_read_and_kept(text: str) -> None:
-    rolling = parse_rolling(text)
-    assert isinstance(shown(rolling), str)
 
 
 def test_a_line_that_a_person_changed_stays_as_they_left_it() -> None:
@@ -139,8 +117,3 @@ def test_what_is_said_to_be_open_is_told_with_what_was_asked() -> None:
     ]
     text = plain_text(active_context(said, Rolling()))
     assert "- Who will sign the contract with Helvetia? That is still open.\n" in f"{text}\n"
-
-
-def test_every_sentence_has_an_id_by_which_it_is_hidden() -> None:
-    blocks = {part.block for part in parts(active_context(TALK, Rolling()))}
-    assert {"m2-1", "m3-1", "m4-1", "m5-1"} <= blocks

@@ -9,10 +9,7 @@ import pytest
 
 from vaultmind.session.topics import Topics, heading
 from vaultmind.types import Message
-from vaultmind.vault.transcript import (
-    parse_session,
-    render_message,
-)
+from vaultmind.vault.transcript import parse_session, render_message
 
 _SUBJECTS = {
     "en": (

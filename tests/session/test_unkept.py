@@ -53,9 +53,7 @@ def test_it_is_heard_in_words_that_nobody_wrote_a_rule_for(asks: str) -> None:
 
 @pytest.mark.parametrize(
     ("asks", "told"),
-    [
-        ("To, co teraz powiem, nie jest do zapisu, nie zapisuj tego.", "Mąż pije od roku."),
-    ],
+    [("To, co teraz powiem, nie jest do zapisu, nie zapisuj tego.", "Mąż pije od roku.")],
 )
 def test_what_is_announced_is_meant(asks: str, told: str) -> None:
     gone = unkept(said(*TRIP, asks, "A: I'm listening.", told, "A: Oh."))

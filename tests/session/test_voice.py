@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +15,7 @@ from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.kinds import Messages
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
-from vaultmind.memory.rights import Authority, Grants
+from vaultmind.memory.rights import Authority
 from vaultmind.memory.writing import GateSettings
 from vaultmind.session.answers import recalled
 from vaultmind.session.files import read_text, session_ids
@@ -47,8 +48,7 @@ class Desk:
 
     def __post_init__(self) -> None:
         reader, clock = self.reader, self.clock
-        self.grants = grants = Grants(self.paths.root.parent / "grants.json", self.paths.root)
-        self.authority = Authority(reader, grants)
+        self.authority = Authority(reader, self.paths.root.parent / "grants.json")
         kinds = (Messages(EveryMessage(reader)),)
         settings = GateSettings("test", rng=random.Random(1))
         gate = Gate(self.paths, settings, kinds, Marked(), self.authority, clock)
@@ -128,8 +128,7 @@ def test_each_request_of_a_message_is_done_once_in_turn_and_answered(
 
 
 @pytest.mark.parametrize(
-    "words",
-    ["Forget everything", "Wipe your memory", "Zapomnij wszystko", "Wyczyść całą pamięć"],
+    "words", ["Forget everything", "Wipe your memory", "Zapomnij wszystko", "Wyczyść całą pamięć"]
 )
 def test_forget_everything_deletes_no_fact_that_was_not_just_told(desk: Desk, words: str) -> None:
     desk.requests.ask(MemoryWrite("remember", "main", MAIN, "I have a dog"))
@@ -158,13 +157,6 @@ def test_a_captured_message_that_is_relayed_is_the_evidence_and_acts_once(desk: 
     assert again.outcome.outcome == "unchanged"
     assert "already" in again.message
     assert desk.facts() == ["I row on Sundays"]
-
-
-def test_an_id_used_again_for_other_words_does_not_swallow_them(desk: Desk) -> None:
-    desk.say("Remember that I row on Sundays", "1")
-    assert desk.say("Zapamiętaj, że mam kota Bułkę", "1").outcome.outcome == "written"
-    assert [message.id for message in desk.messages()] == ["1", "1:2"]
-    assert desk.say("Zapamiętaj, że mam kota Bułkę", "1").outcome.outcome == "unchanged"
 
 
 # --- that ---------------------------------------------------------------------------------
@@ -266,50 +258,23 @@ def test_a_correction_that_may_lose_words_or_mean_somebody_else_asks(
 
 
 @pytest.mark.parametrize(
-    ("fact", "words", "stands"),
+    ("words", "stands"),
     [
-        (
-            "Remember that my wife is called Ewa and my daughter is called Zosia",
-            "No, my wife is called Anna",
-            "my wife is called Anna and my daughter is called Zosia",
-        ),
-        (
-            "Remember that my wife is called Ewa and my daughter is called Zosia",
-            "No, my daughter is called Ola",
-            "my wife is called Ewa and my daughter is called Ola",
-        ),
-        (
-            "Запомни, что мою жену зовут Ева, а дочь зовут Зося",
-            "Нет, мою жену зовут Анна",
-            "мою жену зовут Анна, а дочь зовут Зося",
-        ),
+        ("No, my wife is called Anna", "my wife is called Anna and my daughter is called Zosia"),
+        ("No, my daughter is called Ola", "my wife is called Ewa and my daughter is called Ola"),
     ],
 )
 def test_a_correction_of_one_half_keeps_the_other_half_of_a_fact(
-    desk: Desk, fact: str, words: str, stands: str
+    desk: Desk, words: str, stands: str
 ) -> None:
-    desk.say(fact)
+    desk.say("Remember that my wife is called Ewa and my daughter is called Zosia")
     assert desk.say(words).outcome.outcome == "written"
     assert desk.facts() == [stands]
 
 
-def test_a_correction_of_half_a_fact_keeps_the_other_half(desk: Desk) -> None:
-    desk.say("Remember that I live in Gdańsk with two cats")
-    desk.say("No, I live in Sopot")
-    assert desk.facts() == ["I live in Sopot with two cats"]
-
-
-def test_a_correction_does_not_replace_a_fact_about_something_else(desk: Desk) -> None:
-    desk.say("Remember that I row on Sundays")
-    assert desk.say("That's wrong, my dog is called Biscuit").outcome.outcome == "written"
-    assert desk.facts() == ["I row on Sundays", "my dog is called Biscuit"]
-
-
 def test_a_correction_in_words_destroys_no_secret_that_the_person_typed(desk: Desk) -> None:
     typed = "# Main\n\n- Swims on Tuesday, locker password: hunter2x9\n"
-    path = desk.paths.root / desk.paths.brain("main")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(typed, "utf-8")
+    path = typed_brain(desk, typed)
     heard = desk.say("No, it's Thursday, not Tuesday")
     assert heard.outcome.outcome == "not_found"
     assert "not kept; edit it there" in heard.message and desk.paths.brain("main") in heard.message
@@ -317,17 +282,18 @@ def test_a_correction_in_words_destroys_no_secret_that_the_person_typed(desk: De
     assert path.read_text("utf-8") == typed
 
 
-def typed_brain(desk: Desk, agent: str, text: str) -> None:
-    path = desk.paths.root / desk.paths.brain(agent)
+def typed_brain(desk: Desk, text: str) -> Path:
+    path = desk.paths.root / desk.paths.brain("main")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, "utf-8")
+    return path
 
 
 SECRETS = "- Wifi password: hunter2x9\n- A cat <private>and\n- owes zebras\n- x</private>\n- Rows"
 
 
 def test_what_that_may_be_is_told_without_secrets(desk: Desk) -> None:
-    typed_brain(desk, "main", SECRETS)
+    typed_brain(desk, SECRETS)
     assert len(desk.say("Show your memory").facts) > 1
     heard = desk.say("Forget that")
     assert heard.outcome.outcome == "not_found"
@@ -365,21 +331,14 @@ def test_a_wish_to_forget_takes_the_one_fact_it_means(desk: Desk, words: str, me
 
 
 def test_a_request_that_comes_to_nothing_leaves_no_words_behind(desk: Desk) -> None:
-    desk.requests.ask(MemoryWrite("remember", "main", MAIN, "Has a cat called Bułka"))
-    assert (
-        desk.requests.ask(MemoryWrite("forget", "main", MAIN, "the quarrel with Miriam")).outcome
-        == "not_found"
+    writes = (
+        ("written", MemoryWrite("remember", "main", MAIN, "Has a cat called Bułka")),
+        ("not_found", MemoryWrite("forget", "main", MAIN, "the quarrel with Miriam")),
+        ("unchanged", MemoryWrite("remember", "main", MAIN, "has a cat called Bułka")),
+        ("not_found", MemoryWrite("replace", "main", MAIN, "Has a dog", old="Has a parrot")),
     )
-    assert (
-        desk.requests.ask(MemoryWrite("remember", "main", MAIN, "has a cat called Bułka")).outcome
-        == "unchanged"
-    )
-    assert (
-        desk.requests.ask(
-            MemoryWrite("replace", "main", MAIN, "Has a dog", old="Has a parrot")
-        ).outcome
-        == "not_found"
-    )
+    for outcome, write in writes:
+        assert desk.requests.ask(write).outcome == outcome
     assert [message.text for message in desk.messages()] == ["Has a cat called Bułka"]
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaultmind.vault.blocks import blanked
+from vaultmind.vault.blocks import blanked, blocks_of
 from vaultmind.vault.canvas import parse_canvas
 from vaultmind.vault.markdown import parse_note
 
@@ -25,10 +25,10 @@ def test_hostile_front_matter_is_survived(yaml: str) -> None:
     assert parse_note(f"---\n{yaml}\n---\nbody").body_start in (0, len(yaml) + 9)
 
 
-def test_aliases_and_tags_come_in_every_form() -> None:
-    note = parse_note("---\nAliases: Piec, Oven\ntags:\n- a/b\n- '#c'\ntag: d e, A/B\n---\n#f #C")
-    assert note.aliases == ("Piec", "Oven") and note.tags == ("a/b", "c", "d", "e", "f")
-    assert parse_note("---\naliases: [x, 7]\ntags: null\n---\n").aliases == ("x", "7")
+def test_tags_come_in_every_form() -> None:
+    note = parse_note("---\ntags:\n- a/b\n- '#c'\ntag: d e, A/B\n---\n#f #C")
+    assert note.tags == ("a/b", "c", "d", "e", "f")
+    assert parse_note("---\ntags: null\n---\n").tags == ()
 
 
 def test_a_number_in_quotes_is_text() -> None:
@@ -64,15 +64,16 @@ PIECES = st.sampled_from([
 def test_every_span_of_any_note_lies_in_it(lines: list[str], newline: str) -> None:
     text = newline.join(lines)
     note = parse_note(text)
-    spans = [*note.comments, *note.code, *note.items]
-    for part in (note.headings, note.links, note.blocks, note.units):
+    code = blocks_of(text, note.body_start).code
+    spans = [*note.comments, *code, *note.items]
+    for part in (note.headings, note.blocks, note.units):
         spans += [(one.start, one.end) for one in part]
     assert all(0 <= start <= end <= len(text) for start, end in spans)
     starts = [unit.start for unit in note.units]
     assert starts == sorted(starts)
     ends = [unit.end for unit in note.units]
     assert all(end <= start for end, start in zip(ends, starts[1:], strict=False))
-    plain = blanked(text, (*note.code, *note.comments))
+    plain = blanked(text, (*code, *note.comments))
     assert len(plain) == len(text)
 
 
@@ -80,12 +81,11 @@ def test_every_span_of_any_note_lies_in_it(lines: list[str], newline: str) -> No
 
 
 def test_a_canvas_gives_its_cards() -> None:
-    canvas = parse_canvas(
+    texts, faults = parse_canvas(
         '{"nodes":[{"id":"1","type":"text","text":"See [[Oven]]"},'
         '{"id":"2","type":"file","file":"a/b.md"},{"id":"3","type":"group","label":"Plan"}]}'
     )
-    assert canvas.faults == ()
-    assert [node.text for node in canvas.nodes] == ["See [[Oven]]", "", "Plan"]
+    assert (texts, faults) == (["See [[Oven]]", "", "Plan"], ())
 
 
 @pytest.mark.parametrize(("text", "cards", "faults"), [
@@ -100,5 +100,5 @@ def test_a_canvas_gives_its_cards() -> None:
 def test_a_broken_canvas_is_a_fault_and_an_empty_one_is_fine(
     text: str, cards: int, faults: int
 ) -> None:
-    canvas = parse_canvas(text)
-    assert (len(canvas.nodes), len(canvas.faults)) == (cards, faults)
+    texts, found = parse_canvas(text)
+    assert (len(texts), len(found)) == (cards, faults)

@@ -6,7 +6,6 @@ messages are written down. What was said before is shown to the model as the mem
 
 from __future__ import annotations
 
-import os
 import secrets
 import sys
 import time
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vaultmind.cli.made import wait_for_index
-from vaultmind.cli.options import Settings, VaultCommand, pass_settings
+from vaultmind.cli.options import Settings, pass_settings
 from vaultmind.cli.terminal import aside, bold, dim, odd, print_json, say
 from vaultmind.errors import BadArgument, MinionFailed, NotFound
 from vaultmind.types import Prompt, Turn
@@ -33,7 +32,7 @@ ROOM_TOKENS, LEAST_TOKENS = 64, 200
 """Of the model's window: the marks around the turns; and what a context needs at least."""
 
 
-@click.command(cls=VaultCommand)
+@click.command()
 @click.option("--model", metavar="MODEL", help="Another model than the configured one.")
 @click.option("--budget", type=click.IntRange(min=LEAST_TOKENS), metavar="N",
               help="Tokens of a context at most. [default: what the window holds]")  # fmt: skip
@@ -44,21 +43,24 @@ def chat(settings: Settings, model: str | None, budget: int | None) -> int:
     The conversation is written down like any other. It needs a model: see `vaultmind minion use`.
     Lines from a pipe are taken as messages; with --json each turn is a line, with its context.
     """
-    from vaultmind.minion.choice import EXTRACTIVE, open_generator
-    from vaultmind.minion.report import named
+    from vaultmind.minion.choice import EXTRACTIVE, named, opened
 
     config = settings.config
     name = named(model) if model else config.minion.model
     if name == EXTRACTIVE:
         raise NotFound("A talk needs a model, and none is set.", hint=HINT)
-    generator = open_generator(name, config.minion, config.state_dir, os.environ, background=False)
-    talk = f"chat-{secrets.token_hex(4)}"
+    generator = opened(name, config.minion, config.state_dir, background=False)
+    talk, most, number = f"chat-{secrets.token_hex(4)}", budget or config.context.max_tokens, -1
     try:
         wait_for_index(settings, patient=False)
-        most = _budget(settings, generator.context_tokens, budget or config.context.max_tokens)
+        answer = config.minion.answer_tokens
+        if window := generator.context_tokens:
+            most = min(most, window - answer - ROOM_TOKENS)
+        if most < LEAST_TOKENS:
+            least = f"minion.answer_tokens ({answer}) and {LEAST_TOKENS} more"
+            raise BadArgument("minion.context_tokens", window, least)
         if not settings.json:
             say(f"{bold(generator.id)}{dim(' · Ctrl-D ends the conversation')}")
-        number = -1
         for number, line in enumerate(_lines(quiet=settings.json)):
             _show(settings, take_turn(settings, generator, most, f"{talk}:{number}", line))
         if number >= 0:
@@ -77,7 +79,7 @@ def take_turn(
     Returns what was `did` where the message asked the memory for something, else the `answer`
     or the `fault` of the model, and what it cost.
     """
-    from vaultmind.minion.spending import Spending
+    from vaultmind.minion.state import Spending
 
     target, config = settings.target, settings.config
     (heard,) = settings.call("say", {"utterances": [text]} | target)["heard"]
@@ -133,16 +135,6 @@ def _show(settings: Settings, reply: dict[str, Any]) -> None:
     say(reply["did"] or fault or reply["answer"] or "(the model said nothing)")
     cost = f"context {context['tokens']:,} of {context['budget']:,} tokens"
     aside(dim(f"{cost}, answer {reply['tokens']:,} in {reply['took_ms'] / 1000:.1f} s"))
-
-
-def _budget(settings: Settings, window: int, most: int) -> int:
-    """Return how many tokens a context may have; raise BadArgument for a window too small."""
-    answer = settings.config.minion.answer_tokens
-    room = window - answer - ROOM_TOKENS if window else most
-    if room < LEAST_TOKENS:
-        least = f"minion.answer_tokens ({answer}) and {LEAST_TOKENS} more"
-        raise BadArgument("minion.context_tokens", window, least)
-    return min(most, room)
 
 
 def _lines(*, quiet: bool) -> Iterator[str]:

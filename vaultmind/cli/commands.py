@@ -6,45 +6,43 @@ without arguments runs its operation and tells the answer; any other is given wh
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
+from vaultmind.cli import terminal
 from vaultmind.cli.made import (
-    READABLE,
     SOURCE_SECONDS,
     confirmed,
     flag,
     made,
     option,
     outcome_code,
-    tell_all,
+    read_lines,
 )
 from vaultmind.cli.options import Answer, Settings
-from vaultmind.cli.terminal import (
-    EXIT_NOT_FOUND,
-    EXIT_OTHER,
-    EXIT_USAGE,
-    dim,
-    say,
-)
+from vaultmind.cli.terminal import EXIT_NOT_FOUND, EXIT_OTHER, aside, dim, print_json, say, show
 
 Args = dict[str, Any]
-TRAINING_SECONDS, LINK_SECONDS, READ_SECONDS = 1800.0, 600.0, 600.0
-"""How long a person waits at most for a training, a linked folder, and a check in this process."""
+TRAINING_SECONDS, READ_SECONDS = 1800.0, 600.0
+"""How long a person waits at most for a training, and for a check in this process."""
+MESSAGES = 500
+"""Messages of a file that go in one call."""
 ALL = option("--all", "limit", flag_value=0, type=int, help="All of them.")
 
 
-# --- finding and reading ------------------------------------------------------------------
+def _failed(state: Args) -> int:
+    return EXIT_OTHER if state["phase"] == "failed" else 0
 
 
 def _answer_code(answer: Args) -> int:
-    codes = {"found": 0, "nothing_found": EXIT_NOT_FOUND, "no_query": EXIT_USAGE}
+    codes = {"found": 0, "nothing_found": EXIT_NOT_FOUND, "no_query": terminal.EXIT_USAGE}
     return codes.get(answer["answer"], EXIT_OTHER)  # any other is no answer yet
 
 
-@made("search.memory_search", "[query…]", many="query", waits=True, code=_answer_code)
+@made("search.memory_search", "[query…]", queries=True, waits=True, code=_answer_code)
 def search() -> None:
     """Search notes and memory, by words and by meaning.
 
@@ -85,11 +83,11 @@ def plan(settings: Settings, args: Args) -> int:
 
 def _any_line(answer: Args) -> int:
     empty = ("## ", "Nothing.", "No file changed.", "Lately, ", "Since ", "In the last ")
-    lines = (line for line in answer["text"].split("\n") if line)
-    return 0 if any(not line.startswith(empty) for line in lines) else EXIT_NOT_FOUND
+    lines = filter(None, answer["text"].split("\n"))
+    return EXIT_NOT_FOUND if all(line.startswith(empty) for line in lines) else 0
 
 
-@made("sources.explore", "[source]", waits=True, code=_any_line)
+@made("plans.explore", "[source]", waits=True, code=_any_line)
 def explore() -> None:
     """Show what the vault or a linked folder is made of.
 
@@ -102,7 +100,7 @@ def explore() -> None:
     """
 
 
-@made("sources.delta", "[source]", waits=True, code=_any_line)
+@made("plans.delta", "[source]", waits=True, code=_any_line)
 def delta() -> None:
     """Show what changed in the vault or a linked folder.
 
@@ -112,7 +110,7 @@ def delta() -> None:
     """
 
 
-@made("sources.refresh", "[source]", given={"wait_seconds": SOURCE_SECONDS})
+@made("plans.refresh", "[source]", given={"wait_seconds": SOURCE_SECONDS})
 def refresh() -> None:
     """Compare the vault or a linked folder with the disk now.
 
@@ -120,48 +118,32 @@ def refresh() -> None:
     """
 
 
-@made("sources.link", "path:folder", only=(),
-      also=[option("--as", "name", metavar="NAME", help="What to call it.")])  # fmt: skip
-def link(settings: Settings, args: Args) -> int:
+@made("plans.link", "path:folder")
+def link() -> None:
     """Link a FOLDER of code or documents, to be read and never written.
 
     Example: vaultmind link ~/code/shop --as shop
 
     What git ignores and what looks like a secret is left out. Agents may be shown the rest.
     """
-    # not resolved: a link in the path is the daemon's to follow and to refuse
-    args["path"] = str(Path(args["path"]).expanduser().absolute())
-    settings.tell(settings.ask("link", args))
-    return 0
 
 
-@made("sources.unlink", "name")
-def unlink(settings: Settings, args: Args) -> int:
+@made("plans.unlink", "source:name")
+def unlink() -> None:
     """Unlink a folder, by its NAME or path, and drop its index."""
-    if "/" in args["name"] or args["name"].startswith("~"):
-        args["name"] = str(Path(args["name"]).expanduser().absolute())
-    settings.tell(settings.ask("unlink", args))
-    return 0
 
 
-@made("sources.links", also=[flag("--wait", "Wait until all text is searchable.")])
-def links(settings: Settings, args: Args) -> int:
+def _any_gone(answer: Args) -> int:
+    gone = any(not one["there"] or one["phase"] == "failed" for one in answer["sources"])
+    return EXIT_OTHER if gone else 0
+
+
+@made("plans.links", code=_any_gone)
+def links() -> None:
     """List what is linked, and how far each index is.
 
     Exit code 1 when one of them cannot be used.
     """
-    if args.pop("wait", False):
-        settings.call("index", {"vectors": False})
-        for one in settings.call("links")["sources"]:
-            if one["kind"] == "linked" and one["there"]:
-                asked = {"source": one["name"], "layers": ["L0"], "wait_seconds": LINK_SECONDS}
-                settings.call("explore", asked)
-    sources = settings.tell(settings.ask("links"))["sources"]
-    failed = any(not one["there"] or one["phase"] == "failed" for one in sources)
-    return EXIT_OTHER if failed else 0
-
-
-# --- what was done for a task -------------------------------------------------------------
 
 
 @made("episodes.gain")
@@ -173,8 +155,8 @@ def gain() -> None:
     """
 
 
-@made("episodes.episode_start", "[project_root:source]",
-      only=("task", "query_type", "token_budget", "session_id"))  # fmt: skip
+@made("episodes.episode", "[project_root:source]", only=("task", "session_id"),
+      given={"action": "start"})  # fmt: skip
 def episode_start() -> None:
     """Begin an episode over SOURCE: the vault, or a linked folder by name or path.
 
@@ -184,30 +166,20 @@ def episode_start() -> None:
     """
 
 
-@made("episodes.episode_event", only=("episode", "session_id"),
-      also=[click.Argument(["kind"]), click.Argument(["paths"], nargs=-1, metavar="[PATH]..."),
-            option("--text", metavar="TEXT", help="A decision and why; a command; a query."),
-            option("--symbol", metavar="NAME", help="A definition or a heading in the file."),
-            option("--change", metavar="KIND", help="added, modified or removed."),
-            option("--commit", metavar="ID", help="Of a commit: its id."),
-            option("--ok/--failed", help="Of a run: whether it went well."),
-            option("--time", metavar="TIME", help="When, in ISO 8601.  [default: now]")],
-)  # fmt: skip
-def episode_event(settings: Settings, args: Args) -> int:
-    """Tell of what was done: KIND is read, edit, hit, delta, decision, commit or run.
+@made("episodes.episode", "events:event…", only=("episode", "session_id"),
+      given={"action": "event"})  # fmt: skip
+def episode_event() -> None:
+    """Tell of what was done: EVENT is `read PATH`, `edit PATH#NAME`, `hit PATH`, `delta PATH`,
+    `decision WHAT, WHY`, `run COMMAND ok` (or `failed`), or `commit ID SUBJECT`.
 
     Each PATH is relative to the source.
 
-    Example: vaultmind episode event decision --text "Keep the cart on the server: it syncs"
+    Example: vaultmind episode event decision Keep the cart on the server: it syncs
     """
-    about = {name: args.pop(name) for name in ("episode", "session_id", "agent") if name in args}
-    paths = args.pop("paths", ())
-    events = [args | {"path": path} for path in paths] or [args]
-    settings.tell(settings.ask("episode_event", about | {"events": events}))
-    return 0
 
 
-@made("episodes.episode_end")
+@made("episodes.episode", only=("episode", "session_id", "outcome", "note"),
+      given={"action": "end"})  # fmt: skip
 def episode_end() -> None:
     """End an episode with what came of it. Silence is no success: it is unknown."""
 
@@ -222,7 +194,8 @@ def episode_show() -> None:
     """Show one episode, or the latest: its task, what was done in order, what came of it."""
 
 
-@made("episodes.feedback",
+@made("episodes.episode", only=("outcome", "episode", "session_id", "note"),
+      given={"action": "feedback"},
       also=[option("--query", metavar="TEXT", help="Of a search instead: what was searched."),
             option("--hit", multiple=True, metavar="ID", help="A hit of it, by its id."),
             option("--useful/--wrong", help="Whether the hits helped.")])  # fmt: skip
@@ -234,14 +207,17 @@ def feedback(settings: Settings, args: Args) -> int:
 
     Example: vaultmind feedback --outcome failed --note "It broke the logout on mobile"
     """
-    hits = args.pop("hit", ())
-    if "useful" in args:
-        args["verdict"] = "useful" if args.pop("useful") else "wrong"
+    hits, useful = args.pop("hit", ()), args.pop("useful", None)
     if not hits:
-        settings.tell(settings.ask("feedback", args))
+        settings.tell(settings.ask("episode", args))
         return 0
-    answers = [settings.ask("search_feedback", args | {"hit": one}) for one in hits]
-    tell_all(settings, {"feedback": [one.json for one in answers]}, answers)
+    about: Args = {name: args[name] for name in ("query", "agent") if name in args}
+    about |= {"verdict": "useful" if useful else "wrong"} if useful is not None else {}
+    answers = [settings.ask("search_feedback", about | {"hit": one}) for one in hits]
+    if settings.json:
+        print_json({"feedback": [one.json for one in answers]})
+    else:
+        say("\n".join(one.words for one in answers))
     return 0
 
 
@@ -255,17 +231,18 @@ def purge() -> None:
     """
 
 
-@made("models.model_train", only=("kind", "min_lessons", "force", "since_days"))
-def model_train(settings: Settings, args: Args) -> int:
+def _not_trained(job: Args) -> int:
+    failed = job["state"] in ("failed", "cancelled") or not job["begun"]
+    return EXIT_OTHER if failed else 0
+
+
+@made("models.model_train", only=("kind", "min_lessons", "force", "since_days"),
+      patience=TRAINING_SECONDS, code=_not_trained)  # fmt: skip
+def model_train() -> None:
     """Learn in the background, try what was learnt, and use it if it is better.
 
     Example: vaultmind model train --kind ranker
     """
-    if "wait_seconds" in args or settings.in_process:
-        args["wait_seconds"] = TRAINING_SECONDS
-    trained = settings.tell(settings.ask("model_train", args))
-    failed = trained["state"] in ("failed", "cancelled") or not trained["begun"]
-    return EXIT_OTHER if failed else 0
 
 
 @made("models.model_status")
@@ -281,9 +258,6 @@ def model_activate() -> None:
 @made("models.model_rollback", "kind")
 def model_rollback() -> None:
     """Go back to what ranked before the last change; KIND is planner or ranker."""
-
-
-# --- the vault and its index --------------------------------------------------------------
 
 
 @made("memory.init")
@@ -330,23 +304,17 @@ def doctor(settings: Settings, args: Args) -> int:
     return EXIT_OTHER if broken else 0
 
 
-@made("search.index", only=(), code=lambda state: EXIT_OTHER * (state["phase"] == "failed"))
+@made("search.index", only=(), code=_failed)
 def index() -> None:
     """Wait until everything is searchable."""
 
 
-@made("search.reindex")
-def reindex(settings: Settings, args: Args) -> int:
+@made("search.reindex", given={"wait": True}, code=_failed)
+def reindex() -> None:
     """Build the index anew, and wait for it.
 
     Vectors that are known are used again.
     """
-    settings.call("reindex")
-    state = settings.tell(settings.ask("index"))
-    return EXIT_OTHER if state["phase"] == "failed" else 0
-
-
-# --- memory -------------------------------------------------------------------------------
 
 
 @made("memory.memory_show")
@@ -364,7 +332,7 @@ def remember(settings: Settings, args: Args) -> int:
     return outcome_code(settings.tell(settings.ask("memory_update", args)))
 
 
-@made("memory.say", "[utterances:utterance…]", only=("dry_run",), many="utterances")
+@made("memory.say", "[utterances:utterance…]", only=("dry_run",), queries=True)
 def say_(settings: Settings, args: Args) -> int:
     """Ask the memory in plain words, in your language.
 
@@ -373,15 +341,9 @@ def say_(settings: Settings, args: Args) -> int:
 
     Example: vaultmind say "zapamiętaj, że wolę krótkie odpowiedzi"
     """
-    if "utterances" not in args:
-        raise click.UsageError("Give an UTTERANCE, or a file with --queries.")
-    answer = settings.ask("say", args | {"utterances": [args["utterances"]]})
+    answer = settings.ask("say", args)
     (one,) = answer.json["heard"]
-    words = answer.words
-    if args.get("dry_run"):
-        one = {name: one[name] for name in ("intent", "lang", "payload", "confidence")}
-        words = f"{one['intent']} ({one['lang'] or '-'}): {one['payload']}"
-    settings.tell(Answer(one if settings.json else {}, words))
+    settings.tell(Answer(one if settings.json else {}, answer.words))
     return outcome_code(one)
 
 
@@ -454,22 +416,16 @@ def suggestions_reject(settings: Settings, args: Args) -> int:
     return suggestions_accept(settings, args)
 
 
-@made("sessions.import_file", only=("one_session",),
-      also=[click.Argument(["path"], type=READABLE, metavar="FILE")])  # fmt: skip
-def import_(settings: Settings, args: Args) -> int:
+@made("sessions.import_file", "path:file", only=("one_session",))
+def import_() -> None:
     """Take in conversations from a file.
 
     FILE is JSON Lines of {session, time, role, speaker?, content, id?}, or the export of Claude or
     ChatGPT (conversations.json or the zip). The same file twice changes nothing.
     """
-    answer = settings.ask("import_file", args | {"path": str(args["path"].absolute())})
-    if settings.tell(answer)["messages"] and not settings.json:
-        say(dim("Searchable in a moment. Facts and summaries are taken from it when you say so:"))
-        say(dim("vaultmind consolidate --dry-run shows what, without it they are written."))
-    return 0
 
 
-@made("consolidation.consolidate",
+@made("sessions.consolidate",
       also=[option("--status", "action", flag_value="look", help="Only show what waits."),
             option("--pause", "action", flag_value="pause", help="Stop the background work."),
             option("--resume", "action", flag_value="resume", help="Let it go on.")])  # fmt: skip
@@ -496,14 +452,134 @@ def log() -> None:
     """
 
 
-@made("changes.undo", "[id]")
-def undo(settings: Settings, args: Args) -> int:
+def _undo_code(undone: Args) -> int:
+    return EXIT_OTHER if undone["outcome"] == "unchanged" else outcome_code(undone)
+
+
+@made("changes.undo", "[id]", code=_undo_code)
+def undo() -> None:
     """Take back the last change, or any by its id.
 
     It happens only where the fact still says what the change wrote; a conflict is explained,
     nothing is changed, and the exit code is 1. An erasure cannot be undone.
     """
-    if not args.get("id", "last").strip():
-        raise click.UsageError("Give an id of `vaultmind log`; without one, the last change.")
-    undone = settings.tell(settings.ask("undo", args))
-    return EXIT_OTHER if undone["outcome"] == "unchanged" else outcome_code(undone)
+
+
+@made("context.context_build", "[messages:message…]", only=("session", "budget", "task"),
+      also=[flag("--explain", "Show what each part costs, why, and what is left out.")],
+      queries=True, waits=True)  # fmt: skip
+def context(settings: Settings, args: Args) -> int:
+    """Show what the agent is given before it answers, and why.
+
+    That is before it answers MESSAGE; without one, before any.
+
+    Example: vaultmind context "what did we decide about the oven?" --budget 1800 --explain
+    """
+    explain = args.pop("explain", False)
+    answer = settings.ask("context_build", args)
+    if explain and not settings.json:
+        show("\n".join(_explained(answer.json)))
+        return 0
+    built = settings.tell(answer)
+    if not settings.json:
+        for note in built["notes"]:
+            aside(f"{terminal.odd('!')} {note}")
+        aside(dim(f"{built['tokens']:,} of {built['budget']:,} tokens · why: --explain"))
+    return 0
+
+
+def _explained(built: Args) -> Iterator[str]:
+    """Yield what each part of a context costs and why it is there, then what was left out."""
+    from vaultmind.serve.show import table
+
+    yield f"{built['tokens']:,} of {built['budget']:,} tokens, {built['agent']} {built['session']}"
+    parts = [(one["name"], one["tokens"], one["why"] or one["sources"]) for one in built["parts"]]
+    yield from table(("part", "tokens", "why"), parts)
+    dropped = [(one["what"], one["reason"]) for one in built["dropped"]]
+    yield from table(("left out", "because"), dropped)
+    yield from (f"! {note}" for note in built["notes"])
+
+
+@made("sessions.session_log", "[messages:text…]", only=(),
+      also=[option("--role", help="Who speaks. [default: user]"),
+            option("--id", metavar="ID", help="The same id again is not written twice."),
+            option("--speaker", metavar="NAME", help="The speaker's name."),
+            option("--file", metavar="FILE", type=click.Path(dir_okay=False, allow_dash=True),
+                   help="Messages as JSON Lines ({role, content, id?, …}); - is stdin.")],
+)  # fmt: skip
+def session_log(settings: Settings, args: Args) -> int:
+    """Append TEXT, or the messages of FILE, to the running session; a new one begins if need be.
+
+    Example: vaultmind session log --role assistant "We decided to bake on Fridays."
+    """
+    target = {"agent": args.pop("agent")} if "agent" in args else {}
+    file, (text,) = args.pop("file", ""), args.pop("messages", ("",))
+    if bool(text) == bool(file) or (file and args):
+        raise click.UsageError("Give TEXT with its options, or --file FILE.")
+    lines = read_lines(Path(file), "{}") if file else [args | {"text": text}]
+    # both kinds of file may call the words `content` or `text`
+    messages = [{"text" if key == "content" else key: value for key, value in one.items()}
+                for one in lines]  # fmt: skip
+    logged, new, known = Answer({}), 0, 0
+    for at in range(0, max(1, len(messages)), MESSAGES):
+        batch = {"messages": messages[at : at + MESSAGES]}
+        logged = settings.ask("session_log", batch | target)
+        new, known = new + logged.json["new"], known + logged.json["known"]
+    settings.tell(Answer(logged.json | {"new": new, "known": known}, logged.json["message"]))
+    return 0
+
+
+@made("sessions.session_log", only=(), given={"new_segment": True})
+def session_new() -> None:
+    """Begin a new segment in the running session, as `/new` does.
+
+    What was said before it is summarised, searched, and no longer in the window.
+    """
+
+
+@made("sessions.session_log", "[session:id]", only=(), given={"end": True})
+def session_end() -> None:
+    """End the running session, or the one with ID; the next conversation knows what it left."""
+
+
+@made("sessions.sessions", also=[ALL])
+def session_list() -> None:
+    """List the agent's sessions, newest last: when, how long, about what."""
+
+
+@made("changes.agents")
+def agents_list() -> None:
+    """Show every agent: its level, what it has, who may write to it and who may not read it."""
+
+
+@made("changes.agent_show", "name")
+def agents_show() -> None:
+    """Show what agent NAME may do and what it has, and where that is written."""
+
+
+@made("changes.agent_new", "name")
+def agents_new() -> None:
+    """Make agent NAME: its folder and an identity.md to begin with.
+
+    A client that names no agent is this one if it calls itself so.
+    """
+
+
+@made("changes.agent_allow", "name", only=(),
+      also=[flag("--yes", "Do not ask: you know what it raises.")])  # fmt: skip
+def agents_allow(settings: Settings, args: Args) -> int:
+    """Let agent NAME do what its identity.md asks for beyond what is in force.
+
+    What that is is shown first, and you are asked. Lowering needs no leave: it counts at once.
+    """
+    yes = args.pop("yes", False)
+    answer = settings.ask("agent_allow", args)
+    one = answer.json["agent"]
+    if one["waiting"] and not yes:
+        aside(answer.json["message"])
+        if not confirmed(settings, "Allow it on this device?"):
+            return EXIT_OTHER
+    if one["waiting"]:
+        answer = settings.ask("agent_allow", args | {"seen": one["mark"]})
+    settings.tell(answer)
+    return 0

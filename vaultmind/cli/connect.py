@@ -26,17 +26,9 @@ from typing import Any
 
 import click
 
-from vaultmind.cli.options import Settings, VaultCommand, pass_settings
+from vaultmind.cli.options import Settings, pass_settings
 from vaultmind.cli.terminal import aside, bold, print_json, say
-from vaultmind.client.hook import (
-    AFTER_FAILURE,
-    AFTER_TOOL,
-    BEFORE_TASK,
-    CLIENT,
-    EVENTS,
-    LOG,
-    TASK_TOOLS,
-)
+from vaultmind.client import hook
 from vaultmind.config import Config, user_config_path
 from vaultmind.config.links import FOLDER
 from vaultmind.errors import ConfigError
@@ -46,32 +38,69 @@ from vaultmind.session.uses import TOOLS
 from vaultmind.vault.paths import VaultPaths
 
 BACKUP = ".vaultmind-backup-"
+SERVERS = "mcpServers"
+OWN_FILE = ".claude.json"
+"""The file of Claude Code, in the home folder, that holds a person's own servers by project."""
+DENY = ("permissions", "deny")
+COMMANDS = ("vaultmind *", "*/bin/vaultmind *", "* -m vaultmind *")
+"""The command line, however it is called: it is the person's. An agent has the tools."""
+TIMEOUT_SECONDS = 10
+"""After which Claude Code ends a hook; ours ends itself long before."""
+MATCHERS = {
+    hook.BEFORE_TASK: hook.TASK_TOOLS, hook.AFTER_TOOL: TOOLS, hook.AFTER_FAILURE: ("Bash",)
+}  # fmt: skip
+"""The tools that an event is about, where it is about tools."""
+NO_RULES = (
+    "{title} has no deny rules: if you also give it tools that edit files or run commands, "
+    "they can change the memory past VaultMind, and approve in your place."
+)
+NO_AGENT = (
+    "There is no agent {agent!r} in this vault yet: its conversations are kept, but it has no "
+    "identity. Make it: {program}"
+)
+Content = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A file before and after; empty where there is none, or where it goes."""
+class Client:
+    """A client and its configuration file."""
 
-    path: Path
-    before: str
-    after: str
+    title: str
+    path: str
+    """Its file: `~`, `{config}` (where this system keeps settings) or `{xdg}` and what follows."""
+    key: str = SERVERS
+    """The object in that file which holds the servers by name."""
+    more: Mapping[str, str] = field(default_factory=dict)
+    """What an entry needs besides command, arguments and environment."""
 
-    def write(self) -> Path | None:
-        """Write it; return the backup of what was there, if anything was."""
-        backup = None
-        if self.before:
-            now = f"{datetime.now().astimezone():%Y%m%d-%H%M%S-%f}"
-            backup = self.path.with_name(f"{self.path.name}{BACKUP}{now}")
-            shutil.copy2(self.path, backup)
-        if self.after:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.path.write_text(self.after, "utf-8")  # through a dotfiles user's link
-        else:
-            self.path.resolve().unlink()
-        return backup
+    def way(self, path: Path) -> tuple[str, ...]:
+        """Return the keys that lead to the servers in a file; Claude Code's stand by project."""
+        return ("projects", str(Path.cwd()), SERVERS) if path.name == OWN_FILE else (self.key,)
 
 
-def read(path: Path) -> tuple[str, dict[str, Any]]:
+CLIENTS = {
+    "claude-desktop": Client("Claude Desktop", "{config}/Claude/claude_desktop_config.json"),
+    "claude-code": Client("Claude Code", f"~/{OWN_FILE}"),
+    "cursor": Client("Cursor", "~/.cursor/mcp.json"),
+    "vscode": Client("VS Code", "{config}/Code/User/mcp.json", "servers", {"type": "stdio"}),
+    "windsurf": Client("Windsurf", "~/.codeium/windsurf/mcp_config.json"),
+    "zed": Client("Zed", "{xdg}/zed/settings.json", "context_servers", {"source": "custom"}),
+    "codex": Client("Codex", "~/.codex/config.toml"),
+    "gemini-cli": Client("Gemini CLI", "~/.gemini/settings.json"),
+}
+
+
+def config_file(client: Client, platform: str = sys.platform) -> Path:
+    """Return where a client keeps its servers on this system."""
+    xdg = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+    config = "~/Library/Application Support" if platform == "darwin" else xdg
+    return Path(client.path.format(config=config, xdg=xdg)).expanduser()
+
+
+# --- a file of JSON -----------------------------------------------------------------------
+
+
+def read(path: Path) -> tuple[str, Content]:
     """Return a file's text and the object in it, both empty where there is no file.
 
     Raises ConfigError for a file that holds no JSON object.
@@ -88,30 +117,53 @@ def read(path: Path) -> tuple[str, dict[str, Any]]:
     return text, content
 
 
-def changed(path: Path, edit: Callable[[dict[str, Any]], None]) -> Change:
-    """Return the change that an edit of the object in a file makes; emptied, the file goes.
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file before and after; empty where there is none, or where it goes."""
 
-    Raises ConfigError for a file that cannot be edited, with what the edit would have put in.
-    """
-    try:
-        before, content = read(path)
-        after = copy.deepcopy(content)
-        edit(after)
-    except ConfigError as error:
-        alone: dict[str, Any] = {}
-        edit(alone)
-        snippet = json.dumps(alone, ensure_ascii=False, indent=2)
-        wanted = f"or add this by hand:\n{snippet}" if alone else "or take it out by hand."
-        error.hint = f"It was left as it is. Mend it, {wanted}"
-        raise
-    if after == content:
-        return Change(path, before, before)
-    found = re.match(r"[\[{]\s*?\n([ \t]+)\S", before)
-    text = json.dumps(after, ensure_ascii=False, indent=found[1] if found else 2)
-    return Change(path, before, f"{text}\n" if after else "")
+    path: Path
+    before: str
+    after: str
+
+    @classmethod
+    def of(cls, path: Path, edit: Callable[[Content], None]) -> Change:
+        """Return the change that an edit of the object in a file makes; emptied, the file goes.
+
+        Raises ConfigError for a file that cannot be edited, with what the edit would have put in.
+        """
+        try:
+            before, content = read(path)
+            after = copy.deepcopy(content)
+            edit(after)
+        except ConfigError as error:
+            alone: Content = {}
+            edit(alone)
+            snippet = json.dumps(alone, ensure_ascii=False, indent=2)
+            wanted = f"or add this by hand:\n{snippet}" if alone else "or take it out by hand."
+            error.hint = f"It was left as it is. Mend it, {wanted}"
+            raise
+        if after == content:
+            return cls(path, before, before)
+        found = re.match(r"[\[{]\s*?\n([ \t]+)\S", before)
+        text = json.dumps(after, ensure_ascii=False, indent=found[1] if found else 2)
+        return cls(path, before, f"{text}\n" if after else "")
+
+    def write(self) -> str:
+        """Write it; return the backup of what was there, if anything was."""
+        backup = ""
+        if self.before:
+            now = f"{datetime.now().astimezone():%Y%m%d-%H%M%S-%f}"
+            backup = str(self.path.with_name(f"{self.path.name}{BACKUP}{now}"))
+            shutil.copy2(self.path, backup)
+        if self.after:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.write_text(self.after, "utf-8")  # through a dotfiles user's link
+        else:
+            self.path.resolve().unlink()
+        return backup
 
 
-def member(content: dict[str, Any], way: Sequence[str], empty: Any) -> Any:  # noqa: ANN401
+def member(content: Content, way: Sequence[str], empty: Any) -> Any:  # noqa: ANN401
     """Return the object or list at the end of a way of keys, made (as `empty`) where it is missing.
 
     Raises ConfigError where something else stands there.
@@ -125,7 +177,7 @@ def member(content: dict[str, Any], way: Sequence[str], empty: Any) -> Any:  # n
     return found
 
 
-def prune(content: dict[str, Any], way: Sequence[str]) -> None:
+def prune(content: Content, way: Sequence[str]) -> None:
     """Take out what is empty along a way of keys."""
     inner = content.get(way[0])
     if len(way) > 1 and isinstance(inner, dict):
@@ -134,15 +186,57 @@ def prune(content: dict[str, Any], way: Sequence[str]) -> None:
         del content[way[0]]
 
 
-OWN_FILE = ".claude.json"
-"""The file of Claude Code, in the home folder, that holds a person's own servers by project."""
-DENY = ("permissions", "deny")
-COMMANDS = ("vaultmind *", "*/bin/vaultmind *", "* -m vaultmind *")
-"""The command line, however it is called: it is the person's. An agent has the tools."""
-TIMEOUT_SECONDS = 10
-"""After which Claude Code ends a hook; ours ends itself long before."""
-MATCHERS = {BEFORE_TASK: TASK_TOOLS, AFTER_TOOL: TOOLS, AFTER_FAILURE: ("Bash",)}
-"""The tools that an event is about, where it is about tools."""
+# --- our entry ----------------------------------------------------------------------------
+
+
+def our_program() -> list[str]:
+    """Return the words that run this program from anywhere."""
+    script = Path(sys.executable).with_name("vaultmind")
+    found = str(script) if script.exists() else shutil.which("vaultmind")
+    return [found] if found else [sys.executable, "-m", "vaultmind"]
+
+
+def program_words() -> str:
+    """Return how a person calls this program from here: by name only where the shell finds it."""
+    words, found = our_program(), shutil.which("vaultmind")
+    if found and len(words) == 1 and Path(found).resolve() == Path(words[0]).resolve():
+        return "vaultmind"
+    return shlex.join(words)
+
+
+def server_entry(config: Config, state_dir: str = "") -> Content:
+    """Return what starts our pipe for this vault and agent, with absolute paths.
+
+    A client has neither this shell's flags nor its environment: a state folder or configuration
+    file that was named here (`state_dir`, VAULTMIND_STATE_DIR, VAULTMIND_CONFIG) goes along, or
+    the client would start a second daemon on the vault.
+    """
+    args = ["mcp", "--vault", str(config.vault), "--agent", config.agent]
+    if state_dir or os.environ.get("VAULTMIND_STATE_DIR"):
+        args += ["--state-dir", str(config.state_dir.parent)]
+    command, *before = our_program()
+    entry: Content = {"command": command, "args": [*before, *args]}
+    if file := os.environ.get("VAULTMIND_CONFIG"):
+        entry["env"] = {"VAULTMIND_CONFIG": str(Path(file).expanduser().absolute())}
+    return entry
+
+
+def our_vaults(servers: Content) -> dict[str, Path]:
+    """Return the vault of each of our entries among a client's servers, by the entry's name."""
+    lists = {name: entry.get("args") for name, entry in servers.items() if isinstance(entry, dict)}
+    return {
+        name: Path(_after("--vault", args)).expanduser().resolve()
+        for name, args in lists.items()
+        if isinstance(args, list) and "mcp" in args and "--vault" in args[:-1]
+    }
+
+
+def _after(option: str, words: Sequence[Any]) -> str:
+    """Return the word that follows another; empty where there is none."""
+    return str(words[words.index(option) + 1]) if option in words[:-1] else ""
+
+
+# --- what Claude Code gets besides --------------------------------------------------------
 
 
 def settings_file(servers: Path) -> Path:
@@ -184,170 +278,55 @@ def hook_commands(config: Config, server: Mapping[str, Any]) -> dict[str, str]:
     settings = [f"{name}={value}" for name, value in (server.get("env") or {}).items()]
     before = ["env", *settings, *words[:at]] if settings else words[:at]
     after = words[at + 1 :]
-    return {event: shlex.join([*before, "hook", CLIENT, event, *after]) for event in EVENTS}
+    return {one: shlex.join([*before, "hook", hook.CLIENT, one, *after]) for one in hook.EVENTS}
 
 
-def put_in(
-    content: dict[str, Any], config: Config, deny: Sequence[str], ours: Mapping[str, str]
-) -> None:
+def our_hooks(content: Content, config: Config) -> dict[str, Any]:
+    """Return the groups that hold our hooks for this vault and agent, by event."""
+    named = shlex.join(["--vault", str(config.vault), "--agent", config.agent])
+    found: dict[str, Any] = {}
+    try:
+        for event, groups in content.get("hooks", {}).items():
+            for group in groups:
+                words = [f"{one.get('command', '')} " for one in group["hooks"]]
+                if any(f" hook {hook.CLIENT} {event} {named} " in one for one in words):
+                    found[event] = group
+    except (AttributeError, TypeError, KeyError) as error:
+        raise ConfigError("'hooks' in the settings hold no lists by event.") from error
+    return found
+
+
+def put_in(content: Content, config: Config, deny: list[str], ours: Mapping[str, str]) -> None:
     """Put rules, and hooks (by event) in place of earlier ones of ours, into settings."""
     if deny:
         held = member(content, DENY, [])
         held += [rule for rule in deny if rule not in held]
-    if ours and hooks_by_agent(content, config).get(config.agent) != ours:
-        take_out(content, config, ())
-        for event, command in ours.items():
-            matcher = {"matcher": "|".join(MATCHERS[event])} if event in MATCHERS else {}
-            inner = {"type": "command", "command": command, "timeout": TIMEOUT_SECONDS}
-            member(content, ("hooks", event), []).append({**matcher, "hooks": [inner]})
+    there = our_hooks(content, config) if ours else {}
+    for event, command in ours.items():
+        group: Content = {"matcher": "|".join(MATCHERS[event])} if event in MATCHERS else {}
+        group["hooks"] = [{"type": "command", "command": command, "timeout": TIMEOUT_SECONDS}]
+        groups = member(content, ("hooks", event), [])
+        if event in there:
+            groups[groups.index(there[event])] = group
+        else:
+            groups.append(group)
 
 
-def take_out(content: dict[str, Any], config: Config, deny: Sequence[str]) -> None:
+def take_out(content: Content, config: Config, deny: list[str]) -> None:
     """Take rules and our hooks out of settings, and what they leave empty."""
     if deny and "permissions" in content:
         held = member(content, DENY, [])
         held[:] = [rule for rule in held if rule not in deny]
         prune(content, DENY)
-    for event, command in hooks_by_agent(content, config).get(config.agent, {}).items():
-        groups = content["hooks"][event]
-        groups[:] = [group for group in groups if shlex.join(_words(group)) != command]
+    for event, group in our_hooks(content, config).items():
+        content["hooks"][event].remove(group)
         prune(content, ("hooks", event))
 
 
-def hooks_by_agent(content: dict[str, Any], config: Config) -> dict[str, dict[str, str]]:
-    """Return the commands of our hooks for a vault, by agent and event."""
-    by_event = content.get("hooks", {})
-    lists = by_event.values() if isinstance(by_event, dict) else [None]
-    if not all(isinstance(one, list) for one in lists):
-        raise ConfigError("'hooks' in the settings hold no lists by event.")
-    found: dict[str, dict[str, str]] = {}
-    for event, groups in by_event.items():
-        for words in filter(None, map(_words, groups)):
-            if _after("--vault", words) == str(config.vault):
-                found.setdefault(_after("--agent", words), {})[event] = shlex.join(words)
-    return found
+# --- the command --------------------------------------------------------------------------
 
 
-def _words(group: object) -> list[str]:
-    """Return the words of a group's command if it runs one of our hooks alone; else nothing."""
-    inner = group.get("hooks") if isinstance(group, dict) else None
-    alone = inner[0] if isinstance(inner, list) and len(inner) == 1 else None
-    try:
-        words = shlex.split(str(alone["command"])) if isinstance(alone, dict) else []
-    except (KeyError, ValueError):
-        return []
-    return words if _after("hook", words) == CLIENT else []
-
-
-def _after(option: str, words: Sequence[str]) -> str:
-    """Return the word that follows another; empty where there is none."""
-    return words[words.index(option) + 1] if option in words[:-1] else ""
-
-
-NO_RULES = (
-    "{title} has no deny rules: if you also give it tools that edit files or run commands, "
-    "they can change the memory past VaultMind, and approve in your place."
-)
-NO_AGENT = (
-    "There is no agent {agent!r} in this vault yet: its conversations are kept, but it has no "
-    "identity. Make it: {program}"
-)
-SERVERS = "mcpServers"
-Check = dict[str, str]
-"""`name`, `result` (ok, warn, fail), `what`, `mend`, as the doctor's JSON has them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Client:
-    """A client and its configuration file."""
-
-    title: str
-    path: str
-    """Its file: `~`, `{config}` (where this system keeps settings) or `{xdg}` and what follows."""
-    key: str = SERVERS
-    """The object in that file which holds the servers by name."""
-    more: Mapping[str, str] = field(default_factory=dict)
-    """What an entry needs besides command, arguments and environment."""
-    home: tuple[str, str] = ("", "")
-    """An environment variable that names another folder for the file, and the usual one."""
-
-
-CLIENTS = {
-    "claude-desktop": Client("Claude Desktop", "{config}/Claude/claude_desktop_config.json"),
-    "claude-code": Client("Claude Code", f"~/{OWN_FILE}", home=("CLAUDE_CONFIG_DIR", "~")),
-    "cursor": Client("Cursor", "~/.cursor/mcp.json"),
-    "vscode": Client("VS Code", "{config}/Code/User/mcp.json", "servers", {"type": "stdio"}),
-    "windsurf": Client("Windsurf", "~/.codeium/windsurf/mcp_config.json"),
-    "zed": Client("Zed", "{xdg}/zed/settings.json", "context_servers", {"source": "custom"}),
-    "codex": Client("Codex", "~/.codex/config.toml", home=("CODEX_HOME", "~/.codex")),
-    "gemini-cli": Client("Gemini CLI", "~/.gemini/settings.json"),
-}
-
-
-def config_file(client: Client, platform: str = sys.platform) -> Path:
-    """Return where a client keeps its servers on this system."""
-    variable, usual = client.home
-    if named := os.environ.get(variable):
-        return Path(client.path.replace(usual, named, 1)).absolute()
-    xdg = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
-    config = "~/Library/Application Support" if platform == "darwin" else xdg
-    return Path(client.path.format(config=config, xdg=xdg)).expanduser()
-
-
-def server_entry(
-    config: Config, state_dir: str = "", env: Mapping[str, str] | None = None
-) -> dict[str, Any]:
-    """Return what starts our pipe for this vault and agent, with absolute paths.
-
-    A client has neither this shell's flags nor its environment: a state folder or configuration
-    file that was named here (`state_dir`, VAULTMIND_STATE_DIR, VAULTMIND_CONFIG) goes along, or
-    the client would start a second daemon on the vault.
-    """
-    env = os.environ if env is None else env
-    args = ["mcp", "--vault", str(config.vault), "--agent", config.agent]
-    if state_dir or env.get("VAULTMIND_STATE_DIR"):
-        args += ["--state-dir", str(config.state_dir.parent)]
-    command, *before = our_program()
-    entry: dict[str, Any] = {"command": command, "args": [*before, *args]}
-    if file := env.get("VAULTMIND_CONFIG"):
-        entry["env"] = {"VAULTMIND_CONFIG": str(Path(file).expanduser().absolute())}
-    return entry
-
-
-def our_program() -> list[str]:
-    """Return the words that run this program from anywhere."""
-    script = Path(sys.executable).with_name("vaultmind")
-    found = str(script) if script.exists() else shutil.which("vaultmind")
-    return [found] if found else [sys.executable, "-m", "vaultmind"]
-
-
-def program_words() -> str:
-    """Return how a person calls this program from here: by name only where the shell finds it."""
-    words, found = our_program(), shutil.which("vaultmind")
-    if found and len(words) == 1 and Path(found).resolve() == Path(words[0]).resolve():
-        return "vaultmind"
-    return shlex.join(words)
-
-
-def way(client: Client, path: Path) -> tuple[str, ...]:
-    """Return the keys that lead to the servers in a file; Claude Code's own stand by project."""
-    if path.name == OWN_FILE:
-        return "projects", str(Path.cwd()), SERVERS
-    return (client.key,)
-
-
-def our_vaults(client: Client, path: Path, content: dict[str, Any]) -> dict[str, Path]:
-    """Return the vault of each of our entries in a client's file, by the entry's name."""
-    servers = member(content, way(client, path), {})
-    lists = {name: entry.get("args") for name, entry in servers.items() if isinstance(entry, dict)}
-    return {
-        name: Path(str(args[args.index("--vault") + 1])).expanduser().resolve()
-        for name, args in lists.items()
-        if isinstance(args, list) and "mcp" in args and "--vault" in args[:-1]
-    }
-
-
-@click.command(cls=VaultCommand)
+@click.command()
 @click.argument("client", metavar="CLIENT", type=click.Choice(list(CLIENTS)))
 @click.option("--write", is_flag=True, help="Write the change (a backup is kept).")
 @click.option("--remove", is_flag=True, help="Take our entry out again (with --write).")
@@ -366,7 +345,8 @@ def connect(
     your own servers in ~/.claude.json; deny rules, and hooks where they are asked for, come into
     .claude/settings.local.json. No team shares either; with --file .mcp.json the server is shared.
     """
-    if hooked and client != "claude-code":
+    is_code = client == "claude-code"
+    if hooked and not is_code:
         raise click.BadParameter(f"only claude-code has hooks: leave it out for {client}",
                                  param_hint="--hooks")  # fmt: skip
     kind, config = CLIENTS[client], settings.config
@@ -377,59 +357,45 @@ def connect(
         _show_toml(settings, path, name, entry)
         return
 
-    def edit(content: dict[str, Any]) -> None:
-        servers = member(content, way(kind, path), {})
+    def edit(content: Content) -> None:
+        servers = member(content, kind.way(path), {})
         if remove:
             servers.pop(name, None)
-            prune(content, way(kind, path))
+            prune(content, kind.way(path))
         else:
             servers[name] = {**kind.more, **entry}
 
-    changes = [] if remove and hooked else [changed(path, edit)]
-    more: dict[str, Any] = {"rules": None, "hooks": {}}
-    if client == "claude-code":
+    changes = [] if remove and hooked else [Change.of(path, edit)]
+    told: Content = {"rules": None, "hooks": {}}
+    if is_code:
         left = json.loads(changes[0].after or "{}") if remove and changes else {}
-        others = list(our_vaults(kind, path, left).values())
+        others = list(our_vaults(member(left, kind.way(path), {})).values())
         rules = deny_rules(config, others) if changes else []
-        hooks, code = _code_change(path, config, rules, entry if hooked else None, remove=remove)
-        changes.insert(0, code)
-        more = {"rules": {"path": str(code.path), "deny": rules}, "hooks": hooks}
-    wanted = [one for one in changes if one.before != one.after]
-    backups = {one.path: one.write() for one in wanted} if write else {}
+        own = settings_file(path)
+        hooks = hook_commands(config, entry) if hooked else {}
+        if remove:
+            there = our_hooks(read(own)[1], config)
+            hooks = {event: group["hooks"][0]["command"] for event, group in there.items()}
+            changes.insert(0, Change.of(own, lambda held: take_out(held, config, rules)))
+        else:
+            changes.insert(0, Change.of(own, lambda held: put_in(held, config, rules, hooks)))
+        told = {"rules": {"path": str(own), "deny": rules}, "hooks": hooks}
+    backups = {str(one.path): one.write() for one in changes if write and one.before != one.after}
     if settings.json:
         content = {str(one.path): one.after for one in changes}
-        saved = {str(one): str(backup or "") for one, backup in backups.items()}
-        print_json({"name": name, "path": str(path), "content": content, "written": saved} | more)
+        print_json({"name": name, "path": str(path), "content": content, "written": backups} | told)
         return
     _tell(changes, backups, write=write)
-    if not remove:
-        _warn(kind, config)
-
-
-def _code_change(
-    path: Path, config: Config, rules: list[str], entry: dict[str, Any] | None, *, remove: bool
-) -> tuple[dict[str, str], Change]:
-    """Return our hooks, put in for an entry or taken out, and the change of the settings."""
-    target = settings_file(path)
-    if remove:
-        hooks = hooks_by_agent(read(target)[1], config).get(config.agent, {})
-        return hooks, changed(target, lambda held: take_out(held, config, rules))
-    hooks = hook_commands(config, entry) if entry else {}
-    return hooks, changed(target, lambda held: put_in(held, config, rules, hooks))
-
-
-def _warn(client: Client, config: Config) -> None:
-    """Say what the client cannot do, and that an agent of its name is not there."""
-    if client is not CLIENTS["claude-code"]:
-        aside(NO_RULES.format(title=client.title))
+    if not (remove or is_code):
+        aside(NO_RULES.format(title=kind.title))
     identity = VaultPaths(config.vault, config.memory_dir).identity(config.agent)
-    if not (config.vault / identity).exists():
+    if not remove and not (config.vault / identity).exists():
         make = ["init"] if config.agent == "main" else ["agents", "new", config.agent]
         program = f"{program_words()} {shlex.join([*make, '--vault', str(config.vault)])}"
         aside(NO_AGENT.format(agent=config.agent, program=program))
 
 
-def _show_toml(settings: Settings, path: Path, name: str, entry: dict[str, Any]) -> None:
+def _show_toml(settings: Settings, path: Path, name: str, entry: Content) -> None:
     """Show an entry as the lines of a TOML file, which the person edits: we edit none."""
     env = ", ".join(f"{key} = {json.dumps(one)}" for key, one in entry.get("env", {}).items())
     named = {key: json.dumps(entry[key], ensure_ascii=False) for key in ("command", "args")}
@@ -441,7 +407,7 @@ def _show_toml(settings: Settings, path: Path, name: str, entry: dict[str, Any])
         say(f"These lines connect it, in {path}:\n\n{lines}")
 
 
-def _tell(changes: list[Change], backups: dict[Path, Path | None], *, write: bool) -> None:
+def _tell(changes: list[Change], backups: dict[str, str], *, write: bool) -> None:
     for one in changes:
         now, then = f"{one.path} now", f"{one.path} then"
         texts = one.before.splitlines(), one.after.splitlines()
@@ -449,7 +415,7 @@ def _tell(changes: list[Change], backups: dict[Path, Path | None], *, write: boo
         say("\n".join(lines) if lines else f"Nothing to change in {one.path}.")
     for path, backup in backups.items():
         was = f"; as it was before: {backup}" if backup else ""
-        say(f"\n{bold('Written:' if path.exists() else 'Removed:')} {path}{was}")
+        say(f"\n{bold('Written:' if Path(path).exists() else 'Removed:')} {path}{was}")
     if any(one.before != one.after for one in changes):
         say("Restart the client." if write else "Add --write to do it.")
 
@@ -457,7 +423,7 @@ def _tell(changes: list[Change], backups: dict[Path, Path | None], *, write: boo
 # --- what the doctor says of the clients --------------------------------------------------
 
 
-def check_clients(config: Config) -> list[Check]:
+def check_clients(config: Config) -> list[dict[str, str]]:
     """Return the doctor's checks of the clients' configurations, and of what hooks left."""
     told: list[tuple[str, ...]] = []
     for name, client in CLIENTS.items():
@@ -474,7 +440,7 @@ def check_clients(config: Config) -> list[Check]:
         what = f"{counted(len(waiting), 'event')} could not be told to the daemon in time."
         mend = f"The next hook makes up for it; {state / spool.NAME} holds what waits."
         told.append(("claude-code hooks", "warn", what, mend))
-    log = state / LOG
+    log = state / hook.LOG
     if failed := log.read_text("utf-8", "replace").splitlines() if log.exists() else []:
         what = f"{counted(len(failed), 'failure')} in {log}, the last: {failed[-1]}"
         mend = "Remove the file once you have seen to it."
@@ -484,9 +450,9 @@ def check_clients(config: Config) -> list[Check]:
 
 def _look(name: str, client: Client, path: Path, config: Config) -> Iterator[tuple[str, ...]]:
     """Yield whether a client is connected and finds our program, and what its hooks lack."""
-    content, again = read(path)[1], f"Run `vaultmind connect {name} --write` again"
-    vaults, servers = our_vaults(client, path, content), member(content, way(client, path), {})
-    ours = [one for one, vault in vaults.items() if vault == config.vault]
+    again, servers = f"Run `vaultmind connect {name} --write` again", read(path)[1]
+    servers = member(servers, client.way(path), {})
+    ours = [one for one, vault in our_vaults(servers).items() if vault == config.vault]
     commands = [str(servers[one].get("command") or "") for one in ours]
     if gone := [one for one in commands if shutil.which(one) is None]:
         yield name, "fail", f"{path} starts what is not there ({', '.join(gone)}).", f"{again}."
@@ -501,9 +467,10 @@ def _look(name: str, client: Client, path: Path, config: Config) -> Iterator[tup
     if missing and ours:
         what = f"Claude Code may edit the memory past VaultMind: no {missing}."
         yield f"{name} rules", "warn", what, f"{again}, or leave it so."
-    for agent, hooks in hooks_by_agent(settings, config).items():
-        lacking = [one for one in EVENTS if one not in hooks and one != AFTER_FAILURE]
-        wrong = f"has no hook for {', '.join(lacking)}" if lacking else ""
-        mend = f"{again} with --hooks --agent {agent}."
-        well = f"Conversations here are written down for {agent}."
-        yield f"{name} hooks", *(("fail", f"{own} {wrong}.", mend) if wrong else ("ok", well, ""))
+    hooks = our_hooks(settings, config)
+    lacking = [one for one in hook.EVENTS if one not in hooks and one != hook.AFTER_FAILURE]
+    if hooks and lacking:
+        mend = f"{again} with --hooks --agent {config.agent}."
+        yield f"{name} hooks", "fail", f"{own} has no hook for {', '.join(lacking)}.", mend
+    elif hooks:
+        yield f"{name} hooks", "ok", f"Conversations here are written down for {config.agent}.", ""

@@ -8,14 +8,13 @@ import shutil
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 import click
 
 import vaultmind
 from vaultmind.cli.connect import program_words
-from vaultmind.cli.options import Settings, VaultCommand, pass_settings
-from vaultmind.cli.terminal import EXIT_OTHER, bad, bold, dim, good, print_json, say, show
+from vaultmind.cli.options import Settings, pass_settings
+from vaultmind.cli.terminal import EXIT_OTHER, bad, dim, good, print_json, show
 from vaultmind.errors import NotFound
 
 FACT = "My sourdough starter is called Gerald and lives on the second shelf of the fridge"
@@ -53,7 +52,7 @@ Now your own. In your vault's folder:
 then restart Claude Desktop and ask: what do you know about me?"""
 
 
-@click.command(cls=VaultCommand)
+@click.command()
 @click.option("--clean", is_flag=True, help="Remove the copy at the end.")
 @pass_settings
 def demo(settings: Settings, *, clean: bool) -> int:
@@ -61,24 +60,23 @@ def demo(settings: Settings, *, clean: bool) -> int:
 
     Nothing of yours is read or written. Takes less than a minute.
     """
-    folder, quiet = Path(tempfile.mkdtemp(prefix="vaultmind-demo-")), settings.json
+    folder, began = Path(tempfile.mkdtemp(prefix="vaultmind-demo-")), time.monotonic()
     vault = folder / "vault"
     shutil.copytree(example_vault(), vault)
-    told, steps, began = Settings(), [], time.monotonic()
+    told, steps = Settings(), []
     told.values = {"vault": vault, "agent": "main", "state_dir": folder / "state",
                    "in_process": True}  # fmt: skip
+    tell = (lambda words: None) if settings.json else show
     before = _fingerprint(told)
     try:
         for title, step, what, words in STORY:
-            if not quiet:
-                say(bold(f"\n{title}") if title else "")
-                say(dim(f"> {step} {what}"))
+            tell(f"\n## {title}" if title else "")
+            tell(dim(f"> {step} {what}"))
             said = _done(told, step, what, words)
             ok = (words.casefold() in said.casefold()) != (step == "ask no more")
             steps.append({"step": step, "what": what, "ok": ok})
-            if not quiet:
-                show("\n".join(said.splitlines()[:4]))
-                say(good("✓") if ok else bad("✗ not as it should be"))
+            tell("\n".join(said.splitlines()[:4]))
+            tell(good("✓") if ok else bad("✗ not as it should be"))
         steps.append(
             {"step": "untouched", "files": len(before), "ok": _fingerprint(told) == before}
         )
@@ -87,41 +85,40 @@ def demo(settings: Settings, *, clean: bool) -> int:
         if clean:
             shutil.rmtree(folder)
     took, well = round(time.monotonic() - began, 1), all(step["ok"] for step in steps)
-    if quiet:
+    if settings.json:
         more = {"vault": str(vault), "took_seconds": took, "kept": not clean}
         print_json({"ok": well, "steps": steps} | more)
-    else:
-        say(f"\n{len(before)} files outside the memory folder are byte for byte as they were.")
-        say(f"{good('✓ All of it')} in {took} seconds." if well else bad("✗ A step went wrong."))
-        names = {"vault": shlex.quote(str(vault)), "folder": shlex.quote(str(folder))}
-        say(ENDING.format(program=program_words(), **names))
+    tell(f"\n{len(before)} files outside the memory folder are byte for byte as they were.")
+    tell(f"{good('✓ All of it')} in {took} seconds." if well else bad("✗ A step went wrong."))
+    names = {"vault": shlex.quote(str(vault)), "folder": shlex.quote(str(folder))}
+    tell(ENDING.format(program=program_words(), **names))
     return 0 if well else EXIT_OTHER
 
 
 def _done(told: Settings, step: str, what: str, words: str) -> str:
     """Do one step and return what was said."""
     if step == "edit":
-        brain = _memory(told) / "agents/main/memory/brain.md"
+        brain = told.config.vault / told.config.memory_dir / "agents/main/memory/brain.md"
         brain.write_text(f"{brain.read_text('utf-8').rstrip()}\n- {what}\n", "utf-8")
         return f"- {what}"
     if not step.startswith("ask"):
         args = {"op": step, "text": what} if what else {}
         return told.ask("memory_update" if what else "index", args).words
     deadline, said = time.monotonic() + FOUND_WITHIN_SECONDS, ""
-    while step == "ask" and words not in said and time.monotonic() < deadline:
-        time.sleep(POLL_SECONDS)
+    while not said or (step == "ask" and words not in said and time.monotonic() < deadline):
         said = _asked(told, what, words)
-    return said or _asked(told, what, words)
+        time.sleep(POLL_SECONDS)
+    return said
 
 
 def _asked(told: Settings, query: str, words: str) -> str:
     """Return the hit that holds some words, however it is wrapped; else the first one."""
-    hits: list[dict[str, Any]] = told.call("memory_search", {"query": query})["hits"][:3]
-    texts = [" ".join(hit["text"].split()) for hit in hits]
-    places = [max(0, text.casefold().find(words.casefold()) - 60) for text in texts]
-    told_ = [f"│ {text[at : at + 180]}\n  {hit['path']}"
-             for text, at, hit in zip(texts, places, hits, strict=True)]  # fmt: skip
-    return next((one for one in told_ if words.casefold() in one.casefold()), "".join(told_[:1]))
+    found = []
+    for hit in told.call("memory_search", {"query": query})["hits"][:3]:
+        text = " ".join(hit["text"].split())
+        at = max(0, text.casefold().find(words.casefold()) - 60)
+        found.append(f"│ {text[at : at + 180]}\n  {hit['path']}")
+    return next((one for one in found if words.casefold() in one.casefold()), (found or ["-"])[0])
 
 
 def example_vault() -> Path:
@@ -133,14 +130,11 @@ def example_vault() -> Path:
     raise NotFound("The example vault is not installed.", hint="Reinstall vaultmind.")
 
 
-def _memory(told: Settings) -> Path:
-    return told.config.vault / told.config.memory_dir
-
-
 def _fingerprint(told: Settings) -> dict[str, str]:
     """Return the hash of every file of the vault outside the memory folder."""
+    vault = told.config.vault
     return {
         str(path): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in told.config.vault.rglob("*")
-        if path.is_file() and not path.is_relative_to(_memory(told))
+        for path in vault.rglob("*")
+        if path.is_file() and not path.is_relative_to(vault / told.config.memory_dir)
     }

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import click
 
-from vaultmind.cli.options import Answer, Settings, VaultCommand, pass_settings
+from vaultmind.cli.options import Settings, pass_settings
 from vaultmind.cli.terminal import OUTCOME_EXIT, aside, dim, print_json
 from vaultmind.errors import BadArgument, NotFound
 
@@ -62,8 +62,10 @@ class Made:
     given: Mapping[str, Any] = field(default_factory=dict)
     waits: bool = False
     """Whether it waits for the index first."""
-    many: str = ""
-    """The argument that `--queries FILE` gives once a line."""
+    patience: float = SOURCE_SECONDS
+    """How long it lets its operation wait, if that can."""
+    queries: bool = False
+    """Whether `--queries FILE` gives its argument once a line."""
     code: Callable[[dict[str, Any]], int] = outcome_code
     run: Run | None = None
     """What it does otherwise than asking and telling."""
@@ -79,30 +81,42 @@ class Made:
         params: list[click.Parameter] = [_option(one, *op.parameters[one]) for one in wanted]
         if self.waits or ("wait_seconds" in op.parameters and "wait_seconds" not in self.given):
             params.append(flag("--no-wait", "Answer at once, however far the index is."))
-        if self.many:
-            params.append(QUERIES)
-        if name:
-            params.insert(0, _argument(self.argument, name, label))
+        params += [QUERIES] if self.queries else []
+        params[:0] = [_argument(self.argument, name, label)] if name else []
+        is_list = bool(name) and get_origin(get_args(op.parameters[name][0])[0]) is tuple
 
         def callback(settings: Settings, **values: Any) -> int:  # noqa: ANN401
             args = {key: one for key, one in values.items() if one not in (None, ())}
             if isinstance(args.get(name), tuple):
-                args[name] = " ".join(args[name])
+                words = " ".join(args[name])
+                args[name] = [words] if is_list else words
+            if self.queries and "queries" in args:
+                if name in args:
+                    raise click.UsageError(f"--queries goes without {(label or name).upper()}.")
+                return self._each(settings, op, args, (name, is_list))
             return self._called(settings, op, args | dict(self.given))
 
-        params += self.also
         run = pass_settings(callback)
-        return VaultCommand(own, params=params, callback=run, help=self.help)
+        return click.Command(own, params=[*params, *self.also], callback=run, help=self.help)
 
     def _called(self, settings: Settings, op: Operation, args: dict[str, Any]) -> int:
         """Run the operation, with what was said as its arguments."""
+        self._prepare(settings, op, args)
+        if self.run is not None:
+            return self.run(settings, args)
+        return self.code(settings.tell(settings.ask(op.name, args)))
+
+    def _prepare(self, settings: Settings, op: Operation, args: dict[str, Any]) -> None:
+        """Complete what was said, and wait for the index."""
         waits = not args.pop("no_wait", False)
         for place in PLACES & args.keys():
             args[place] = source_at(args[place])
+        if "path" in args:  # not resolved: a link in it is the daemon's to follow and to refuse
+            args["path"] = str(Path(args["path"]).expanduser().absolute())
         if args.get("task") == "-":
             args["task"] = sys.stdin.read()
         if waits and "wait_seconds" in op.parameters:
-            args.setdefault("wait_seconds", SOURCE_SECONDS)
+            args.setdefault("wait_seconds", self.patience)
         elif waits and self.waits and "source" in args:
             asked = {"source": args["source"], "layers": ["L0"], "wait_seconds": SOURCE_SECONDS}
             settings.call("explore", asked)
@@ -110,11 +124,21 @@ class Made:
             wait_for_index(settings, patient="queries" in args)
         if "agent" in op.parameters:
             args |= settings.target
-        if self.many and "queries" in args:
-            return each(settings, op.name, args.pop("queries"), args, self.many)
-        if self.run is not None:
-            return self.run(settings, args)
-        return self.code(settings.tell(settings.ask(op.name, args)))
+
+    def _each(
+        self, settings: Settings, op: Operation, args: dict[str, Any], argument: tuple[str, bool]
+    ) -> int:
+        """Print the answer to each question of a file under its id, which comes back as it was."""
+        self._prepare(settings, op, args)
+        file, (name, is_list) = args.pop("queries"), argument
+        args |= {"dry_run": True} if op.name == "say" else {}
+        for one in read_lines(file, '{"id": "q1", "query": "bread oven"}'):
+            query = str(one["query"])
+            answer = settings.call(op.name, args | {name: [query] if is_list else query})
+            answer.pop("state", None)
+            answer = answer["heard"][0] if op.name == "say" else answer
+            print_json({"id": one["id"]} | answer, indent=None)
+        return 0
 
 
 def made(path: str, argument: str = "", **how: Any) -> Callable[[Callable[..., Any]], Run]:  # noqa: ANN401
@@ -157,8 +181,7 @@ def _argument(form: str, name: str, label: str) -> click.Argument:
     optional, several = form.startswith("["), "…" in form
     shown = f"{(label or name).upper()}{'...' if several else ''}"
     shown = f"[{shown}]" if optional else shown
-    nargs = -1 if several else 1
-    return click.Argument([name], nargs=nargs, required=not optional, metavar=shown)
+    return click.Argument([name], nargs=-1 if several else 1, required=not optional, metavar=shown)
 
 
 def _option(name: str, hint: Any, default: Any) -> click.Option:  # noqa: ANN401
@@ -167,14 +190,14 @@ def _option(name: str, hint: Any, default: Any) -> click.Option:  # noqa: ANN401
     inner = [one for one in get_args(kind) if one is not type(None)]
     many = get_origin(kind) is tuple
     kind = inner[0] if many or type(None) in get_args(kind) else kind
-    name_ = arg.option or f"--{name.replace('_', '-')}"
+    called = arg.option or f"--{name.replace('_', '-')}"
     if kind is bool:
-        both = f"/--no-{name_[2:]}" if default is True else ""
-        return option(name_ + both, name, is_flag=True, help=arg.help)
+        both = f"/--no-{called[2:]}" if default is True else ""
+        return option(called + both, name, is_flag=True, help=arg.help)
     choices = [str(one) for one in get_args(kind)] if get_origin(kind) is Literal else []
     kind = click.Choice(choices) if choices else kind if kind in (int, float) else str
     shown = f"  [default: {default}]" if default not in (..., None, "", ()) else ""
-    return option(name_, name, type=kind, multiple=many, help=f"{arg.help}{shown}".strip())
+    return option(called, name, type=kind, multiple=many, help=f"{arg.help}{shown}".strip())
 
 
 def source_at(source: str) -> str:
@@ -218,40 +241,20 @@ def read_lines(path: Path, example: str) -> list[dict[str, Any]]:
     Raises BadArgument for the first faulty line, before anything is asked; `example` shows the
     person a good one, whose keys every line needs.
     """
-    found = []
+    found, needs = [], json.loads(example).keys()
     raw = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
     for number, line in enumerate(raw.decode("utf-8-sig", "replace").split("\n"), 1):
+        if not line.strip():
+            continue
         try:
-            item = json.loads(line) if line.strip() else {}
+            item = json.loads(line)
         except (ValueError, RecursionError):
             item = None
-        if line.strip() and not (isinstance(item, dict) and json.loads(example).keys() <= {*item}):
+        if not (isinstance(item, dict) and needs <= item.keys()):
             wanted = f"a line of JSON like {example}"
             raise BadArgument(f"{path.name} line {number}", line.strip(), wanted)
-        found += [item] if item else []
+        found.append(item)
     return found
-
-
-def each(settings: Settings, op: str, file: Path, args: dict[str, Any], name: str) -> int:
-    """Print the answer to each question of a file under its id, which comes back as it was."""
-    if name in args:
-        raise click.UsageError(f"--queries goes without {name.upper()}.")
-    args |= {"dry_run": True} if op == "say" else {}
-    for one in read_lines(file, '{"id": "q1", "query": "bread oven"}'):
-        query = str(one["query"])
-        answer = settings.call(op, args | {name: query if name == "query" else [query]})
-        answer.pop("state", None)
-        answer = answer["heard"][0] if op == "say" else answer
-        print_json({"id": one["id"]} | answer, indent=None)
-    return 0
-
-
-def tell_all(settings: Settings, data: dict[str, Any], answers: Sequence[Answer]) -> None:
-    """Print several answers: for a script as one."""
-    if settings.json:
-        print_json(data)
-    for one in () if settings.json else answers:
-        settings.tell(one)
 
 
 def confirmed(settings: Settings, question: str) -> bool:

@@ -11,10 +11,10 @@ import click
 from click.exceptions import NoSuchCommand
 
 from vaultmind import __version__
-from vaultmind.cli import commands, talks  # noqa: F401  (they declare themselves)
+from vaultmind.cli import commands  # noqa: F401  (they declare themselves)
 from vaultmind.cli.made import MADE
-from vaultmind.cli.options import VaultGroup, settings_of
-from vaultmind.cli.terminal import EXIT_INTERRUPTED, EXIT_OTHER, aside, exit_code
+from vaultmind.cli.options import GLOBAL_OPTIONS, settings_of, take_global
+from vaultmind.cli.terminal import EXIT_INTERRUPTED, EXIT_OTHER, aside
 
 from vaultmind.cli.terminal import show_error, use_unicode  # isort: skip
 from vaultmind.errors import VaultMindError
@@ -56,8 +56,22 @@ EXIT_CODES = """\
 Exit codes: 0 done or unchanged, 1 other, 2 usage, 3 suggested, 4 denied, 5 not found."""
 
 
-class Program(VaultGroup):
+class Program(click.Group):
     """The group of all commands, which imports only the one that runs."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take out the global options, wherever they stand; the commands know nothing of them."""
+        values, others = take_global(args)
+        settings_of(ctx).values |= values
+        return super().parse_args(ctx, others)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the global options, then the commands."""
+        options = [(f"{name} {arg}".strip(), help) for name, (arg, help) in GLOBAL_OPTIONS.items()]
+        own = [record for one in self.get_params(ctx) if (record := one.get_help_record(ctx))]
+        with formatter.section("Options, before or after a command"):
+            formatter.write_dl([*options, *own])
+        self.format_commands(ctx, formatter)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
@@ -72,7 +86,7 @@ class Program(VaultGroup):
         if cmd_name in GROUPS:
             parts = ((name.partition(" "), one) for name, one in MADE.items())
             within = {own: one.build(own) for (above, _, own), one in parts if above == cmd_name}
-            return VaultGroup(cmd_name, commands=within, help=GROUPS[cmd_name])
+            return click.Group(cmd_name, commands=within, help=GROUPS[cmd_name])
         return MADE[cmd_name].build(cmd_name) if cmd_name in MADE else None
 
     def resolve_command(
@@ -104,7 +118,7 @@ def cli(context: click.Context) -> None:
     """Give AI agents a long-term memory that lives in your Obsidian vault.
 
     Start with `vaultmind demo`, then `vaultmind init` inside your vault and
-    `vaultmind connect claude-desktop --write`. The options below go before or after a command.
+    `vaultmind connect claude-desktop --write`.
     """
     context.call_on_close(settings_of(context).close)
 
@@ -125,7 +139,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         aside("Stopped.")
         return EXIT_INTERRUPTED
     except VaultMindError as error:
-        code, kind = exit_code(error), type(error).__name__
+        code, kind = error.exit, type(error).__name__
         message, hint = error.message, error.hint
     except OSError as error:
         code, kind, message, hint = EXIT_OTHER, "OSError", f"{error}.", ""

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from vaultmind.cli.options import Settings, VaultGroup, pass_settings
+from vaultmind.cli.options import Settings, pass_settings
 from vaultmind.cli.terminal import EXIT_OTHER, aside, bold, dim, good, place, print_json, say, show
-from vaultmind.types import PURPOSES
+from vaultmind.types import PURPOSES, Prompt, Turn
 
 RESTART = "The daemon that runs now keeps what it had; `vaultmind daemon stop` ends it."
 
 
-@click.group(cls=VaultGroup)
+@click.group()
 def minion() -> None:
     """Show, try or choose the language model that works in the background.
 
@@ -31,25 +30,21 @@ def status(settings: Settings) -> int:
 
     Exit code 1 when a model that is configured cannot be used.
     """
-    from vaultmind.minion.report import standing
+    from vaultmind.minion.choice import standing
     from vaultmind.serve.show import cell_of
 
-    config = settings.config
-    found = standing(config.minion, config.state_dir, os.environ)
-    purposes = {purpose: [*chain, "extractive"] for purpose, chain in found.purposes}
-    flat = [asdict(one) for one in found.models]
-    models = [one | one.pop("learned") | {"pid": one["pid"]} for one in flat]
+    found = standing(settings.config.minion, settings.config.state_dir)
     if settings.json:
-        print_json({"purposes": purposes, "models": models, "llama_cpp": found.llama_cpp})
+        print_json(found)
     else:
-        for purpose, chain in purposes.items():
+        for purpose, chain in found["purposes"].items():
             short = (one if "://" in one else Path(one).name for one in chain)
             say(f"{bold(f'{purpose:10}')} {' → '.join(short)}")
-        for model in models:
-            show("\n".join(f"{name:15} {cell_of(one)}" for name, one in model.items() if one))
-        if not models:
+        for model in found["models"]:
+            show("\n".join(f"{name:18} {cell_of(one)}" for name, one in model.items() if one))
+        if not found["models"]:
             say(dim("\nNo model is configured, and none is needed."))
-    return EXIT_OTHER if any(one.problem for one in found.models) else 0
+    return EXIT_OTHER if any(one["problem"] for one in found["models"]) else 0
 
 
 @minion.command()
@@ -64,17 +59,15 @@ def use(settings: Settings, model: str, purpose: str | None) -> int:
     http://127.0.0.1:11434/v1#llama3.2, or `extractive` for none.
     """
     from vaultmind.config import user_config_path
-    from vaultmind.minion.choice import EXTRACTIVE, open_generator
-    from vaultmind.minion.report import named, try_out
+    from vaultmind.minion.choice import EXTRACTIVE, named, opened
 
     name, config = named(model), settings.config
     if name != EXTRACTIVE:
-        generator = open_generator(
-            name, config.minion, config.state_dir, os.environ, background=False
-        )
+        generator = opened(name, config.minion, config.state_dir, background=False)
         try:
             aside(dim(f"Trying {name} …"))
-            try_out(generator, config.minion.job_seconds)
+            hello = Turn("user", "Say hello.")
+            generator.generate(Prompt((hello,), max_tokens=4, seconds=config.minion.job_seconds))
         finally:
             generator.close()
     path, key = user_config_path(os.environ), purpose or "model"

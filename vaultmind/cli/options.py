@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -161,52 +161,25 @@ def settings_of(context: click.Context) -> Settings:
     return root.obj
 
 
-def _keep(context: click.Context, parameter: click.Parameter, value: object) -> None:
-    """Keep a global option; the one after the command's name wins, since it is read last."""
-    if value and parameter.name and not context.resilient_parsing:
-        settings_of(context).values[parameter.name] = value
+def take_global(arguments: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+    """Return the global options, which may stand anywhere, by name; and the other arguments."""
+    values: dict[str, Any] = {}
+    others: list[str] = []
+    rest = iter(arguments)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        key = name[2:].replace("-", "_")
+        if word == "--":
+            others += [word, *rest]
+        elif name not in GLOBAL_OPTIONS or (equals and not GLOBAL_OPTIONS[name][0]):
+            others.append(word)
+        elif not GLOBAL_OPTIONS[name][0]:
+            values[key] = True
+        elif given := value if equals else next(rest, ""):
+            values[key] = given
+        else:
+            raise click.UsageError(f"Option '{name}' requires an argument.")
+    return values, others
 
-
-def _global_options() -> list[click.Option]:
-    return [
-        click.Option([name], metavar=metavar or None, is_flag=not metavar, help=words,
-                     expose_value=False, callback=_keep)
-        for name, (metavar, words) in GLOBAL_OPTIONS.items()
-    ]  # fmt: skip
-
-
-def own_options(command: click.Command) -> list[click.Option]:
-    """Return the options of a command that are not everybody's."""
-    options = [one for one in command.params if isinstance(one, click.Option)]
-    return [one for one in options if not set(one.opts) & set(GLOBAL_OPTIONS)]
-
-
-class VaultCommand(click.Command):
-    """A command that also takes the global options; its help shows its own first."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
-        super().__init__(*args, **kwargs)
-        self.params = [*self.params, *_global_options()]
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write this command's own options and name the global ones in a line."""
-        records = [one.get_help_record(ctx) for one in own_options(self)]
-        with formatter.section("Options"):
-            formatter.write_dl([*filter(None, records), ("--help", "Show this message.")])
-        with formatter.section("Also"):
-            formatter.write_text(f"{', '.join(GLOBAL_OPTIONS)}: see `vaultmind --help`.")
-
-
-class VaultGroup(click.Group):
-    """A group whose commands take the global options, as it does itself."""
-
-    command_class = VaultCommand
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
-        super().__init__(*args, **kwargs)
-        self.params = [*self.params, *_global_options()]
-
-
-VaultGroup.group_class = VaultGroup
 
 pass_settings: Callable[[Any], Any] = click.make_pass_decorator(Settings, ensure=True)

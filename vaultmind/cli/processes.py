@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
-from vaultmind.cli.options import Settings, VaultCommand, VaultGroup, pass_settings
+from vaultmind.cli.options import Settings, pass_settings
 from vaultmind.cli.terminal import EXIT_OTHER, aside, dim, good, print_json, say
 from vaultmind.client.hook import CLIENT, EVENTS
 from vaultmind.plural import counted
 
 
-@click.group(cls=VaultGroup)
+@click.group()
 def daemon() -> None:
     """Run, start or stop the process that owns this vault's index, or look at it.
 
@@ -89,7 +89,7 @@ def daemon_words(status: dict[str, Any]) -> str:
     return f"pid {status['pid']} · {clients} · {status['memory_mb']:,.0f} MB · up {age}{port}"
 
 
-@click.command(cls=VaultCommand)
+@click.command()
 @pass_settings
 def mcp(settings: Settings) -> int:
     """Connect an MCP client on stdin and stdout to this vault's daemon.
@@ -101,7 +101,7 @@ def mcp(settings: Settings) -> int:
     return main(**settings.named)
 
 
-@click.command(cls=VaultCommand)
+@click.command()
 @click.argument("client", metavar="CLIENT", type=click.Choice([CLIENT]))
 @click.argument("event", metavar="EVENT", type=click.Choice(EVENTS, case_sensitive=False))
 @pass_settings

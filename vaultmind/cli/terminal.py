@@ -12,15 +12,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from vaultmind.ports import Report, silent
 from vaultmind.types import Progress
-
-if TYPE_CHECKING:
-    from vaultmind.errors import VaultMindError
 
 EXIT_OTHER, EXIT_USAGE, EXIT_SUGGESTED, EXIT_DENIED, EXIT_NOT_FOUND = 1, 2, 3, 4, 5
 EXIT_INTERRUPTED = 130
@@ -31,13 +28,6 @@ OUTCOME_EXIT = {
     "partial": EXIT_OTHER,
 }
 """Exit code of an outcome; of any other it is 0."""
-ERROR_EXIT = {
-    "BadArgument": EXIT_USAGE,
-    "ConfigError": EXIT_USAGE,
-    "VaultNotFound": EXIT_USAGE,
-    "NotAllowed": EXIT_DENIED,
-    "NotFound": EXIT_NOT_FOUND,
-}
 WORDS_AFTER_SECONDS, LINE_EVERY_SECONDS, WORDS_EVERY_SECONDS = 5.0, 0.2, 5.0
 """When it is first told how far a long work is, and how often on a terminal and elsewhere."""
 
@@ -69,12 +59,6 @@ def show(words: str) -> None:
     """Print words; headings are bold."""
     for line in words.splitlines():
         say(bold(line) if line.startswith("## ") else line.rstrip())
-
-
-def exit_code(error: VaultMindError) -> int:
-    """Return the exit code of an error."""
-    names = (kind.__name__ for kind in type(error).__mro__)
-    return next((ERROR_EXIT[name] for name in names if name in ERROR_EXIT), EXIT_OTHER)
 
 
 def show_error(kind: str, message: str, hint: str, *, as_json: bool) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vaultmind import errors
 from vaultmind.client import launch
 from vaultmind.client.wire import MAX_LINE_BYTES, Wire, encode
-from vaultmind.errors import BadArgument, DaemonUnavailable, VaultMindError
+from vaultmind.errors import BadArgument, DaemonUnavailable, from_body
 from vaultmind.ports import Report, silent
 from vaultmind.types import PERSON, Caller, Progress
 
@@ -55,7 +54,7 @@ class Client:
                 if answer.get("id") == self._number and "progress" in answer:
                     report(Progress(**answer["progress"]))
                 elif answer.get("id") == self._number and "error" in answer:
-                    raise _error(answer["error"])
+                    raise from_body(answer["error"])
                 elif answer.get("id") == self._number:
                     return dict(answer["ok"])
         except OSError:
@@ -83,16 +82,3 @@ class Client:
             self.close()
         self._wire = self._wire or launch.connect(self._where, self._hello)
         return self._wire
-
-
-def _error(body: dict[str, Any]) -> VaultMindError:
-    """Return an error of the type and with the words that the daemon names."""
-    kind = getattr(errors, str(body.get("type", "")), None)
-    if not (isinstance(kind, type) and issubclass(kind, VaultMindError)):
-        kind = VaultMindError
-    error: VaultMindError = kind.__new__(kind)
-    VaultMindError.__init__(error, str(body.get("message", "")), hint=str(body.get("hint", "")))
-    for name in ("field", "allowed"):
-        if name in body:
-            setattr(error, name, body[name])
-    return error

@@ -78,12 +78,11 @@ def greet(where: Config | Where, greeting: dict[str, Any]) -> Wire | None:
     except OSError:
         reached.peer = {}
     refusal = reached.peer.get("error")
-    is_left = "pid" in reached.peer and not wire.at_home(state_dir, reached.peer["pid"])
-    if refusal or is_left or not reached.peer:
+    if refusal or not reached.peer:
         reached.close()
     if refusal:
         raise DaemonUnavailable(str(refusal["message"]), hint=str(refusal.get("hint", "")))
-    return reached if reached.peer and not is_left else None
+    return reached if reached.peer else None
 
 
 def greet_quickly(where: Config | Where, greeting: dict[str, Any]) -> Wire | None:

@@ -27,8 +27,6 @@ PROTOCOL = 1
 MAX_LINE_BYTES = 4 * 1024 * 1024
 """The longest line the daemon takes; a message larger than this belongs in a file."""
 SOCKET = "daemon.sock"
-OWNER = "daemon.json"
-"""Who holds the vault's lock: pid, what, version, started. A dead owner's words may remain."""
 MAX_PATH_BYTES = 100
 """A Unix socket's path may have 108 bytes on Linux, 104 on macOS, the closing zero included."""
 SHORT_ROOT = "/tmp"
@@ -130,20 +128,6 @@ def dial(state_dir: str) -> socket.socket:
         sock.close()
         raise
     return sock
-
-
-def at_home(state_dir: str, pid: object) -> bool:
-    """Tell whether the daemon behind the socket is the one that signed the state folder.
-
-    A socket outside the folder can outlive it for a moment, when somebody deletes the folder.
-    """
-    if os.path.dirname(socket_path(state_dir)) == state_dir:
-        return True
-    try:
-        with open(os.path.join(state_dir, OWNER), "rb") as file:
-            return bool(decode(file.read()).get("pid") == pid)
-    except OSError:
-        return False
 
 
 def listen(state_dir: str) -> socket.socket:

@@ -192,6 +192,8 @@ class MinionConfig:
     model: str = key(
         "extractive", "`extractive` (none), the path of a GGUF file, or a server's `URL#NAME`."
     )
+    command: tuple[str, ...] = key((), "A command of your own in a model's place: `claude`, `-p`.")
+    calls_per_day: int = key(20, "Calls of that command a day, one a conversation.", 0, 10_000)
     extraction: str = key("", "Another model for facts.")
     summary: str = key("", "Another model for summaries.")
     rerank: str = key("", "Another model for ranking.")

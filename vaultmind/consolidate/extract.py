@@ -33,8 +33,8 @@ from vaultmind.consolidate.types import (
 from vaultmind.index.when import with_dates
 from vaultmind.index.words.clauses import facts_in
 from vaultmind.language.network import network
+from vaultmind.language.words import SOFT
 from vaultmind.memory.match import same_fact
-from vaultmind.memory.words import SOFT
 from vaultmind.types import Fact, Message
 
 MAX_FACTS = 8

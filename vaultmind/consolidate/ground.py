@@ -12,14 +12,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 from vaultmind.consolidate.names import groups, letters_shared, same_name, sound
 from vaultmind.consolidate.numbers import month_of, numbers, plain, value_of, weekday
-from vaultmind.consolidate.types import Reason
+from vaultmind.consolidate.types import WORDS, Reason, any_of
 from vaultmind.index.when import mentioned
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.stopwords import BY_LANGUAGE
-from vaultmind.memory.words import SMALL, SOFT, Word, content, fold
+from vaultmind.language.words import SMALL, SOFT, Word, content, fold
 from vaultmind.redact import mask
 from vaultmind.types import Message
 
@@ -37,15 +38,7 @@ HALF_DAY = 12
 CAPITAL_NOUNS = frozenset({"de"})
 _UNITS = (60, 1 / 60, 1000, 1 / 1000)
 """Minutes of an hour, grams of a kilo, and what is told in thousands."""
-_FRAME = """
-    user users assistant agent session talk conversation prefer like want named call decide plan
-    goal project currently work mention discuss talked said share ask asked explain agree note
-    uzytkownik uzytkowniczka asystent rozmowa woli lubi chce nazywa imie postanowil zdecydowal
-    planuje cel projekt obecnie wspomnial pracuje mieszka zawod
-    пользователь пользовательница ассистент разговор предпочитает любит хочет зовут решил
-    планирует цель проект имя упомянул работает живет
-"""
-FRAME = frozenset(_FRAME.split())
+FRAME = frozenset(WORDS["frame"].split())
 """What an agent says of a person without anybody having said it."""
 
 _WORD = re.compile(r"[^\W_]+")
@@ -60,21 +53,10 @@ _DAY_MONTH = re.compile(
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _ENDS = re.compile(r"(?:[!?…:\n]|(?:\w{4}|\d|[)”»])\.)\W*$")
 """What a sentence ends in; `Mr.` ends none."""
-_NOT = re.compile(
-    r"\b(?:not|no|never|none|nobody|nothing|neither|without|cannot|cant|dont|doesnt|\w+n['’]t|"
-    r"nah|nope|nie|niema|nigdy|bez|zaden|zadn\w+|brak|nikt|nic|не|нет|никогда|без|никто|ничего|никак\w+|"
-    r"hates?|dislikes?|nienawidz\w*|ненави\w+)\b"
-)
+_NOT = re.compile(rf"\b(?:{any_of('not')})\b")
 _ANSWER = re.compile(r"^\s*(?:no|nope|nie|нет)\s*[.,!;:]+\s*(?=\S)|\bno\. ?(?=\d)", re.IGNORECASE)
 """A no that answers what was asked: it takes no side of what comes after it."""
-_TURNS = re.compile(
-    r"\b(?:only|off|except|instead|rather|avoid\w*|stop\w*|quit|left|used to|former\w*|previous\w*|"
-    r"less|fewer|most|under|limit\w*|max\w*|skip\w*|refus\w*|moved|forb\w+|bann?\w*|"
-    r"tylko|jedyn\w+|zamiast|oprocz|poza|unika\w*|przesta\w*|rzuci\w*|kiedys|najwyzej|zakaz\w*|"
-    r"zrezygn\w*|rezygn\w*|odm\w+|ponizej|"
-    r"только|кроме|вместо|избега\w*|переста\w*|броси\w*|раньше|бывш\w*|отказ\w*|"
-    r"запре\w*|максимум|меньше|ниже)\b"
-)
+_TURNS = re.compile(rf"\b(?:{any_of('turns')})\b")
 """Words that deny, or turn from something, without a `not`."""
 _CLAUSE = re.compile(
     r"[,;:.!?—–]|\s-\s|\b(?:but|because|since|so|ale|lecz|bo|poniewaz|gdyz|wiec|но|зато|"
@@ -134,16 +116,14 @@ def unsaid(claim: str, sources: Sequence[Message], day: str = "", also: str = ""
 
     `day`: the ISO date on which the claim's own `tomorrow` was said.
     """
-    said = [_said(one.text, one.time[:10]) for one in sources] + [_said(also, "")]
-    mine = _said(claim, day)
+    every = [*(_said(one.text, one.time[:10]) for one in sources), _said(also, "")]
+    said, mine = _Said(*map(frozenset[Any]().union, *every)), _said(claim, day)
     if lost := _lost_date(mine, said):
         return Fault("date not in evidence", lost)
-    spoken = frozenset().union(*(one.words for one in said))
-    proper = frozenset().union(*(one.proper for one in said))
-    named = list(_names(claim, spoken, detect(" ".join(one.text for one in sources))))
+    named = list(_names(claim, said.words, detect(" ".join(one.text for one in sources))))
     if lost := _lost_number(mine, said, len(named), sources):
         return Fault("number not in evidence", lost)
-    lost = next((one for one in named if not _is_among(one, spoken, proper)), "")
+    lost = next((one for one in named if not _is_among(one, said.words, said.proper)), "")
     return Fault("name not in evidence", lost) if lost else None
 
 
@@ -166,9 +146,8 @@ def _bare(text: str) -> str:
 # --- what a text says ---------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """The words, numbers and times of a text, seen from the day on which it was said."""
+class _Said(NamedTuple):
+    """The words, numbers and times of texts, seen from the days on which they were said."""
 
     words: frozenset[str]
     proper: frozenset[str]
@@ -187,7 +166,7 @@ class _Said:
     """Hour on a dial, and minutes."""
     hours: frozenset[tuple[int, int]]
     """The same, with what `12.03` may mean as an hour."""
-    day: date | None
+    told_on: frozenset[date]
 
 
 @lru_cache(maxsize=4096)
@@ -213,7 +192,7 @@ def _said(text: str, day: str) -> _Said:
         frozenset(one.weekday() for one in dates),
         frozenset(clocks),
         frozenset(one[:2] for one in hours),
-        _day(day),
+        frozenset(filter(None, [_day(day)])),
     )
 
 
@@ -242,10 +221,10 @@ def _day(day: str) -> date | None:
         return None
 
 
-def _lost_number(mine: _Said, said: Sequence[_Said], names: int, sources: Sequence[Message]) -> str:
+def _lost_number(mine: _Said, said: _Said, names: int, sources: Sequence[Message]) -> str:
     """Return a number of a claim that nobody said; `names`: how many the claim lists."""
-    spoken = frozenset().union(*(one.numbers for one in said))
-    years = {str(one.day.year + at) for one in said if one.day for at in (-1, 0, 1)}
+    spoken = said.numbers
+    years = {str(day.year + at) for day in said.told_on for at in (-1, 0, 1)}
     free = {str(names), str(names + 1), "1", "0.5", "0.25"} | (years & mine.told)
     squeezed = [re.sub(r"\W", "", one.text) for one in sources]
     for number in sorted(mine.told - spoken - free):
@@ -253,8 +232,7 @@ def _lost_number(mine: _Said, said: Sequence[_Said], names: int, sources: Sequen
         long = len(number) >= LONG_NUMBER and any(number in text for text in squeezed)
         if not long and not any(_is_spoken(one, spoken) for one in ways):
             return number
-    hours = frozenset().union(*(one.hours for one in said))
-    for hour, minute in sorted(mine.clocks - hours):
+    for hour, minute in sorted(mine.clocks - said.hours):
         near = {hour, hour + HALF_DAY, *((0, 24) if not hour else ())}
         part = {0: "", 30: "0.5", 15: "0.25", 45: "0.25"}.get(minute, str(minute))
         late = minute in (30, 45) and part in spoken
@@ -290,25 +268,21 @@ def _is_spoken(number: str, spoken: frozenset[str]) -> bool:
 # --- dates --------------------------------------------------------------------------------
 
 
-def _lost_date(mine: _Said, said: Sequence[_Said]) -> str:
+def _lost_date(mine: _Said, said: _Said) -> str:
     """Return a date, month or day of the week that nobody said."""
-    days = frozenset().union(*(one.days for one in said))
-    months = frozenset().union(*(one.months for one in said))
-    weekdays = frozenset().union(*(one.weekdays for one in said))
-    spoken = frozenset().union(*(one.numbers for one in said))
-    told = {one.day for one in said if one.day}
+    days, months, weekdays, told = said.days, said.months, said.weekdays, said.told_on
     around = months | {(one.month + at - 1) % 12 + 1 for one in told for at in (0, 1)}
     for month, day in sorted(mine.days - days):
         near = (one + timedelta(days=at) for one in told for at in range(-FORTNIGHT, FORTNIGHT + 1))
         by_weekday = any((d.month, d.day) == (month, day) and d.weekday() in weekdays for d in near)
-        if not by_weekday and not (str(day) in spoken and month in around):
+        if not by_weekday and not (str(day) in said.numbers and month in around):
             if (day, month) in mine.days and (day, month) in days:
                 continue
             return f"{day}.{month}."
     if mine.months - months - {month for month, _ in mine.days}:
         return "a month"
-    known = frozenset().union(*(one.of_dates for one in (mine, *said)))
-    return "a day" if mine.weekdays - weekdays - known else ""
+    known = weekdays | mine.of_dates | said.of_dates
+    return "a day" if mine.weekdays - known else ""
 
 
 # --- names --------------------------------------------------------------------------------

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from vaultmind.consolidate.types import Candidate, Dropped
+from vaultmind.language.words import SOFT, content
 from vaultmind.memory.contradictions import contradicts, covers, denies
 from vaultmind.memory.match import find, same_fact
-from vaultmind.memory.words import SOFT, content
 from vaultmind.types import Fact
 
 UPDATED = 5.0

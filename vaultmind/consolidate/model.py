@@ -7,42 +7,25 @@ not bear out is left out and counted; where too little is left, the built-in eng
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import groupby
+from typing import Any, Literal
 
 from vaultmind import tokens
-from vaultmind.consolidate.ask import (
-    HIDDEN,
-    INTEGER,
-    MOST_SENTENCES,
-    NOTHING,
-    PARAGRAPHS,
-    UNSAID_CONTEXT,
-    Line,
-    Note,
-    Sound,
-    ask_all,
-    believed,
-    list_of,
-    notes_of,
-    object_of,
-    sound,
-    spoken_in,
-    summed_up,
-    text_of,
-    transcript,
-)
 from vaultmind.consolidate.extract import WEIGHT, Readings, extract, once, settle
 from vaultmind.consolidate.ground import share_of, supported
 from vaultmind.consolidate.summarise import (
     ExtractiveSummariser,
     Paragraph,
     Source,
-    Summariser,
     Summary,
+    chosen,
+    lined_up,
+    worth_of,
 )
 from vaultmind.consolidate.talk import (
+    GAP,
     Talk,
     Understand,
     key_of,
@@ -61,45 +44,181 @@ from vaultmind.consolidate.types import (
     Understood,
 )
 from vaultmind.errors import MinionFailed
+from vaultmind.index.words.language import detect
+from vaultmind.memory.match import same_fact
+from vaultmind.minion import prompts
 from vaultmind.minion.choice import Minion
+from vaultmind.minion.structured import ask_json
+from vaultmind.minion.window import windows
+from vaultmind.plural import counted
 from vaultmind.ports import Generator
 from vaultmind.session.sentences import sentences
-from vaultmind.types import Fact, Message
+from vaultmind.types import Fact, Message, Prompt, Role, Turn
 from vaultmind.vault.oneline import one_line
 
-KNOWN_TOKENS, KNOWN_SHARE = 600, 8
-"""Of the facts that are known, as a model is shown them, and their part of a window."""
+UNSAID_CONTEXT = 4096
+"""Tokens of a window of which nobody says how large it is."""
+ANSWER_SHARE, MOST_ANSWER = 4, 1024
+"""An answer may have a quarter of the window, and at most so many tokens."""
+MARGIN, LEAST_ROOM = 48, 120
+"""Tokens of the marks around the turns; with less room a model sees only scraps."""
+MOST_WINDOWS = 32
+"""What would need more is left to the built-in engine: hours of work for one conversation."""
+OVERLAP = 2
+"""Lines that end a window and stand at the beginning of the next one too."""
+SECONDS = 3600.0
+"""What the configuration allows a job is less."""
 SENSE = 0.3
 """Share of a model's statements that must have been said for any to be believed."""
-FACT_CHARACTERS = 200
+MOST_SENTENCES, MOST_CHARACTERS, FACT_CHARACTERS = 5, 400, 200
+PARAGRAPHS: dict[Level, tuple[int, int]] = {"L1": (3, 5), "L2": (2, 3)}
+"""Fewest and most."""
+SOURCE_TOKENS = 240
+"""Of the sentences of a session that a model is shown for an L1."""
 MOST_MARKS = 6
 """Sources that a paragraph names: those that say most of it."""
 WORDS_A_TOKEN = 0.6
 """A limit in tokens, said in words, as models count them; on the safe side."""
+MOST_KNOWN, KNOWN_SHARE = 24, 160
+"""Facts that are known, as a model is shown them, and tokens of a window for each."""
 PASSING = 0.9
 """Where the built-in reader is so sure that nothing will matter, a model's word does not count."""
-_MADE_UP: frozenset[Reason] = frozenset(
-    (
-        "no evidence",
-        "not the user's words",
-        "words not in evidence",
-        "number not in evidence",
-        "name not in evidence",
-        "date not in evidence",
-        "polarity",
-    )
-)
+LEFT_OUT = "[…]"
+HIDDEN = frozenset({"private", "secret", "quoted", "orders the memory"})
+_MADE_UP = frozenset({"no evidence", "not the user's words", "polarity"})
+_NUMBERED = re.compile(r"\[(\d+)\](?=\s)")
 _ABOUT = re.compile(
     r"\s{0,20}(?:(?:the )?user|użytkowni(?:k|czka)|пользовател(?:ь|ьница))\b[,:]?(?!['’])\s+",
     re.IGNORECASE,
 )
 """Whom every fact is about need not be said in each."""
+_INTEGER = {"type": "integer"}
+
+
+# --- asking about lines --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What a model is shown by a number: a message, or a sentence of a source."""
+
+    number: int
+    """From 1."""
+    key: str
+    role: Role | Literal[""]
+    """Empty where nobody speaks."""
+    text: str
+
+    @property
+    def shown(self) -> str:
+        """Return the line."""
+        return f"[{self.number}] {f'{self.role}: ' if self.role else ''}{self.text}"
+
+
+def transcript(talk: Talk) -> tuple[Line, ...]:
+    """Return the lines of a conversation that a model may see.
+
+    No tool output, pastes, code, private or secret words, nothing that was asked not to be kept
+    and no orders to a memory: what is not shown cannot be repeated.
+    """
+    found: list[Line] = []
+    for _, group in groupby(talk.said, key=lambda one: one.at):
+        said = list(group)
+        kept = " ".join(one.text for one in said if one.fault not in HIDDEN)
+        text = _NUMBERED.sub(r"(\1)", one_line(kept.replace(GAP, LEFT_OUT)))
+        withheld = any(one.fault == "asked not to keep" for one in said)
+        if not withheld and any(map(str.isalnum, text)):
+            found.append(Line(len(found) + 1, said[0].key, said[0].role, text))
+    return tuple(found)
+
+
+def ask(
+    generator: Generator,
+    name: str,
+    lines: Sequence[Line],
+    schema: Mapping[str, Any],
+    language: str,
+    **fixed: str,
+) -> list[dict[str, Any]]:
+    """Return a model's answers about some lines, one for each window that they fill.
+
+    `name` is the prompt's, `schema` what an answer holds, `fixed` what else the prompt
+    says. Raises MinionFailed.
+    """
+    words = prompts.load(name, language)
+    place = "notes" if name == "level" else "transcript"
+    window = generator.context_tokens or UNSAID_CONTEXT
+    answer = min(MOST_ANSWER, window // ANSWER_SHARE)
+    free = window - generator.count(words.filled(**{place: ""}, **fixed)) - answer - MARGIN
+    room = max(free - answer, free // 2)
+    if room < LEAST_ROOM:
+        raise MinionFailed("too_long", f"The window of {generator.id} ({window}) has no room.")
+    parts = windows([line.shown for line in lines], room, generator.count, overlap=OVERLAP)
+    if len(parts) > MOST_WINDOWS:
+        why = f"It would take {generator.id} {len(parts)} windows; {MOST_WINDOWS} are the most."
+        raise MinionFailed("too_long", why)
+    found = []
+    for part in parts:
+        text = words.filled(**{place: "\n".join(text for _, text in part)}, **fixed)
+        turns = (Turn("user", text),)
+        prompt = Prompt(turns, _object(**schema), max_tokens=answer, seconds=SECONDS)
+        found.append(ask_json(generator, prompt, language=words.language))
+    return found
+
+
+def _object(**properties: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Return the schema of an object, all of whose properties are required."""
+    required = list(properties)
+    shape = {"type": "object", "properties": properties, "required": required}
+    return shape | {"additionalProperties": False}
+
+
+def _list(items: Mapping[str, Any], most: int, fewest: int = 0) -> dict[str, Any]:
+    return {"type": "array", "items": items, "maxItems": most, "minItems": fewest}
+
+
+def _text(most: int) -> dict[str, Any]:
+    return {"type": "string", "maxLength": most}
+
+
+def _spoken_in(lines: Iterable[Line], fallback: str) -> str:
+    """Return the language that is spoken, which is the one to answer in."""
+    return detect(" ".join(one.text for one in lines), fallback) or fallback
+
+
+# --- what holds ----------------------------------------------------------------------------
+
+
+def sound(texts: Iterable[str], sources: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the sentences of some texts that their sources say, each once, in order.
+
+    And what each of the others says that nobody said.
+    """
+    kept: list[str] = []
+    dropped: list[str] = []
+    said = [Message("user", one, "") for one in sources]
+    for one in (one for text in texts for one in sentences(one_line(text))):
+        if any(same_fact(one, other) for other in kept) or not any(map(str.isalnum, one)):
+            continue
+        fault = supported(one, said)
+        if fault is not None or len(one) > MOST_CHARACTERS:
+            dropped.append((fault.detail or fault.reason) if fault else "so long a sentence")
+        else:
+            kept.append(one if one[-1] in '.!?…。！？"»”)' else f"{one}.")
+    return kept, dropped
+
+
+def _note(dropped: Sequence[str]) -> tuple[str, ...]:
+    """Return in words what of a model's sentences was left out, if anything."""
+    number = f"{counted(len(dropped), 'sentence')} of the model"
+    said = "; ".join(dict.fromkeys(dropped[:3]))
+    return (f"{number} left out: nobody said {said}.",) if dropped else ()
 
 
 # --- facts ---------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Job:
     """A conversation that models are asked about, one after the other."""
 
@@ -108,7 +227,6 @@ class _Job:
     messages: Sequence[Message]
     brain: Sequence[Fact]
     built_in: Extraction
-    language: str
     max_facts: int
     made_up: list[Dropped] = field(default_factory=list)
     """What models said that nobody had: counted, whoever's answer is taken in the end."""
@@ -117,102 +235,81 @@ class _Job:
 class Thinker:
     """Understands conversations, by a model where there is one. Any thread."""
 
-    def __init__(
-        self,
-        minion: Minion,
-        writer: ModelWriter,
-        understand: Understand | None = None,
-    ) -> None:
+    def __init__(self, minion: Minion, understand: Understand | None = None) -> None:
         """Take what hears a person's own phrases as `understand`."""
         self._minion = minion
-        self._writer = writer
+        self._plain = ExtractiveSummariser(understand)
         self._understand = understand
 
     def extract(
-        self,
-        messages: Sequence[Message],
-        brain: Sequence[Fact],
-        *,
-        language: str,
-        max_facts: int,
+        self, messages: Sequence[Message], brain: Sequence[Fact], *, language: str, max_facts: int
     ) -> Understood:
         """Return the facts and the summary of a conversation's messages that may be recalled.
 
         `brain` is what is known already, archived or not. What the person asked for in words is
         among the facts whoever found them.
         """
-        built_in = extract(messages, brain, max_facts=max_facts, understand=self._understand)
-        if not self._minion.chain("extraction"):
-            return _understood(built_in, self._writer.session(messages, language))
-        plain = self._writer.plain
+        found = extract(messages, brain, max_facts=max_facts, understand=self._understand)
+        told = self._plain.session(messages, language).text
         talk = read_talk(messages, self._understand)
-        lines = transcript(messages, talk)
-        if not any(line.role == "user" for line in lines):
-            return _understood(built_in, plain.session(messages, language))
-        spoken = spoken_in(lines, language)
-        job = _Job(talk, lines, messages, brain, built_in, spoken, max_facts)
-        done = self._minion.run("extraction", lambda generator: _think(generator, job))
+        lines = transcript(talk)
+        asks = self._minion.chain("extraction") and any(line.role == "user" for line in lines)
+        if not asks:
+            return Understood(found, told)
+        job = _Job(talk, lines, messages, brain, found, max_facts)
+        spoken = _spoken_in(lines, language)
+        done = self._minion.run("extraction", lambda generator: _think(generator, job, spoken))
         if done.value is None:
-            found = replace(built_in, dropped=(*built_in.dropped, *job.made_up))
-            left = _understood(found, plain.session(messages, language))
-            notes = (*done.failures, *left.notes)
-            return replace(
-                left, again=done.again, capped=done.capped, resting=done.resting, notes=notes
-            )
-        facts, said = done.value
-        told = Summary((Paragraph(" ".join(said.kept), ()),), done.by, said.note())
-        if self._minion.chain("summary") != self._minion.chain("extraction"):
-            told = self._writer.session(messages, language)
-        elif not said.enough(len(lines)):
-            told = replace(plain.session(messages, language), notes=said.note())
+            found = replace(found, dropped=(*found.dropped, *job.made_up))
+            unasked = done.capped or done.resting
+            return Understood(found, told, "extractive", done.again, unasked, done.failures)
+        facts, said, wrong = done.value
         facts = replace(facts, dropped=(*facts.dropped, *job.made_up))
-        understood = _understood(facts, told)
-        return replace(understood, by=done.by, notes=(*done.failures, *told.notes))
+        summary = " ".join(said) if said and len(said) >= len(wrong) else told
+        return Understood(facts, summary, done.by, notes=(*done.failures, *_note(wrong)))
 
 
-def _understood(found: Extraction, told: Summary) -> Understood:
-    return Understood(found, " ".join(part.text for part in told.paragraphs), notes=told.notes)
+def _think(
+    generator: Generator, job: _Job, language: str
+) -> tuple[Extraction, list[str], list[str]]:
+    """Return what holds of a model's facts and of its summary, and what of that does not.
 
-
-def _think(generator: Generator, job: _Job) -> tuple[Extraction, Sound]:
-    """Return what holds of a model's facts and of its summary; raises MinionFailed."""
+    Raises MinionFailed.
+    """
     window = generator.context_tokens or UNSAID_CONTEXT
-    known = shown_facts(job.brain, job.lines, min(KNOWN_TOKENS, window // KNOWN_SHARE))
-    fact = object_of(
+    spoken = " ".join(line.text for line in job.lines)
+    known = sorted(job.brain, key=lambda one: -share_of(one.text, spoken))
+    known = known[: min(MOST_KNOWN, window // KNOWN_SHARE)]
+    fact = _object(
         category={"enum": list(CATEGORIES)},
-        fact=text_of(FACT_CHARACTERS),
-        evidence=list_of(INTEGER, 4, 1),
-        replaces=INTEGER,
+        fact=_text(FACT_CHARACTERS),
+        evidence=_list(_INTEGER, 4, 1),
+        replaces=_INTEGER,
     )
-    schema = {
-        "facts": list_of(fact, max(1, job.max_facts)),
-        "summary": list_of(text_of(300), MOST_SENTENCES),
-    }
+    summary = _list(_text(300), MOST_SENTENCES)
+    schema = {"facts": _list(fact, max(1, job.max_facts)), "summary": summary}
     shown = "\n".join(f"{at}. {one.text}" for at, one in enumerate(known, 1))
-    nothing = NOTHING.get(job.language, NOTHING["en"])
-    fixed = {"brain": shown or nothing, "facts": str(job.max_facts)}
-    answers = ask_all(generator, "extraction", job.lines, schema, job.language, fixed)
-    said = list(dict.fromkeys(one for answer in answers for one in answer["summary"]))
-    if len(answers) > 1 and len(said) > MOST_SENTENCES:
-        again = [Line(at, "", "", one) for at, one in enumerate(said, 1)]
-        said = [one.text for one in summed_up(generator, again, job.language)]
-    summary = sound(said, [line.text for line in job.lines])
+    fixed = {"brain": shown or "-", "facts": str(job.max_facts)}
+    answers = ask(generator, "extraction", job.lines, schema, language, **fixed)
+    told = list(dict.fromkeys(one for answer in answers for one in answer["summary"]))
+    every = -(-len(told) // MOST_SENTENCES) or 1  # of a talk in many windows, some of each
+    said, lost = sound(told[::every], [line.text for line in job.lines])
     judged = [_judged(one, known, job) for answer in answers for one in answer["facts"]]
     wrong = [one for one in judged if isinstance(one, Dropped)]
-    made_up = [one for one in wrong if one.reason in _MADE_UP]
-    offered = len(judged) + len(summary.kept) + len(summary.dropped)
-    good = offered - len(made_up) - len(summary.dropped)
+    made_up = [one for one in wrong if one.reason in _MADE_UP or one.reason.endswith("in evidence")]
+    offered = len(judged) + len(said) + len(lost)
+    good = offered - len(made_up) - len(lost)
     if good < SENSE * offered or (not offered and job.built_in.facts):
-        job.made_up += made_up
-        told = f"{good} of {offered} of its statements were said" if offered else "it found nothing"
-        raise MinionFailed("nonsense", f"The model {generator.id} did not understand: {told}.")
+        job.made_up.extend(made_up)
+        why = f"{good} of {offered} of its statements were said" if offered else "it found nothing"
+        raise MinionFailed("nonsense", f"The model {generator.id} did not understand: {why}.")
     asked = [one for one in job.built_in.facts if one.asked]
     found, twins = once([*asked, *(one for one in judged if isinstance(one, Candidate))])
     settled = settle(found, job.talk, job.brain, job.max_facts)
     dropped = (*wrong, *twins, *settled.dropped)
     named = {one.text for one in dropped}
     rest = (one for one in job.built_in.dropped if one.text not in named)
-    return Extraction(settled.facts, (*dropped, *rest)), summary
+    return Extraction(settled.facts, (*dropped, *rest)), said, lost
 
 
 def _judged(one: Mapping[str, Any], known: Sequence[Fact], job: _Job) -> Candidate | Dropped:
@@ -229,15 +326,13 @@ def _judged(one: Mapping[str, Any], known: Sequence[Fact], job: _Job) -> Candida
     nearest = max(mine, key=lambda each: share_of(text, each.text))
     if nearest.fault:
         return Dropped(text, nearest.fault, evidence, category)
-    heard = [replace(each, text=each.text) for each in job.messages if key_of(each) in evidence]
-    if fault := supported(text, heard):
+    if fault := supported(text, [each for each in job.messages if key_of(each) in evidence]):
         return Dropped(text, fault.reason, evidence, category, fault.detail)
     read = Readings.of([nearest.text, text])
     told = [read.sort(nearest.text), read.sort(text)]
     asked = nearest.intent.intent in ("remember", "correct")
-    if category in ("SKIP", "DELETE") or (
-        not asked and min(each["SKIP"] for each in told) >= PASSING
-    ):
+    passes = not asked and min(each["SKIP"] for each in told) >= PASSING
+    if category in ("SKIP", "DELETE") or passes:
         return Dropped(text, "passing", evidence, category)
     old = known[one["replaces"] - 1] if 0 < one["replaces"] <= len(known) else None
     if category == "UPDATE":
@@ -249,140 +344,75 @@ def _judged(one: Mapping[str, Any], known: Sequence[Fact], job: _Job) -> Candida
     return replace(found, category="UPDATE", replaces=old.text, block=old.block, doubt=why)
 
 
-def shown_facts(brain: Sequence[Fact], lines: Sequence[Line], max_tokens: int) -> list[Fact]:
-    """Return the known facts that a model is shown: those that are spoken of go first."""
-    said = " ".join(line.text for line in lines)
-    order = sorted(range(len(brain)), key=lambda at: -share_of(brain[at].text, said))
-    taken: list[int] = []
-    for at in order:
-        max_tokens -= tokens.count(brain[at].text)
-        if max_tokens < 0:
-            break
-        taken.append(at)
-    return [brain[at] for at in sorted(taken)]
-
-
 # --- summaries -----------------------------------------------------------------------------
 
 
 class ModelWriter:
     """Implements `Summariser` with the models for summaries. Any thread."""
 
-    def __init__(
-        self,
-        minion: Minion,
-        understand: Understand | None = None,
-    ) -> None:
+    def __init__(self, minion: Minion, understand: Understand | None = None) -> None:
         self._minion = minion
-        self.plain: Summariser = ExtractiveSummariser(understand)
-        """The built-in writer: it writes where no model can."""
-        self._understand = understand
-
-    def session(self, messages: Sequence[Message], language: str) -> Summary:
-        """Return a conversation in three to five sentences; sources are keys of messages."""
-        lines = self._lines(messages) if self._minion.chain("summary") else ()
-        if not any(line.role == "user" for line in lines):
-            return self.plain.session(messages, language)
-
-        def write(generator: Generator) -> Summary:
-            said = summed_up(generator, lines, spoken_in(lines, language))
-            found = sound((one.text for one in said), [line.text for line in lines])
-            believed(generator, found, len(lines))
-            keys = dict.fromkeys(key for one in said for key in one.keys)
-            sources = tuple(keys) or tuple(line.key for line in lines)
-            return Summary((Paragraph(" ".join(found.kept), sources),), notes=found.note())
-
-        return self._told(write, lambda: self.plain.session(messages, language))
+        self._plain = ExtractiveSummariser(understand)
 
     def level(
         self, level: Level, sources: Sequence[Source], language: str, max_tokens: int
     ) -> Summary:
-        """Return 3-5 paragraphs (L1) or 2-3 (L2) of at most `max_tokens` in all, links apart."""
-        said = [(one, self._of(level, one)) for one in sources] if self._is_there() else []
-        lines = [line for _, own in said for line in own]
-        if not lines:
-            return self.plain.level(level, sources, language, max_tokens)
-        spoken = spoken_in(lines, language)
+        """Return 3-5 paragraphs (L1) or 2-3 (L2) of at most `max_tokens` in all, links apart.
 
-        def write(generator: Generator) -> Summary:
-            return _level(generator, level, said, spoken, max_tokens)
-
-        return self._told(write, lambda: self.plain.level(level, sources, language, max_tokens))
-
-    def _told(
-        self, write: Callable[[Generator], Summary], otherwise: Callable[[], Summary]
-    ) -> Summary:
-        done = self._minion.run("summary", write)
-        found = otherwise() if done.value is None else replace(done.value, by=done.by)
+        A model is shown the sentences of each session that tell most, or an L1's paragraphs.
+        """
+        told = list(self._told(level, sources, language)) if self._minion.chain("summary") else []
+        if not told:
+            return self._plain.level(level, sources, language, max_tokens)
+        lines = [Line(at, key, "", text) for at, (key, text) in enumerate(told, 1)]
+        spoken = _spoken_in(lines, language)
+        done = self._minion.run("summary", lambda it: _level(it, level, lines, spoken, max_tokens))
+        if done.value is None:
+            found = self._plain.level(level, sources, language, max_tokens)
+        else:
+            found = replace(done.value, by=done.by)
         return replace(found, notes=(*done.failures, *found.notes))
 
-    def _is_there(self) -> bool:
-        return bool(self._minion.chain("summary"))
-
-    def _lines(self, messages: Sequence[Message]) -> tuple[Line, ...]:
-        return transcript(messages, read_talk(messages, self._understand))
-
-    def _of(self, level: Level, source: Source) -> tuple[Line, ...]:
-        """Return what a model may be shown of a source; its keys are the marks of the pieces."""
-        if level == "L1":
-            return self._lines(source.messages())
-        return tuple(
-            Line(at, source.mark(one), "", one_line(one.text))
-            for at, one in enumerate(source.pieces, 1)
-        )
+    def _told(
+        self, level: Level, sources: Sequence[Source], language: str
+    ) -> Iterable[tuple[str, str]]:
+        """Yield (mark, text) of what a model is shown of sources."""
+        for one in sources:
+            date = f"({one.started[:10]}) " if one.started else ""
+            if level == "L2":
+                yield from ((piece.id, date + one_line(piece.text)) for piece in one.pieces)
+                continue
+            quotes = self._plain.quotes(level, one, language)
+            if tokens.count(lined_up(quotes)) > SOURCE_TOKENS:
+                quotes = chosen(quotes, worth_of(quotes), SOURCE_TOKENS, len(quotes))
+            yield from ((each.source, f"{date}{each.speaker}: {each.text}") for each in quotes)
 
 
 def _level(
-    generator: Generator,
-    level: Level,
-    said: Sequence[tuple[Source, tuple[Line, ...]]],
-    language: str,
-    max_tokens: int,
+    generator: Generator, level: Level, lines: Sequence[Line], language: str, max_tokens: int
 ) -> Summary:
     """Return a model's summary of several sources; raises MinionFailed, nonsense too."""
-    notes: list[tuple[str, Note]] = []
-    for source, lines in said:
-        if level == "L2":
-            fresh = [Note(line.text, (line.key,)) for line in lines]
-        else:
-            every = tuple(line.key for line in lines)
-            found = summed_up(generator, lines, language) if lines else []
-            texts = [line.text for line in lines]
-            fresh = [
-                replace(one, keys=one.keys or every)
-                for one in found
-                if sound([one.text], texts).kept
-            ]
-        notes += [(source.started[:10], one) for one in fresh]
-    believed(generator, Sound(tuple(one.text for _, one in notes)))
-    numbered = [
-        Line(at, str(at - 1), "", f"({date}) {one.text}" if date else one.text)
-        for at, (date, one) in enumerate(notes, 1)
-    ]
     fewest, most = PARAGRAPHS[level]
-    wanted = {
-        "words": str(round(max_tokens * WORDS_A_TOKEN)),
-        "paragraphs": f"{fewest}-{most}",
-    }
-    originals: dict[str, str] = {}
-    for line in (line for _, lines in said for line in lines):
-        originals[line.key] = f"{originals.get(line.key, '')} {line.text}".strip()
-    dated = " ".join(source.started[:10] for source, _ in said)
+    told = _object(**{"text": _text(900), "from": _list(_INTEGER, 12)})
+    schema = {"paragraphs": _list(told, PARAGRAPHS["L1"][1])}
+    wanted = {"words": str(round(max_tokens * WORDS_A_TOKEN)), "paragraphs": f"{fewest}-{most}"}
     kept: list[Paragraph] = []
     dropped: list[str] = []
-    for told in notes_of(generator, "level", numbered, language, **wanted):
-        meant = [notes[int(at)][1] for at in told.keys] or [one for _, one in notes]
-        keys = list(dict.fromkeys(key for one in meant for key in one.keys))
-        texts = [*map(originals.__getitem__, keys), *(one.text for one in meant)]
-        found_ = sound([told.text], texts, dated)
-        dropped += found_.dropped
-        if found_.kept:
-            text = " ".join(found_.kept)
-            best = sorted(keys, key=lambda key, t=text: -share_of(t, originals[key]))[:MOST_MARKS]  # type: ignore[misc]
-            kept.append(Paragraph(text, tuple(key for key in keys if key in best)))
-    if len(kept) < min(fewest, len(notes)):
-        believed(generator, Sound((), (*dropped, "so little")))
-    return Summary(_within(kept[:most], max_tokens), notes=Sound((), tuple(dropped)).note())
+    answers = ask(generator, "level", lines, schema, language, **wanted)
+    for one in (one for answer in answers for one in answer["paragraphs"]):
+        meant = [line for line in lines if line.number in one["from"]] or lines
+        said, lost = sound([one["text"]], [line.text for line in meant])
+        dropped += lost
+        if said:
+            text = " ".join(said)
+            best = sorted(meant, key=lambda line, text=text: -share_of(text, line.text))  # type: ignore[misc]
+            named = {line.key for line in best[:MOST_MARKS]}
+            keys = dict.fromkeys(line.key for line in meant if line.key in named)
+            kept.append(Paragraph(text, tuple(keys)))
+    if len(kept) < min(fewest, len(lines)):
+        why = f"{len(kept)} of its paragraphs hold"
+        raise MinionFailed("nonsense", f"The model {generator.id} did not understand: {why}.")
+    return Summary(_within(kept[:most], max_tokens), notes=_note(dropped))
 
 
 def _within(paragraphs: Sequence[Paragraph], max_tokens: int) -> tuple[Paragraph, ...]:

@@ -6,7 +6,7 @@ import re
 from functools import cache, lru_cache
 from pathlib import Path
 
-from vaultmind.memory.words import fold
+from vaultmind.language.words import fold
 
 SHORT = 4
 """Letters of a part of a name that may stand for it."""

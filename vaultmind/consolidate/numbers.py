@@ -6,7 +6,7 @@ import re
 from functools import cache, lru_cache
 from pathlib import Path
 
-from vaultmind.memory.words import fold
+from vaultmind.language.words import fold
 
 SHORT = 4
 """A longer number word may begin another (`dwunastoletni`)."""

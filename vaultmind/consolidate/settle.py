@@ -1,246 +1,193 @@
-"""One session, from what was said in it to what it leaves: step after step, each repeatable."""
+"""One session, from what was said in it to what it leaves: step after step, each repeatable.
+
+Each fact goes through the gate with its evidence. It is written where the agent's level allows it,
+and waits for the person where there is a doubt. A fact that a session left once is not written a
+second time, even where the person has taken it out of the brain since.
+
+The active context was written when the session ended. Words of an agent or a model that are held
+against the talk take the place of the sentences chosen then; what a person has changed stays.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, datetime
 
-from vaultmind.consolidate.apply import SETTLED, Applying
-from vaultmind.consolidate.context import ActiveContext
 from vaultmind.consolidate.ground import share_of
-from vaultmind.consolidate.state import State
 from vaultmind.consolidate.talk import key_of
 from vaultmind.consolidate.types import (
     SECTION_OF,
     Candidate,
-    CutOff,
     Dropped,
     Extraction,
+    Resources,
     SessionDone,
     Settled,
-    Setup,
+    Thinks,
     Understood,
+    Work,
 )
-from vaultmind.errors import BadArgument, VaultMindError
-from vaultmind.memory.audit import REPORTED, settled_words
+from vaultmind.errors import BadArgument, VaultMindError, WriteFailed
+from vaultmind.memory.audit import EXTRACTED, REPORTED, settled_words
+from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.match import mentions, same_fact
-from vaultmind.memory.suggestions import Suggestion, parse
+from vaultmind.memory.sensitive import sensitive
+from vaultmind.memory.suggestions import parse
 from vaultmind.plural import counted
 from vaultmind.redact import mask
-from vaultmind.session.active import language_of
-from vaultmind.session.files import iso, read_text, recallable
-from vaultmind.session.sentences import sentences
-from vaultmind.types import Caller, Fact, Message
+from vaultmind.session.active import (
+    BODY_TOKENS,
+    ActiveContextFile,
+    body_of,
+    has_recap,
+    language_of,
+    link,
+    speaks_of,
+)
+from vaultmind.session.files import iso, plain_text, read_text, recallable
+from vaultmind.session.sentences import LANGUAGES, headings, sentences
+from vaultmind.session.summary import section_text
+from vaultmind.tokens import count
+from vaultmind.types import Fact, MemoryWrite, Message, MessageRef, Outcome
+from vaultmind.vault.bullets import HEADING
 from vaultmind.vault.edits import remove_property, set_property
-from vaultmind.vault.files import Change, FileStat, FileText
+from vaultmind.vault.files import Change, FileText
+from vaultmind.vault.oneline import escape
 from vaultmind.vault.session_meta import parse_meta
 
+KEPT = "The active context was changed since, and was left as it is."
 RETOLD = 0.5
 """Share of its words from which a fact tells once more what an agent reported of a message."""
-MOST_TRIES = 3
-"""Times that a model is asked about a session; then what was found without it is enough."""
-READS = 3
-"""How often a session that is changed while it is read is read anew."""
+SETTLED = "this session left it once already"
+REMOVED = "left before, and since removed by hand: not written again"
+SECOND_HAND = "only an agent says that the user said it"
+"""Why what an agent wrote down adds nothing sensitive by itself."""
+ARCHIVED = "{} moved to the archive to keep the brain small; `vaultmind log` names them."
+MEANWHILE = "It changed while it was read, and is read again."
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """A session as it may be recalled, and what was made of it."""
+def known_facts(by: Resources, agent: str) -> list[Fact]:
+    """Return the facts of an agent's brain and archive, without secrets."""
+    paths = by.reader.paths
+    texts = (read_text(by.reader, one)[0] for one in (paths.brain(agent), paths.archive(agent)))
+    facts = (fact for text in texts for fact in parse_brain(text).all())
+    return [replace(one, text=mask(one.text).text) for one in facts]
 
-    messages: Mapping[str, Message]
-    understood: Understood
 
+def settle(work: Work, thinker: Thinks, max_facts: int) -> tuple[SessionDone, bool]:
+    """Return what a session left, and whether a model was asked in vain.
 
-class SessionSettler:
-    """Consolidates a session. One at a time."""
+    `pending` says that it is to be read again.
 
-    def __init__(
-        self, setup: Setup, state: State, context: ActiveContext, check: Callable[[], None]
-    ) -> None:
-        """`check` is called between two steps; it raises CutOff where the work is to stop."""
-        self._context = context
-        self._setup = setup
-        self._with = setup.resources
-        self._paths = setup.resources.reader.paths
-        self._state = state
-        self._check = check
-        self._applying = Applying(
-            self._with.gate, self._with.reader, self._with.clock, between=check
-        )
-
-    def take(self, agent: str, session: str, client: str, *, dry_run: bool = False) -> SessionDone:
-        """Return what a session left. What goes wrong leaves it marked, and is told in words.
-
-        Raises CutOff.
-        """
-        done = SessionDone(agent, session)
-        try:
-            return self._taken(done, Caller("agent", agent, client), dry_run=dry_run)
-        except CutOff:
-            raise
-        except (VaultMindError, OSError) as error:
-            log.warning("%s of %s was not consolidated: %s", session, agent, error)
-            return replace(done, pending=True, notes=(f"It stays to be done: {error}",))
-        except Exception as error:  # one odd session must not stop the others
-            log.exception("%s of %s was not consolidated", session, agent)
-            return replace(done, pending=True, notes=(f"It stays to be done: {error!r}",))
-
-    def _taken(self, done: SessionDone, caller: Caller, *, dry_run: bool) -> SessionDone:
-        agent, session = done.agent, done.session
-        path = self._paths.session(agent, session)
-        stat = self._with.reader.stat(path)
-        read = self._read(agent, path)
-        found, messages = read.understood, read.messages
-        facts, dropped = self._untold(agent, session, found.extraction, messages)
-        left, dropped = self._left_before(agent, session, dropped)
-        settled = self._applying.apply(agent, session, facts, messages, caller, dry_run=dry_run)
-        done = replace(
-            done,
-            facts=(*settled, *left),
-            dropped=tuple(dropped),
-            summary=found.summary,
-            by=found.by,
-            notes=(*found.notes, *_archived(settled)),
-        )
-        if dry_run:
-            return replace(done, pending=found.again)
-        self._check()
+    It is not marked as done by this. Raises VaultMindError, OSError, and what `check` raises.
+    """
+    by, agent, session, check = work.by, work.agent, work.session, work.check
+    said, known = _said(work), known_facts(by, agent)
+    found = Understood(Extraction())
+    if any(one.text.strip() for one in said.values()):
+        messages = list(said.values())
+        language = language_of(messages)
+        found = thinker.extract(messages, known, language=language, max_facts=max_facts)
+    check()
+    now = _said(work)
+    gone = {one.text for one in known} - {one.text for one in known_facts(by, agent)}
+    if changed := now != said or bool(gone):
+        said = {key: one for key, one in said.items() if now.get(key) == one}
+        found = _still(found, said, gone)
+    facts, dropped = _untold(work, found.extraction, said)
+    before = by.gate.settled_before(agent, session)
+    own = [d for d in dropped if d.reason == "already known" and settled_words(d.text) in before]
+    dropped = [one for one in dropped if one not in own]
+    settled = apply(work, facts, said)
+    settled += [Settled(one.category, one.text, one.evidence, reason=SETTLED) for one in own]
+    notes = [*found.notes, *([MEANWHILE] if changed else ())]
+    if moved := sum(one.archived for one in settled):
+        notes.append(ARCHIVED.format(counted(moved, "older fact")))
+    if not work.dry_run:
+        check()
         told = [
-            (one.text, one.reason, _blocks(one.evidence, messages))
+            (one.text, one.reason, _blocks(one.evidence, said))
             for one in dropped
             if one.category != "DELETE"  # after a kill it may be a wish fulfilled
         ]
-        self._with.gate.dropped(agent, session, told, caller)
-        self._check()
-        note = self._context.better(agent, path, found, done.facts, self._state)
-        done = replace(done, notes=(*done.notes, *filter(None, [note])))
-        self._check()
-        unasked = found.capped or found.resting
-        if found.again and (unasked or self._state.tried(agent, session) < MOST_TRIES):
-            return replace(done, pending=True)
-        return self._marked(done, path, stat, caller)
-
-    def _untold(
-        self, agent: str, session: str, found: Extraction, messages: Mapping[str, Message]
-    ) -> tuple[list[Candidate], list[Dropped]]:
-        """Return what no agent reported in other words from the same messages, and the rest.
-
-        What an agent reported may be known, or wait for the person.
-        """
-        suggested = parse(read_text(self._with.reader, self._paths.suggestions)[0])
-        waits = [one.suggestion for one in suggested if one.suggestion.agent == agent]
-        every: list[Fact | Suggestion] = [*self._known(agent), *waits]
-        reported = [
-            (one.evidence.block, one.text)
-            for one in every
-            if one.how == REPORTED and one.evidence and one.evidence.session == session
-        ]
-        new, dropped = list[Candidate](), list(found.dropped)
-        for fact in found.facts:
-            blocks = _blocks(fact.evidence, messages)
-            if any(b in blocks and share_of(fact.text, text) >= RETOLD for b, text in reported):
-                dropped.append(Dropped(fact.text, "already known", fact.evidence, fact.category))
-            else:
-                new.append(fact)
-        return new, dropped
-
-    def _left_before(
-        self, agent: str, session: str, dropped: Sequence[Dropped]
-    ) -> tuple[list[Settled], list[Dropped]]:
-        """Return what is known because this very session left it, and what else was dropped."""
-        known = self._with.gate.settled_before(agent, session)
-        own = [
-            one.reason == "already known" and settled_words(one.text) in known for one in dropped
-        ]
-        left = [
-            Settled(
-                one.category,
-                one.text,
-                one.evidence,
-                reason=SETTLED,
-                section=SECTION_OF.get(one.category),
-            )
-            for one, is_own in zip(dropped, own, strict=True)
-            if is_own
-        ]
-        return left, [one for one, is_own in zip(dropped, own, strict=True) if not is_own]
-
-    def _marked(
-        self, done: SessionDone, path: str, stat: FileStat | None, caller: Caller
-    ) -> SessionDone:
-        """Mark a session as done; one that cannot be marked is so as long as its file stays so."""
-        change = consolidated(self._with.clock())
-        if self._with.gate.save(path, change, caller, "a session was consolidated") is not None:
-            unclear = sum(one.reason == "unclear alone" for one in done.dropped)
-            left = unclear if done.by == "extractive" else 0
-            self._state.settled(done.agent, done.session, unclear=left)
-            return done
-        if parse_meta(read_text(self._with.reader, path)[0]).state != "ended":
-            why = "It was opened again, and is taken up when it ends."
-            return replace(done, pending=True, notes=(*done.notes, why))
-        self._state.leave(done.agent, done.session, stat)
-        why = (
-            f"The properties of {path} are broken: it could not be marked as consolidated, and is "
-            "in no summary. Mend them to have it taken up again."
-        )
-        return replace(done, notes=(*done.notes, why))
-
-    def _read(self, agent: str, path: str) -> _Read:
-        """Return what may be recalled of a session and what that comes to.
-
-        Anew where something was forgotten, erased or edited while it was thought about.
-        """
-        told = self._told(agent, path)
-        for _ in range(READS):
-            self._check()
-            messages = {key_of(one): one for one in told}
-            known = {one.text for one in self._known(agent)}
-            understood = self._understood(agent, list(messages.values()))
-            self._check()
-            gone = known - {one.text for one in self._known(agent)}
-            understood = _without(understood, gone)
-            now = self._told(agent, path)
-            if now == told:
-                return _Read(messages, understood)
-            told = now
-        kept = {key_of(one): one for one in told if messages.get(key_of(one)) == one}
-        facts = tuple(one for one in understood.extraction.facts if set(one.evidence) <= set(kept))
-        extraction = replace(understood.extraction, facts=facts)
-        return _Read(kept, replace(understood, extraction=extraction, summary=""))
-
-    def _told(self, agent: str, path: str) -> list[Message]:
-        text, with_ = self._with.reader.read(path).text, self._with
-        return [one for one, _ in recallable(agent, path, text, with_.hides)]
-
-    def _understood(self, agent: str, messages: Sequence[Message]) -> Understood:
-        if not any(one.text.strip() for one in messages):
-            return Understood(Extraction())
-        return self._setup.engines().thinker.extract(
-            messages,
-            self._known(agent),
-            language=language_of(messages),
-            max_facts=self._setup.settings.max_facts,
-        )
-
-    def _known(self, agent: str) -> list[Fact]:
-        """Return the facts of an agent's brain and archive, without secrets."""
-        return [replace(one, text=mask(one.text).text) for one in self._applying.known(agent)]
+        by.gate.dropped(agent, session, told, work.caller)
+        check()
+        notes += filter(None, [better(work, found)])
+        check()
+    done = SessionDone(
+        agent, session, tuple(settled), tuple(dropped), found.summary, found.by,
+        found.again or changed, tuple(notes),
+    )  # fmt: skip
+    return done, found.again and not found.unasked
 
 
-def consolidated(when: datetime) -> Change:
+def _said(work: Work) -> dict[str, Message]:
+    """Return the messages of a session that may be recalled, by their keys."""
+    text = work.by.reader.read(work.path).text
+    return {key_of(one): one for one, _ in recallable(work.agent, work.path, text, work.by.hides)}
+
+
+def _still(found: Understood, said: Mapping[str, Message], gone: Iterable[str]) -> Understood:
+    """Return what was found without what was forgotten or changed while it was thought about."""
+
+    def holds(one: Candidate | Dropped) -> bool:
+        hidden = any(mentions(one.text, it) or same_fact(one.text, it) for it in gone)
+        return not hidden and set(one.evidence) <= said.keys()
+
+    facts = tuple(one for one in found.extraction.facts if holds(one))
+    dropped = tuple(
+        one if holds(one) else Dropped("", "forgotten", one.evidence, one.category)
+        for one in found.extraction.dropped
+    )
+    return replace(found, extraction=Extraction(facts, dropped), summary="")
+
+
+def _untold(
+    work: Work, found: Extraction, said: Mapping[str, Message]
+) -> tuple[list[Candidate], list[Dropped]]:
+    """Return what no agent reported in other words from the same messages, and the rest.
+
+    What an agent reported may be known, or wait for the person.
+    """
+    reader = work.by.reader
+    waits = parse(read_text(reader, reader.paths.suggestions)[0])
+    own = (one.write for one in waits if one.write.agent == work.agent)
+    every: list[Fact | MemoryWrite] = [*known_facts(work.by, work.agent), *own]
+    reported = [
+        (one.evidence.block, one.text)
+        for one in every
+        if one.how == REPORTED and one.evidence and one.evidence.session == work.session
+    ]
+    new, dropped = list[Candidate](), list(found.dropped)
+    for fact in found.facts:
+        blocks = _blocks(fact.evidence, said)
+        if any(b in blocks and share_of(fact.text, text) >= RETOLD for b, text in reported):
+            dropped.append(Dropped(fact.text, "already known", fact.evidence, fact.category))
+        else:
+            new.append(fact)
+    return new, dropped
+
+
+def _blocks(keys: Sequence[str], said: Mapping[str, Message]) -> tuple[str, ...]:
+    return tuple(said[key].block for key in keys if key in said)
+
+
+def consolidated(when: datetime, then: str = "") -> Change:
     """Return the change that says a session was consolidated, in its front matter alone.
 
-    One that a person has opened again, or whose properties are broken, is left as it is.
+    `then`: what is pending from now on. One that a person has opened again, or whose properties are
+    broken, is left as it is.
     """
 
     def change(file: FileText | None) -> str | None:
         if file is None or parse_meta(file.text).state != "ended":
             return None
         try:
-            return remove_property(set_property(file.text, "consolidated", iso(when)), "pending")
+            text = set_property(file.text, "consolidated", iso(when))
+            return set_property(text, "pending", then) if then else remove_property(text, "pending")
         except BadArgument as error:
             log.warning("%s could not be marked: %s", file.path, error)
             return None
@@ -248,31 +195,158 @@ def consolidated(when: datetime) -> Change:
     return change
 
 
-def _blocks(keys: Sequence[str], messages: Mapping[str, Message]) -> tuple[str, ...]:
-    return tuple(messages[key].block for key in keys if key in messages)
+# --- facts, one by one --------------------------------------------------------------------
 
 
-def _archived(settled: Sequence[Settled]) -> tuple[str, ...]:
-    """Return in words how many older facts made room, if any did."""
-    moved = sum(one.archived for one in settled)
-    if not moved:
-        return ()
-    facts = counted(moved, "older fact")
-    return (f"{facts} moved to the archive to keep the brain small; `vaultmind log` names them.",)
+def apply(work: Work, facts: Sequence[Candidate], said: Mapping[str, Message]) -> list[Settled]:
+    """Return what became of each fact, in their order; in a dry run, what would.
+
+    `said`: the messages of the session that may be recalled, by their keys, in their order. A
+    fact none of whose evidence is among them is put before the person.
+    """
+    gate, agent = work.by.gate, work.agent
+    before = gate.settled_before(agent, work.session)
+    settled = []
+    for fact in facts:
+        work.check()
+        known = known_facts(work.by, agent)
+        if fact.category != "DELETE" and settled_words(fact.text) in before:
+            there = any(same_fact(one.text, fact.text) for one in known)
+            outcome = Outcome("unchanged", agent, reason=SETTLED if there else REMOVED)
+        else:
+            write = _write(work, fact, said, known)
+            try:
+                outcome = gate.would(write) if work.dry_run else gate.write(write)
+            except WriteFailed:  # the session stays to be done
+                raise
+            except VaultMindError as error:
+                outcome = Outcome("denied", agent, fact=write.text, reason=error.message)
+        settled.append(
+            Settled(
+                category=fact.category,
+                fact=outcome.fact or fact.text,
+                evidence=fact.evidence,
+                replaces=outcome.before or fact.replaces,
+                outcome=outcome.outcome,
+                reason=outcome.reason,
+                archived=outcome.archived,
+            )
+        )
+    return settled
 
 
-def _without(found: Understood, gone: set[str]) -> Understood:
-    """Return what was found without the words of facts that were erased while it was thought of."""
+def _write(
+    work: Work, fact: Candidate, said: Mapping[str, Message], known: Sequence[Fact]
+) -> MemoryWrite:
+    """Return the write that brings a fact into memory."""
+    evidence = [one for key, one in said.items() if key in fact.evidence]
+    latest = evidence[-1] if evidence else None
+    ref = MessageRef(work.agent, work.session, latest.block, latest.id) if latest else None
+    write = MemoryWrite(
+        "remember",
+        work.agent,
+        work.caller,
+        fact.text,
+        section=fact.section or SECTION_OF.get(fact.category),
+        evidence=ref,
+        how=REPORTED if fact.quote else EXTRACTED,
+        quote=fact.quote,
+        said_on=_day(latest, work.by.clock().date()) if latest else "",
+    )
 
-    def says(text: str) -> bool:
-        return any(mentions(text, one) or same_fact(text, one) for one in gone)
+    def named(words: str) -> str:
+        """Return what names a known fact: its block id, as long as it still says the same."""
+        same = (one.text for one in known if fact.block and one.block == fact.block)
+        return f"^{fact.block}" if any(same_fact(one, words) for one in same) else words
 
-    kept = tuple(one for one in found.extraction.facts if not says(one.text))
-    erased = (one for one in found.extraction.facts if says(one.text))
-    dropped = [
-        Dropped("", "forgotten", one.evidence, one.category) if says(one.text) else one
-        for one in found.extraction.dropped
-    ]
-    dropped += [Dropped("", "forgotten", one.evidence, one.category) for one in erased]
-    summary = " ".join(one for one in sentences(found.summary) if not says(one))
-    return replace(found, extraction=Extraction(kept, tuple(dropped)), summary=summary)
+    if fact.category == "UPDATE":
+        write = replace(write, op="replace", old=named(fact.replaces))
+    elif fact.category == "DELETE":
+        write = replace(write, op="forget", text=named(fact.text))
+    hold = fact.doubt or ("" if evidence else "no message of the conversation says it")
+    second_hand = fact.quote or any(one.how == "reported" for one in evidence)
+    if not hold and second_hand and (write.op == "forget" or sensitive(fact.text)):
+        hold = SECOND_HAND
+    return replace(write, hold=hold)
+
+
+def _day(message: Message, today: date) -> str:
+    """Return the day on which something was said; today for a clock that ran ahead."""
+    try:
+        return min(today, date.fromisoformat(message.time[:10])).isoformat()
+    except ValueError:
+        return today.isoformat()
+
+
+# --- the active context ---------------------------------------------------------------------
+
+
+def better(work: Work, found: Understood) -> str:
+    """Write a model's summary of a session into the active context; return why not, or "".
+
+    Nothing is done where that speaks of another session, or of this one in the agent's own words.
+    """
+    by, agent = work.by, work.agent
+    text = read_text(by.reader, by.reader.paths.active_context(agent))[0]
+    is_about = speaks_of(text) == link(work.path) and not has_recap(text, work.session)
+    if found.by == "extractive" or not found.summary or not is_about:
+        return ""
+    left = ActiveContextFile(by.reader, by.hides).read(agent, work.path, by.clock())
+    if body_of(text).strip() != left.body.strip():
+        return KEPT
+    about = [escape(one) for one in sentences(found.summary)]
+    saved = retell(work, about, "what a session leaves, summed up", text)
+    return "" if saved else KEPT
+
+
+def retell(work: Work, about: Sequence[str], reason: str, before: str | None = None) -> bool:
+    """Write other bullets on what a session was about into the active context; tell whether.
+
+    Not where a later session left its own, or it does not hold what stood there `before`, where
+    that is given.
+    """
+    by, now = work.by, work.by.clock()
+    written = ActiveContextFile(by.reader, by.hides)
+    left = written.read(work.agent, work.path, now)
+
+    def change(file: FileText | None) -> str | None:
+        text = file.text if file else ""
+        if before is not None and body_of(text) != body_of(before):
+            return None
+        base = body_of(text) if speaks_of(text) == link(work.path) else ""
+        body = mask(with_about(base, about, left.language, BODY_TOKENS)).text
+        return written.change(replace(left, body=body, slight=False), now)(file)
+
+    active = by.reader.paths.active_context(work.agent)
+    return by.gate.save(active, change, work.caller, reason) is not None
+
+
+def with_about(text: str, about: Sequence[str], language: str, max_tokens: int) -> str:
+    """Return the body of an active context with other bullets on what the talk was about.
+
+    `text` is what the conversation leaves without them: its other sections stay as far as there
+    is room. At least one bullet is kept.
+    """
+    sections: list[tuple[str, list[str]]] = []
+    for line in text.splitlines():
+        if match := HEADING.match(line):
+            sections.append((match[1], []))
+        elif line.startswith("- ") and sections:
+            sections[-1][1].append(line[2:])
+    title = headings(language)["about"]
+    kept = list(about)
+    body = section_text(title, kept)
+    while len(kept) > 1 and count(plain_text(body)) > max_tokens:
+        kept.pop()
+        body = section_text(title, kept)
+    titles = {headings(code)["about"].casefold() for code in LANGUAGES}
+    others = [one for one in sections if one[0].casefold() not in titles]
+    for name, items in others:
+        fitting: list[str] = []
+        for item in items:
+            whole = f"{body}\n\n{section_text(name, [*fitting, item])}"
+            if count(plain_text(whole)) <= max_tokens:
+                fitting.append(item)
+        if fitting:
+            body = f"{body}\n\n{section_text(name, fitting)}"
+    return body

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from vaultmind.consolidate.talk import GAP, TO_THE_MEMORY, Understand, read_talk, statement
-from vaultmind.consolidate.types import Level
+from vaultmind.consolidate.types import WORDS, Level
 from vaultmind.redact import mask
 from vaultmind.session.sentences import (
     MARK,
@@ -26,7 +26,8 @@ from vaultmind.session.sentences import (
     telling_parts,
 )
 from vaultmind.tokens import count
-from vaultmind.types import Message, Role
+from vaultmind.types import Message
+from vaultmind.vault.files import FileStat
 from vaultmind.vault.oneline import one_line
 
 SENTENCES, SESSION_TOKENS = 5, 130
@@ -39,51 +40,16 @@ LENGTH_POWER = 0.3
 """Power of its tokens by which a sentence is worth less."""
 REPEATED = 0.2
 """Share of a word's worth that is left once a chosen sentence has said it."""
-QUESTION, BY_OTHERS = 0.15, 0.65
-"""Share of its worth that is left to a sentence that asks, and to one that is not the user's."""
+BY_OTHERS = 0.65
+"""Share of its worth that is left to a sentence that is not the user's."""
 DECISION, NUMBER = 1.3, 1.2
 """What a decision, and a number, multiply a sentence's worth by."""
 FEW_WORDS = 3
 """Sentences with fewer content words say little, unless they hold a number."""
-_WORDS = {
-    "en": ("Conversations, {}", "A longer time, {}", "Nothing was said that needs keeping."),
-    "pl": ("Rozmowy, {}", "Dłuższy czas, {}", "Nie padło nic, co trzeba zachować."),
-    "ru": (
-        "Разговоры, {}",
-        "За долгое время, {}",
-        "Не было сказано ничего, что нужно сохранить.",
-    ),
-    "de": ("Gespräche, {}", "Eine längere Zeit, {}", "Es wurde nichts gesagt, das bleiben muss."),
-    "es": ("Conversaciones, {}", "Un tiempo más largo, {}", "No se dijo nada que guardar."),
-    "fr": (
-        "Conversations, {}",
-        "Une période plus longue, {}",
-        "Rien n'a été dit qui doive rester.",
-    ),
-}
-_SPEAKERS = {
-    "en": ("User", "Assistant"),
-    "pl": ("Użytkownik", "Asystent"),
-    "ru": ("Пользователь", "Ассистент"),
-    "de": ("Nutzer", "Assistent"),
-    "es": ("Usuario", "Asistente"),
-    "fr": ("Utilisateur", "Assistant"),
-}
 _ENDED = re.compile(r"[.!?…。！？][\"'»”’)\]*_]*$")
 _LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]")
 _DATED = re.compile(r"(\d{4}-\d\d-\d\d) · ")
 _SPEAKS = re.compile(r"([^\W\d_][\w .'’-]{0,40}): (?=\S)")
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """What a summary of a level is made from: a message of a session, a paragraph of an L1."""
-
-    block: str
-    """The Obsidian block id in the source's file; empty where it has none."""
-    text: str
-    speaker: str = ""
-    role: Role = "user"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +59,18 @@ class Source:
     id: str
     started: str
     """ISO date or time."""
-    pieces: tuple[Piece, ...]
+    pieces: tuple[Message, ...]
+    """The messages of a session, the paragraphs of an L1; their ids are marks as of `mark_of`."""
+    ended: str = ""
+    """ISO date of the last day that it speaks of."""
+    path: str = ""
+    stat: FileStat | None = None
+    """What tells that the file has changed since it was read."""
 
-    def mark(self, piece: Piece) -> str:
-        """Return what a paragraph calls a piece: `<id>#<block>`, or the id alone."""
-        return f"{self.id}#{piece.block}" if piece.block else self.id
 
-    def messages(self) -> list[Message]:
-        """Return the pieces as messages, with their marks as ids."""
-        return [
-            Message(one.role, one.text, self.started, self.mark(one), speaker=one.speaker)
-            for one in self.pieces
-        ]
+def mark_of(source: str, block: str) -> str:
+    """Return what a paragraph calls a piece of a source: `<id>#<block>`, or the id alone."""
+    return f"{source}#{block}" if block else source
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +99,7 @@ class Summary:
 
 
 class Summariser(Protocol):
-    """Writes summaries. It always gives one: where a model cannot, the built-in one does."""
-
-    def session(self, messages: Sequence[Message], language: str) -> Summary:
-        """Return a conversation in at most five sentences; sources are keys of messages."""
-        ...
+    """Sums up sources. It always does: where a model cannot, the built-in one does."""
 
     def level(
         self, level: Level, sources: Sequence[Source], language: str, max_tokens: int
@@ -172,37 +134,32 @@ class ExtractiveSummariser:
     def session(self, messages: Sequence[Message], language: str) -> Summary:
         """Return three to five sentences of a conversation; fewer where less was said."""
         quotes = self._quotes(messages, language)
-        chosen = _chosen(_answers(quotes), _worth(quotes), SESSION_TOKENS, SENTENCES)
-        return Summary((_paragraph(chosen),) if chosen else ())
+        found = chosen(quotes, worth_of(quotes), SESSION_TOKENS, SENTENCES)
+        return Summary((_paragraph(found),) if found else ())
 
     def level(
         self, level: Level, sources: Sequence[Source], language: str, max_tokens: int
     ) -> Summary:
         """Return a paragraph for each source, or for each few in a row, within `max_tokens`."""
-        quotes: list[Quote] = []
-        for one in sources:
-            found = (
-                self._quotes(one.messages(), language)
-                if level == "L1"
-                else list(_of_summary(one, language))
-            )
-            base = quotes[-1].at + 1 if quotes else 0
-            date = one.started[:10]
-            quotes += [replace(q, at=q.at + base, date=q.date or date) for q in found]
-        worth = _worth(quotes)
+        each = [self.quotes(level, one, language) for one in sources]
+        worth = worth_of([quote for quotes in each for quote in quotes])
         number = min(GROUPS[level], len(sources))
         ends = [round(len(sources) * (at + 1) / number) for at in range(number)]
         paragraphs: list[Paragraph] = []
         said: list[Quote] = []
         for at, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
-            ids = {one.id for one in sources[start:end]}
-            among = [one for one in quotes if one.source.partition("#")[0] in ids]
+            among = [quote for quotes in each[start:end] for quote in quotes]
             share = (max_tokens - count("\n\n".join(p.text for p in paragraphs))) // (number - at)
-            chosen = _chosen(_answers(among), worth, share - 2, len(among), said)
-            if chosen:
-                paragraphs.append(_paragraph(chosen))
-                said += chosen
+            if found := chosen(among, worth, share - 2, len(among), said):
+                paragraphs.append(_paragraph(found))
+                said += found
         return Summary(tuple(paragraphs))
+
+    def quotes(self, level: Level, source: Source, language: str) -> list[Quote]:
+        """Return the sentences of a source that may be told, in order, each with its date."""
+        is_talk = level == "L1"
+        found = self._quotes(source.pieces, language) if is_talk else _of_summary(source, language)
+        return [replace(one, date=one.date or source.started[:10]) for one in found]
 
     def _quotes(self, messages: Sequence[Message], language: str) -> list[Quote]:
         """Return the sentences of a conversation that may be told, in order."""
@@ -216,7 +173,7 @@ class ExtractiveSummariser:
             text = _prose(clean(one.text), asks=asks)
             sentence = read(text, language)
             if text and not sentence.is_small_talk:
-                speaker = message.speaker or speaker_of(message.role, language)
+                speaker = message.speaker or words(language)[3 if message.role == "user" else 4]
                 user, asks = message.role == "user", asks or sentence.asks
                 quote = Quote(text, one.key, one.at, sentence, speaker, user=user, asks=asks)
                 found.append(quote)
@@ -229,11 +186,11 @@ def clean(text: str) -> str:
     return shortened(bare, SENTENCE_TOKENS, telling_parts)
 
 
-def lined_up(chosen: Iterable[Quote]) -> str:
+def lined_up(quotes: Iterable[Quote]) -> str:
     """Return sentences as a paragraph; who speaks, and when, stands where it changes."""
     said: list[str] = []
     date = speaker = ""
-    for one in chosen:
+    for one in quotes:
         lead = f"{one.date} · " if one.date and one.date != date else ""
         if one.speaker and (lead or one.speaker != speaker):
             lead += f"{one.speaker}: "
@@ -242,35 +199,19 @@ def lined_up(chosen: Iterable[Quote]) -> str:
     return " ".join(said)
 
 
-def heading(level: Level, first: str, last: str, language: str) -> str:
-    """Return the heading of a summary of some days, given as ISO dates; either may be empty."""
-    days = " – ".join(dict.fromkeys(day for day in (first, last) if day))
-    words = _WORDS.get(language, _WORDS["en"])
-    return words[level == "L2"].format(days).strip(" ,:")
+def words(language: str) -> Sequence[str]:
+    """Return the headings of an L1 and an L2, what is told of empty talk, and two speakers."""
+    found: Sequence[str] = WORDS["levels"].get(language, WORDS["levels"]["en"])
+    return found
 
 
-def nothing_said(language: str) -> str:
-    """Return what a summary says of talks in which nothing was said that needs keeping."""
-    return _WORDS.get(language, _WORDS["en"])[2]
-
-
-def speaker_of(role: str, language: str) -> str:
-    """Return what a speaker without a name is called."""
-    return _SPEAKERS.get(language, _SPEAKERS["en"])[role != "user"]
-
-
-def _answers(quotes: Sequence[Quote]) -> list[Quote]:
-    """Return the statements; where there is none, what was asked."""
-    return [one for one in quotes if not one.asks] or list(quotes)
-
-
-def _worth(quotes: Sequence[Quote]) -> dict[str, float]:
+def worth_of(quotes: Sequence[Quote]) -> dict[str, float]:
     """Return what each stem is worth: how rare it is among the sentences."""
     seen = Counter(stem for one in quotes for stem in set(one.read.stems))
     return {stem: math.log((1 + len(quotes)) / often) for stem, often in seen.items()}
 
 
-def _chosen(
+def chosen(
     among: Sequence[Quote],
     worth: dict[str, float],
     max_tokens: int,
@@ -279,33 +220,36 @@ def _chosen(
 ) -> list[Quote]:
     """Return the sentences that tell most in few words and not twice, in their order.
 
+    What was asked is told only where nothing else was said.
+
     Maximal marginal relevance (Carbonell and Goldstein 1998), with words in place of vectors.
     `said` are sentences that stand in the summary already.
     """
     covered = {stem for one in said for stem in one.read.stems}
-    chosen: list[Quote] = []
-    new = [one for one in among if not any(same(one.read, other.read) for other in said)]
+    found: list[Quote] = []
+    told = [one for one in among if not one.asks] or among
+    new = [one for one in told if not any(same(one.read, other.read) for other in said)]
     pool = [one for one in new if one.read.numbers or len(set(one.read.stems)) >= FEW_WORDS] or new
 
     def value(one: Quote) -> float:
         stems = sorted(set(one.read.stems))
         total = math.fsum(worth[s] * (REPEATED if s in covered else 1.0) for s in stems)
-        total *= (QUESTION if one.asks else 1.0) * (1.0 if one.user else BY_OTHERS)
+        total *= 1.0 if one.user else BY_OTHERS
         total *= (DECISION if one.read.decides else 1.0) * (NUMBER if one.read.numbers else 1.0)
         return total / math.pow(count(one.text), LENGTH_POWER)
 
-    while pool and len(chosen) < most:
-        best = max(pool, key=lambda one: (value(one), -one.at))
-        more = sorted([*chosen, best], key=among.index)
+    while pool and len(found) < most:
+        best = max(pool, key=value)
+        more = sorted([*found, best], key=among.index)
         if count(lined_up(more)) <= max_tokens:
-            chosen = more
+            found = more
             covered.update(best.read.stems)
         pool = [one for one in pool if one is not best and not same(one.read, best.read)]
-    return chosen
+    return found
 
 
-def _paragraph(chosen: Sequence[Quote]) -> Paragraph:
-    return Paragraph(lined_up(chosen), tuple(dict.fromkeys(one.source for one in chosen)))
+def _paragraph(found: Sequence[Quote]) -> Paragraph:
+    return Paragraph(lined_up(found), tuple(dict.fromkeys(one.source for one in found)))
 
 
 def _prose(text: str, *, asks: bool) -> str:
@@ -329,4 +273,4 @@ def _of_summary(source: Source, language: str) -> Iterator[Quote]:
                 speaker, text = spoken[1], text[spoken.end() :]
             bare = read(clean(text), language)
             if bare.text and not bare.is_small_talk:
-                yield Quote(bare.text, source.mark(piece), at, bare, speaker, date)
+                yield Quote(bare.text, piece.id, at, bare, speaker, date)

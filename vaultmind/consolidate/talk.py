@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
-from vaultmind.consolidate.types import Reason
+from vaultmind.consolidate.types import Reason, any_of
 from vaultmind.language.reader import Intent, intent_of
-from vaultmind.memory.words import fold
+from vaultmind.language.words import fold
 from vaultmind.redact import MARK, mask, private_spans
 from vaultmind.session.sentences import sentences
 from vaultmind.session.summary import unkept
@@ -38,31 +38,11 @@ _TAKEN = re.compile(
     r"|[\"“„«][^\"”»“\n]{1,600}[\"”»“]",
     re.DOTALL | re.MULTILINE,
 )
-_FOREIGN = re.compile(
-    r"^(?:from|to|subject|date|od|do|temat|data|от|кому|тема|дата)\s*:"
-    r"|^(?:dear|szanown\w*|drog\w|witam|уважаем\w*|здравствуите|hi|hello)\b[^\n.!?]{0,40}[,!]\s*$"
-    r"|^[^\w\n]{0,40}\d{1,2}:\d\d(?::\d\d|\]|[^\S\n][\w .]{1,24}:)"
-    r"|^\d{4}-\d\d-\d\d|\b(?:info|warn|error|debug)\b[\s:\]]+\w"
-    r"|^#{1,6}\s|^[ \t]{0,80}(?:def|class|import|return|function|const|var|let|if)\b.*[:;({]\s*$",
-)
+_FOREIGN = re.compile(any_of("foreign"))
 """How a line of an e-mail, a log, a document or of code begins, folded."""
 _CHAT = re.compile(r"(?m)(?:^(?:\[[^\]\n]{1,30}\] ?)?[^\W\d_][\w .-]{0,24}: \S.*(?:\n+|\Z)){3,}")
 """A conversation of others that was pasted: three lines or more of `Name: what they say`."""
-_ORDER = re.compile(
-    r"(?:^|\w: ?)(?:system|admin|assistant|asystent|bot|ai|систем\w|админ|ассистент|ии) ?: "
-    r"|\b(?:ignore|disregard|zignoruj|игнорируи) (?:\w+ ){0,3}(?:previous|prior|above|instruc\w+|"
-    r"poprzednie|instrukcj\w+|polecen\w+|предыдущие|инструкц\w+)"
-    r"|\binstru[ck]\w+ (?:for|to|dla|для) (?:the )?(?:ai|a[sg]\w+|models?|model\w+|ии|а[сг]\w+)"
-    r"|\b(?:system ?(?:prompt|message|note|instruction|override)|^system|you are now|jestes teraz|"
-    r"new instructions?|nowe instrukcje|новые инструкции|(?:admin\w*|developer) mode)\b"
-    r"|\b(?:note to (?:ai|the assistant)|(?:asystent|assistant|ассистент) (?:must|should|musi|"
-    r"powinien|должен|обязан))\b"
-    r"|\b(?:the user (?:wants|prefers|likes|is|has|agrees|lives|works|said|asked|would|always|"
-    r"never)|user'?s (?:name|email|password|favou?rite|bank)|uzytkownik (?:chce|woli|lubi|jest|ma|"
-    r"mieszka|pracuje|prosi)|пользователь (?:хочет|любит|живет|работает|просит|имеет))\b"
-    r"|\b(?:add|save|store|write|dopisz|zapisz|dodaj|добавь|сохрани|запиши)\b.{0,24}\b(?:to|in|do|w|"
-    r"в) (?:your |the |swojej )?(?:long[- ]term )?(?:memory|pamieci|память|памяти)\b"
-)
+_ORDER = re.compile(any_of("order"))
 """What orders a memory about, folded. A guard against pasted text, not a reading of speech."""
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _CARD = re.compile(r"(?<!\d)\d{4}(?:[ -]?\d{4}){2,3}[ -]?\d{1,4}(?!\d)")

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from vaultmind.ports import Clock
 from vaultmind.session.files import Head, Hides
-from vaultmind.types import Fact, Message, OutcomeName, Section
+from vaultmind.types import Caller, Fact, Message, OutcomeName, Section
 from vaultmind.vault.files import VaultReader
 
 if TYPE_CHECKING:
     from vaultmind.consolidate.levels import Levels
     from vaultmind.memory.gate import Gate
 
+WORDS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+"""What is said, and looked for, in words."""
 Level = Literal["L1", "L2"]
 Category = Literal["CORE", "PREFERENCE", "DECISION", "PROJECT", "UPDATE", "DELETE", "SKIP"]
 CATEGORIES: tuple[Category, ...] = get_args(Category)
 
+UNCLEAR = "unclear"
+"""What is pending where a session was consolidated, and left something to a better reader."""
 SECTION_OF: dict[Category, Section] = {
     "CORE": "user",
     "PREFERENCE": "preferences",
@@ -28,61 +33,15 @@ SECTION_OF: dict[Category, Section] = {
 }
 """Where a fact of a category belongs in a brain. An UPDATE stays where the old fact stood."""
 
-Reason = Literal[
-    "no evidence",
-    "not the user's words",
-    "private",
-    "secret",
-    "asked not to keep",
-    "question",
-    "quoted",
-    "hypothetical",
-    "joke",
-    "taken back",
-    "orders the memory",
-    "words not in evidence",
-    "number not in evidence",
-    "name not in evidence",
-    "date not in evidence",
-    "polarity",
-    "passing",
-    "unclear alone",
-    "already known",
-    "said twice",
-    "not in memory",
-    "forgotten",
-    "too many",
-]
-"""Why a fact was dropped; each is also the key under which dropped facts are counted."""
-REASONS: tuple[Reason, ...] = get_args(Reason)
+MEANS: dict[str, str] = WORDS["reasons"]
+"""Why a fact was dropped, in a word under which dropped facts are counted, and what that means."""
+Reason = str
+REASONS: tuple[Reason, ...] = tuple(MEANS)
 
 
-MEANS: dict[str, str] = {
-    "no evidence": "no logged message says it",
-    "not the user's words": "the person did not say it themselves",
-    "private": "it was marked private",
-    "secret": "it holds a secret",
-    "asked not to keep": "the person asked not to keep it",
-    "question": "the person only asked it",
-    "hypothetical": "the person only supposed it",
-    "joke": "it was a joke or play",
-    "taken back": "the person took it back",
-    "quoted": "somebody else's words are quoted there",
-    "orders the memory": "it reads as an order to a machine",
-    "words not in evidence": "it says more than the message that was quoted",
-    "number not in evidence": "it has a number that was not said",
-    "name not in evidence": "it has a name that was not said",
-    "date not in evidence": "it has a date that was not said",
-    "polarity": "the message says the opposite, or says it with a not",
-    "passing": "it holds for the moment only",
-    "unclear alone": "it cannot be understood without the talk around it",
-    "already known": "it is known already",
-    "said twice": "it was said twice",
-    "not in memory": "there is no such fact to forget",
-    "forgotten": "it was forgotten",
-    "too many": "the conversation left more facts than are kept of one",
-}
-"""What a reason means, in the words of a person. A test holds it to `REASONS`."""
+def any_of(name: str) -> str:
+    """Return a pattern of everything in a list of patterns."""
+    return "|".join(WORDS["patterns"][name].split("\n"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +101,8 @@ class Understood:
     """Who found the facts: a model's id, or `extractive`."""
     again: bool = False
     """Whether a model should have done it and may another time."""
-    capped: bool = False
-    """Whether no model was asked because the day's seconds were used up: no try was made."""
-    resting: bool = False
-    """Whether a model was not asked because it crashed a while ago: no try was made either."""
+    unasked: bool = False
+    """Whether none was asked, for the day's seconds were used up or it crashed: no try was made."""
     notes: tuple[str, ...] = ()
     """What went wrong, in words."""
 
@@ -162,6 +119,24 @@ class Resources:
     clock: Clock
     device: str
     """Whose sessions are consolidated: each device its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A session that is brought into memory, in whose name, and how."""
+
+    by: Resources
+    agent: str
+    session: str
+    caller: Caller
+    check: Callable[[], object] = lambda: None
+    """Is called between two steps: it may raise to stop there."""
+    dry_run: bool = False
+
+    @property
+    def path(self) -> str:
+        """Return the session's file."""
+        return self.by.reader.paths.session(self.agent, self.session)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +165,6 @@ class Settled:
     outcome: OutcomeName = "unchanged"
     """What the gate made of it; in a dry run what it would."""
     reason: str = ""
-    section: Section | None = None
-    block: str = ""
     archived: int = 0
     """Older facts that moved to the archive to make room for it."""
 
@@ -229,17 +202,16 @@ class SummaryDone:
     text: str
     by: str = "extractive"
     outcome: Literal["written", "would be written", "unchanged"] = "written"
-    """`completed`: it was there, and only its sources' marks were missing."""
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Consolidated:
-    """What one run came to."""
+    """What one run came to so far."""
 
-    sessions: tuple[SessionDone, ...] = ()
-    summaries: tuple[SummaryDone, ...] = ()
-    notes: tuple[str, ...] = ()
+    sessions: list[SessionDone] = field(default_factory=list)
+    summaries: list[SummaryDone] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     """What was left out and why, in words: another device's sessions, a damaged file, ..."""
 
 
@@ -258,33 +230,19 @@ class Thinks(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class ConsolidationSettings:
-    """What of the configuration rules consolidation."""
-
-    auto: bool = True
-    delay_seconds: float = 20.0
-    """Quiet time after an end before it is begun with."""
-    max_facts: int = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Engines:
-    """What does the thinking."""
-
-    thinker: Thinks
-    levels: Levels
-
-
-@dataclass(frozen=True, slots=True)
 class Setup:
     """What consolidation works with."""
 
     resources: Resources
-    engines: Callable[[], Engines]
-    """Returns the engines, made when they are first needed: a start must not wait for them."""
-    state: Path
-    """The file that keeps over a restart what may be lost: whether it is paused, the tries."""
-    settings: ConsolidationSettings = ConsolidationSettings()
+    thinker: Callable[[], Thinks]
+    """Returns what thinks, made when it is first needed: a start must not wait for it."""
+    levels: Callable[[], Levels]
+    paused: Path
+    """A file that stands there while nothing is begun with by itself."""
+    auto: bool = True
+    delay_seconds: float = 20.0
+    """Quiet time after an end before it is begun with."""
+    max_facts: int = 8
     end_idle: Callable[[str], object] = lambda agent: None
     """Ends the sessions of an agent that have been silent for too long; of all for `""`."""
     seconds_today: Callable[[], float] = lambda: 0.0
@@ -300,13 +258,7 @@ class Standing:
     running: str
     """What is worked at, in words; empty while nothing is."""
     paused: bool
-    last: Consolidated | None
-    """What the last run came to, since the start."""
-    last_time: str
-    """When it was over: ISO 8601; empty where there was none."""
-    dropped: Mapping[str, int] = field(default_factory=dict)
-    """How many facts were dropped on this device so far, by reason."""
-    seconds_today: float = 0.0
+    seconds_today: float
     """How long models have worked today."""
-    asked_for: int = 0
+    asked_for: int
     """Ended sessions, imported ones most of them, that wait until the person asks."""

@@ -13,32 +13,25 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
 
-from vaultmind.consolidate.context import ActiveContext
-from vaultmind.consolidate.state import State
 from vaultmind.consolidate.types import (
+    UNCLEAR,
     Consolidated,
     CutOff,
     Request,
     SessionDone,
     Setup,
     Standing,
-    SummaryDone,
+    Work,
 )
-from vaultmind.errors import BadArgument, NotFound, VaultMindError
+from vaultmind.errors import NotFound, VaultMindError
 from vaultmind.heavy import step_back
 from vaultmind.ports import Report, silent
-from vaultmind.session.active import ActiveContextFile
-from vaultmind.session.files import Head, iso
+from vaultmind.session.files import Head
 from vaultmind.types import Caller, Progress
 from vaultmind.vault.paths import SESSION_ID, agent_name
-from vaultmind.vault.session_meta import EXTRACTION, SessionMeta
-
-if TYPE_CHECKING:
-    from vaultmind.consolidate.settle import SessionSettler
+from vaultmind.vault.session_meta import read_meta
 
 BY_ITSELF = "consolidation"
 """What an audit line calls the client where nobody asked."""
@@ -46,25 +39,12 @@ LOOK_SECONDS = 60.0
 """How often it is looked whether a session has been silent for too long."""
 CLOSE_SECONDS = 2.0
 """How long a close waits for a step to end."""
+MOST_TRIES = 3
+"""Times that a model is asked about a session; then what was found without it is enough."""
+OPEN, DONE = "not over yet", "consolidated already; --again does it anew"
+OTHER, BROKEN = "another device's, which does it", "its properties are broken: mend them first"
+"""Why a session is not consolidated."""
 log = logging.getLogger(__name__)
-
-
-def stands(meta: SessionMeta, device: str) -> Literal["waits", "done", "open", "another device"]:
-    """Return how a session stands: one that says no device is any device's."""
-    if meta.state != "ended":
-        return "open"
-    if meta.consolidated:
-        return "done"
-    return "waits" if meta.device in ("", device) else "another device"
-
-
-@dataclass(slots=True)
-class _Doing:
-    """What one run has come to so far."""
-
-    sessions: list[SessionDone] = field(default_factory=list)
-    summaries: list[SummaryDone] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
 
 
 class Consolidation:
@@ -74,10 +54,9 @@ class Consolidation:
         self._setup = setup
         self._with = setup.resources
         self._paths = setup.resources.reader.paths
-        self._state = State(setup.state)
+        self._tries: Counter[str] = Counter()
+        """How often a model was asked about a session in vain, since the start."""
         self._stopping = threading.Event()
-        written = ActiveContextFile(self._with.reader, self._with.hides)
-        self._context = ActiveContext(self._with.gate, self._with.reader, written, self._with.clock)
         self._turns = threading.Condition()
         self._is_taken = False
         self._asking = 0
@@ -86,37 +65,28 @@ class Consolidation:
         self._is_working = False
         self._thread: threading.Thread | None = None
         self._running = ""
-        self._last: Consolidated | None = None
-
-    @cached_property
-    def _settler(self) -> SessionSettler:
-        """Return what consolidates a session; it is not imported before that."""
-        from vaultmind.consolidate.settle import SessionSettler
-
-        return SessionSettler(self._setup, self._state, self._context, self._check)
 
     def run(self, request: Request, caller: Caller, report: Report = silent) -> Consolidated:
         """Consolidate what is asked for, now; a run that goes on already is waited for.
 
         The facts are written as the agent's own, whoever asks: its level binds them. Raises
-        NotFound, BadArgument for a session or summary that is not there.
+        NotFound for a session or summary that is not there.
         """
         agents = (agent_name(request.agent),) if request.agent else self._paths.agent_names()
         if not request.dry_run:
-            self._setup.end_idle(agents[0] if request.agent else "")
-        doing = _Doing()
+            self._setup.end_idle(request.agent and agents[0])
+        done = Consolidated()
         with self._turn(asked=True):
             try:
-                self._asked(request, agents, caller, doing, report)
+                self._asked(request, agents, caller.client, done, report)
             except CutOff:
-                doing.notes.append("It was cut off, and is gone on with another time.")
+                done.notes.append("It was cut off, and is gone on with another time.")
             finally:
                 self._running = ""
-            return self._over(doing, dry_run=request.dry_run)
+        return done
 
     def ended(self, agent: str, session: str) -> None:
         """Say that a session has ended: after a while of quiet it is consolidated."""
-        self._context.note(agent, self._paths.session(agent, session), self._state)
         self.start()
 
     def unsettled(self, agent: str, *, better: bool = False) -> list[str]:
@@ -125,62 +95,49 @@ class Consolidation:
         `better`: also those that the built-in engine settled and left something of to a better
         reader, and no imported ones.
         """
-        waits = [one.id for one in self._waits(agent) if not (better and one.meta.source)]
-        return sorted({*waits, *self._state.unclear(agent)}) if better else waits
+        heads = self._with.heads(agent) if self._with.gate.keeps_records(agent) else ()
+        if not better:
+            return [one.id for one in heads if not self._how(one)]
+        devices = ("", self._with.device)
+        ours = [one for one in heads if "pending" in one.raw and one.meta.device in devices]
+        return [
+            one.id
+            for one in ours
+            if one.meta.pending == UNCLEAR or not (one.meta.source or self._how(one))
+        ]
 
     def settled_by_agent(self, agent: str, session: str, caller: Caller) -> None:
         """Mark a session as settled by the agent itself: no other engine reads it."""
-        from vaultmind.consolidate.settle import consolidated
-
-        path = self._paths.session(agent, session)
-        change = consolidated(self._with.clock())
-        self._with.gate.save(path, change, caller, "an agent settled a session")
-        self._state.settled(agent, session)
+        self._mark(agent, session, caller, "an agent settled a session")
 
     def standing(self) -> Standing:
         """Return how far it is."""
-        agents = self._paths.agent_names()
-        waiting = [(agent, one) for agent in agents for one in self._waits(agent)]
-        queue = tuple((a, one.id) for a, one in waiting if one.meta.pending == EXTRACTION)
-        return Standing(
-            queue,
-            self._running,
-            self._state.paused,
-            self._last,
-            self._state.last_time,
-            self._state.dropped,
-            self._setup.seconds_today(),
-            len(waiting) - len(queue),
-        )
+        heads = {agent: self._with.heads(agent) for agent in self._paths.agent_names()}
+        due = {a: {one.id for one in h if "pending" in one.raw} for a, h in heads.items()}
+        waiting = [(agent, one) for agent in heads for one in self.unsettled(agent)]
+        queue = tuple((agent, one) for agent, one in waiting if one in due[agent])
+        asked_for, seconds = len(waiting) - len(queue), self._setup.seconds_today()
+        return Standing(queue, self._running, self._setup.paused.exists(), seconds, asked_for)
 
     def pause(self) -> None:
         """Begin with nothing more by itself, after a restart neither, until `resume`."""
-        self._state.pause(paused=True)
+        self._setup.paused.touch()
 
     def resume(self) -> None:
         """Go on by itself."""
-        self._state.pause(paused=False)
+        self._setup.paused.unlink(missing_ok=True)
         self.start()
 
     def start(self) -> None:
         """Look in the background for what waits, after a while of quiet; returns at once."""
-        if not self._setup.settings.auto or self._stopping.is_set():
+        if not self._setup.auto or self._stopping.is_set():
             return
         with self._turns:
-            self._due = time.monotonic() + self._setup.settings.delay_seconds
+            self._due = time.monotonic() + self._setup.delay_seconds
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="asleep", daemon=True)
                 self._thread.start()
             self._turns.notify_all()
-
-    def settle(self, timeout_seconds: float) -> bool:
-        """Wait until nothing is left to do by itself; return whether that came."""
-
-        def idle() -> bool:
-            return self._stopping.is_set() or (self._due is None and not self._is_working)
-
-        with self._turns:
-            return self._turns.wait_for(idle, timeout_seconds)
 
     def stop(self) -> None:
         """Have what is being worked at end before its next step, and begin with nothing more."""
@@ -216,107 +173,15 @@ class Consolidation:
         if self._stopping.is_set():
             raise CutOff
 
-    # --- what was asked for ------------------------------------------------------------------
-
-    def _asked(
-        self,
-        request: Request,
-        agents: Sequence[str],
-        caller: Caller,
-        doing: _Doing,
-        report: Report,
-    ) -> None:
-        if request.again and not SESSION_ID.fullmatch(request.again):
-            doing.summaries.append(self._summary_again(request, agents, caller, report))
-            return
-        if session := request.again or request.session:
-            agent = self._whose(session, agents)
-            chosen = [(agent, session)] if self._may(request, agent, session, doing) else []
-        else:
-            chosen = [(agent, one) for agent in agents for one in self._chosen(agent, doing)]
-        report(Progress(0, len(chosen), "sessions"))
-        for number, (agent, session) in enumerate(chosen, 1):
-            self._take(agent, session, caller.client, doing, dry_run=request.dry_run)
-            report(Progress(number, len(chosen), "sessions"))
-        if not request.again:
-            for agent in agents:
-                self._levels(agent, caller.client, doing, asked=request, report=report)
-
-    def _whose(self, session: str, agents: Sequence[str]) -> str:
-        """Return the one agent that has a session of this id."""
-        root = self._paths.root
-        whose = [one for one in agents if (root / self._paths.session(one, session)).is_file()]
-        if not whose:
-            name = f"{agents[0]} has" if len(agents) == 1 else "No agent has"
-            raise NotFound(f"{name} {'no' if len(agents) == 1 else 'a'} session {session!r}.")
-        if len(whose) > 1:
-            raise BadArgument("agent", "", f"one of {', '.join(whose)}: each has a {session}")
-        return whose[0]
-
-    def _may(self, request: Request, agent: str, session: str, doing: _Doing) -> bool:
-        """Tell whether a session that is named may be consolidated; if not, note why."""
-        head = next((one for one in self._with.heads(agent) if one.id == session), None)
-        meta = head.meta if head else SessionMeta(session, agent, "")
-        how = stands(replace(meta, consolidated="") if request.again else meta, self._with.device)
-        why = (
-            self._kept_out(agent)
-            or {
-                "waits": "",
-                "done": f"{session} of {agent} was consolidated already; --again does it anew.",
-                "open": f"{session} of {agent} has not ended yet.",
-                "another device": f"{session} of {agent} is another device's, which does it.",
-            }[how]
-        )
-        doing.notes += [why] if why else []
-        return not why
-
-    def _chosen(self, agent: str, doing: _Doing) -> list[str]:
-        """Return the sessions of an agent that were not consolidated, imported ones too."""
-        if why := self._kept_out(agent):
-            doing.notes.append(why)
-            return []
-        others = sum(self._how(one) == "another device" for one in self._heads(agent))
-        if others:
-            sessions = "1 session" if others == 1 else f"{others:,} sessions"
-            doing.notes.append(f"{sessions} of {agent} were left to the device that made them.")
-        return self.unsettled(agent)
-
-    def _kept_out(self, agent: str) -> str:
-        if self._with.gate.keeps_records(agent):
-            return ""
-        return f"Nothing is written for {agent}: it may only read (autonomy 0 in its identity.md)."
-
-    def _summary_again(
-        self, request: Request, agents: Sequence[str], caller: Caller, report: Report
-    ) -> SummaryDone:
-        missing = NotFound(f"There is no agent, and no summary {request.again!r}.")
-        for agent in reversed(agents):
-            own = Caller("agent", agent, caller.client)
-            try:
-                return self._setup.engines().levels.again(
-                    agent, request.again, own, dry_run=request.dry_run, report=report
-                )
-            except NotFound as error:
-                missing = error
-        raise missing
-
-    # --- by itself ---------------------------------------------------------------------------
-
     def _work(self) -> None:
         """Work when it has been quiet for a while; every now and then end silent sessions."""
         step_back()
-        look_at = time.monotonic() + LOOK_SECONDS
         while not self._stopping.is_set():
             with self._turns:
-                now = time.monotonic()
-                until = look_at if self._due is None else min(self._due, look_at)
-                if now < until:
-                    self._turns.wait(until - now)
-                    continue
-                has_work = self._due is not None and now >= self._due
-                self._due = None if has_work else self._due
-                look_at = now + LOOK_SECONDS
-                self._is_working = True
+                quiet = LOOK_SECONDS if self._due is None else self._due - time.monotonic()
+                if quiet > 0 and self._turns.wait(quiet):
+                    continue  # something was told meanwhile
+                has_work, self._due, self._is_working = self._due is not None, None, True
             try:
                 self._by_itself() if has_work else self._setup.end_idle("")
             except Exception:  # it is tried again after the next end
@@ -327,76 +192,125 @@ class Consolidation:
 
     def _by_itself(self) -> None:
         """Consolidate what is pending, session by session: who asks goes in between."""
-        doing = _Doing()
+        done = Consolidated()
         try:
             for agent, session in self.standing().queue:
                 with self._turn():
-                    if not self._state.paused and session in self.unsettled(agent):
-                        self._take(agent, session, BY_ITSELF, doing, dry_run=False)
+                    if not self._setup.paused.exists() and session in self.unsettled(agent):
+                        self._take(agent, session, BY_ITSELF, done, dry_run=False)
             for agent in self._paths.agent_names():
                 with self._turn():
-                    if not self._state.paused:
-                        self._levels(agent, BY_ITSELF, doing, asked=None, report=silent)
+                    if not self._setup.paused.exists() and self._with.gate.keeps_records(agent):
+                        self._levels(agent, BY_ITSELF, done, dry_run=False)
         except CutOff:
             log.info("consolidation was cut off; it goes on after the next start")
         finally:
             self._running = ""
-            if doing.sessions or doing.summaries:
-                self._over(doing, dry_run=False)
 
-    def _heads(self, agent: str) -> Iterator[Head]:
-        """Yield the heads of an agent's sessions but those done that cannot say so themselves."""
-        heads = self._with.heads(agent)
-        return (one for one in heads if not self._state.is_left(agent, one.id, one.stat))
-
-    def _waits(self, agent: str) -> list[Head]:
-        if not self._with.gate.keeps_records(agent):
-            return []
-        return [one for one in self._heads(agent) if self._how(one) == "waits"]
-
-    def _how(self, head: Head) -> str:
-        if "pending" not in head.raw and "consolidated" in head.raw:
-            return "done"  # without its YAML, which is slow to read
-        return stands(head.meta, self._with.device)
+    def _how(self, head: Head, *, again: bool = False) -> str:
+        """Return why a session does not wait; empty where it does."""
+        if "pending" not in head.raw and "consolidated" in head.raw and not again:
+            return DONE  # without its YAML, which is slow to read
+        meta, faults = head.meta, list[str]()
+        if meta.state != "ended":
+            return OPEN
+        if meta.consolidated and not again:
+            return DONE
+        if meta.device not in ("", self._with.device):  # one that says none is any device's
+            return OTHER
+        read_meta(head.raw, faults)
+        return BROKEN if faults else ""
 
     # --- within a turn -----------------------------------------------------------------------
 
-    def _take(self, agent: str, session: str, client: str, doing: _Doing, *, dry_run: bool) -> None:
+    def _asked(
+        self,
+        request: Request,
+        agents: Sequence[str],
+        client: str,
+        done: Consolidated,
+        report: Report,
+    ) -> None:
+        kept = [one for one in agents if self._with.gate.keeps_records(one)]
+        done.notes += [
+            f"Nothing is written for {one}: it may only read (autonomy 0 in its identity.md)."
+            for one in agents
+            if one not in kept
+        ]
+        named = request.again or request.session
+        if named and not SESSION_ID.fullmatch(named):
+            for agent in kept[:1]:
+                own, again = Caller("agent", agent, client), self._setup.levels().again
+                done.summaries.append(again(agent, named, own, dry_run=request.dry_run))
+            return
+        chosen = self._chosen(named, kept, done, again=bool(request.again))
+        for at, (agent, session) in enumerate(chosen):
+            report(Progress(at, len(chosen), "sessions"))
+            self._take(agent, session, client, done, dry_run=request.dry_run)
+        report(Progress(len(chosen), len(chosen), "sessions"))
+        for agent in () if request.again else kept:
+            self._levels(agent, client, done, dry_run=request.dry_run)
+
+    def _chosen(
+        self, named: str, agents: Sequence[str], done: Consolidated, *, again: bool
+    ) -> list[tuple[str, str]]:
+        """Return the sessions that are to be consolidated, imported ones too; note why not."""
+        heads = [(agent, one) for agent in agents for one in self._with.heads(agent)]
+        if named and agents and not any(one.id == named for _, one in heads):
+            raise NotFound(f"There is no session {named!r} of {' or '.join(agents)}.")
+        chosen = []
+        for agent, head in heads:
+            why = self._how(head, again=again) if named in ("", head.id) else OPEN
+            if not why:
+                chosen.append((agent, head.id))
+            elif head.id == named or why == BROKEN:
+                done.notes.append(f"{head.id} of {agent}: {why}.")
+        return chosen
+
+    def _take(
+        self, agent: str, session: str, client: str, done: Consolidated, *, dry_run: bool
+    ) -> None:
+        """Consolidate a session. What goes wrong leaves it marked, and is told in words."""
+        from vaultmind.consolidate.settle import settle
+
         self._check()
         self._running = f"{session} of {agent}"
-        doing.sessions.append(self._settler.take(agent, session, client, dry_run=dry_run))
-
-    def _levels(
-        self, agent: str, client: str, doing: _Doing, *, asked: Request | None, report: Report
-    ) -> None:
-        self._check()
-        if not self._with.gate.keeps_records(agent):
-            return
-        self._running = f"summaries of {agent}"
+        caller = Caller("agent", agent, client)
+        work = Work(self._with, agent, session, caller, self._check, dry_run)
         try:
-            made = self._setup.engines().levels.make(
-                agent,
-                Caller("agent", agent, client),
-                dry_run=asked is not None and asked.dry_run,
-                imported_too=asked is not None,
-                report=report,
-            )
+            left, tried = settle(work, self._setup.thinker(), self._setup.max_facts)
+            self._tries[work.path] += tried and not dry_run
+            gives_up = tried and self._tries[work.path] >= MOST_TRIES
+            if not dry_run and (not left.pending or gives_up):
+                unclear = any(one.reason == "unclear alone" for one in left.dropped)
+                then = UNCLEAR if unclear and left.by == "extractive" else ""
+                marked = self._mark(agent, session, caller, "a session was consolidated", then)
+                why = () if marked else ("It was opened again, and is taken up when it ends.",)
+                left = replace(left, pending=not marked, notes=(*left.notes, *why))
+        except CutOff:
+            raise
+        except Exception as error:  # one odd session must not stop the others
+            known = isinstance(error, (VaultMindError, OSError))
+            log.warning("%s of %s was not consolidated", session, agent, exc_info=not known)
+            why = (f"It stays to be done: {error if known else repr(error)}",)
+            left = SessionDone(agent, session, pending=True, notes=why)
+        done.sessions.append(left)
+
+    def _mark(self, agent: str, session: str, caller: Caller, why: str, then: str = "") -> bool:
+        """Mark a session as done, and `then` as pending for a better reader; tell whether."""
+        from vaultmind.consolidate.settle import consolidated
+
+        path, change = self._paths.session(agent, session), consolidated(self._with.clock(), then)
+        return self._with.gate.save(path, change, caller, why) is not None
+
+    def _levels(self, agent: str, client: str, done: Consolidated, *, dry_run: bool) -> None:
+        self._check()
+        self._running = f"summaries of {agent}"
+        caller = Caller("agent", agent, client)
+        try:
+            done.summaries += self._setup.levels().make(agent, caller, dry_run=dry_run)
         except (VaultMindError, OSError) as error:
             log.warning("the summaries of %s were not made: %s", agent, error)
             said = error.message if isinstance(error, VaultMindError) else str(error)
             why = f"{said.removesuffix('.')}. They are tried again at the next run."
-            doing.notes.append(f"The summaries of {agent} were not made: {why}")
-            return
-        told: set[str] = set()
-        for one in made:  # one broken file bears on all: it is told once
-            new = tuple(note for note in dict.fromkeys(one.notes) if note not in told)
-            told.update(new)
-            doing.summaries.append(replace(one, notes=new))
-
-    def _over(self, doing: _Doing, *, dry_run: bool) -> Consolidated:
-        done = Consolidated(tuple(doing.sessions), tuple(doing.summaries), tuple(doing.notes))
-        if not dry_run:
-            self._last = done
-            dropped = Counter[str](one.reason for each in done.sessions for one in each.dropped)
-            self._state.ran(iso(self._with.clock()), dropped)
-        return done
+            done.notes.append(f"The summaries of {agent} were not made: {why}")

@@ -208,7 +208,7 @@ class EpisodesErasing:
                 faults += filter(None, [clean()])
             except VaultMindError as error:
                 faults.append(f"what is made of the notes could not be cleaned ({error})")
-        return Scrubbed(scrubbed.traces, (*scrubbed.faults, *faults))
+        return Scrubbed((*scrubbed.faults, *faults))
 
     def saying(self, text: str, limit: int) -> list[Chunk]:
         """Return the chunks that hold words of a text, likeliest first."""

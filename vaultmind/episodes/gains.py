@@ -82,12 +82,12 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The figures of one source, of one week, or of one source in one week."""
+    """The figures of one source, or of one week."""
 
     source: str
-    """Empty: all of them."""
+    """Empty: of a week."""
     week: str
-    """The Monday it begins with; empty: all of them."""
+    """The Monday it begins with; empty: of a source."""
     figures: Figures
 
 
@@ -102,8 +102,6 @@ class Gain:
     """The most plans first."""
     weeks: tuple[Part, ...]
     """Oldest first, also those in which nothing happened."""
-    parts: tuple[Part, ...]
-    """By source, then week; only where something happened."""
 
 
 def works(tables: Tables, agents: Collection[str], since: datetime) -> list[Work]:
@@ -145,31 +143,22 @@ def _work(one: Episode, started: datetime, offers: tuple[Offer, ...]) -> Work:
 def gain_of(works: Iterable[Work], since: datetime, until: datetime) -> Gain:
     """Return the figures of the episodes that began in a time; a week is one where `until` is."""
     taken = [one for one in works if since <= one.started <= until]
-    groups: dict[tuple[str, str], list[Work]] = {}
+    by_source: dict[str, list[Work]] = {}
+    by_week: dict[date, list[Work]] = {}
     for one in taken:
-        week = _monday(one.started.astimezone(until.tzinfo)).isoformat()
-        for key in ((one.source, ""), ("", week), (one.source, week)):
-            groups.setdefault(key, []).append(one)
-    weeks = [week for _, week in groups if week]
-    day = date.fromisoformat(min(weeks)) if weeks else date.max
-    while day <= _monday(until):
-        groups.setdefault(("", day.isoformat()), [])
-        day += timedelta(days=7)
-    parts = sorted(
-        (Part(source, week, figures_of(group)) for (source, week), group in groups.items()),
-        key=lambda it: (it.week, it.source),
-    )
-    sources = [one for one in parts if not one.week]
+        by_source.setdefault(one.source, []).append(one)
+        by_week.setdefault(_monday(one.started.astimezone(until.tzinfo)), []).append(one)
+    first = min(by_week, default=date.max)
+    count = (_monday(until) - first).days // 7 + 1  # below 0 where nothing happened
+    weeks = [first + timedelta(weeks=at) for at in range(count)]
+    sources = [Part(source, "", figures_of(group)) for source, group in by_source.items()]
     sources.sort(key=lambda it: (-it.figures.plans, -it.figures.episodes, it.source))
-    places = {one.source: at for at, one in enumerate(sources)}
-    both = [one for one in parts if one.week and one.source]
     return Gain(
         since=since.isoformat(timespec="seconds"),
         until=until.isoformat(timespec="seconds"),
         total=figures_of(taken),
         sources=tuple(sources),
-        weeks=tuple(one for one in parts if not one.source),
-        parts=tuple(sorted(both, key=lambda it: places[it.source])),
+        weeks=tuple(Part("", f"{day}", figures_of(by_week.get(day, []))) for day in weeks),
     )
 
 

@@ -5,10 +5,8 @@ and the time that a query names.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
 
 from vaultmind.index.when import closeness, mentioned, spans
 from vaultmind.index.when_words import Span
@@ -61,16 +59,21 @@ def asks_when(query: str) -> bool:
     return next((word in when for word in said if word in when | other), False)
 
 
-Near = Callable[[str, str, str], float]
-"""How near a chunk is to the time: from its own time (ISO, or empty), its text, its language."""
-
-
 @dataclass(frozen=True, slots=True)
 class NamedTime:
     """The times that a query names."""
 
     spans: tuple[Span, ...]
-    near: Near = field(compare=False)
+    now: datetime
+
+    def near(self, time: str, text: str, language: str) -> float:
+        """Return how near a chunk is, from its own time (ISO, or empty), text and language."""
+        said = _moment(time, self.now)
+        nearest = max(closeness(span, said) for span in self.spans) if said else 0.0
+        for one in mentioned(text[:MAX_LETTERS], language, said or self.now) if nearest < 1 else ():
+            if said or one.explicit:
+                nearest = max(nearest, *(_overlap(span, one) for span in self.spans))
+        return nearest
 
     @property
     def explicit(self) -> bool:
@@ -103,24 +106,7 @@ class NamedTime:
 def named_time(query: str, language: str, now: datetime) -> NamedTime | None:
     """Return the times of a query; None where it names none. `now`: what they are counted from."""
     found = spans(query, language, now)
-    if not found:
-        return None
-
-    @cache
-    def own(time: str) -> float:
-        moment = _moment(time, now)
-        return max(closeness(span, moment) for span in found) if moment else 0.0
-
-    def near(time: str, text: str, language: str) -> float:
-        nearest = own(time)
-        if nearest < 1.0:
-            said = _moment(time, now)
-            for one in mentioned(text[:MAX_LETTERS], language, said or now):
-                if said or one.explicit:
-                    nearest = max(nearest, *(_overlap(span, one) for span in found))
-        return nearest
-
-    return NamedTime(found, near)
+    return NamedTime(found, now) if found else None
 
 
 def _overlap(span: Span, told: Span) -> float:

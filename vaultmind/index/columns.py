@@ -16,7 +16,7 @@ import math
 import sqlite3
 import threading
 from array import array
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -28,7 +28,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vaultmind.index.db import NEVER, SOME, Database
-from vaultmind.index.ties import name_of
 from vaultmind.index.where import Where, message_number
 from vaultmind.types import KINDS
 
@@ -147,10 +146,8 @@ class Columns:
         self._slots: list[list[int]] = []
         """The places of each file's chunks, in order."""
         self._tags: list[str] = []
-        self._links: list[list[str]] = []
-        """What each file links to, by name, as often as it does."""
-        self._linked: Counter[str] = Counter()
-        """How many files link to a name."""
+        self._links: list[int] = []
+        """How many links each file has."""
         self._coarse: Floats = np.zeros((0, 0), dtype=np.float32)
         self._fine: NDArray[np.int8] = np.zeros((0, 0), dtype=np.int8)
         self._scales: Floats = np.zeros(0, dtype=np.float32)
@@ -182,8 +179,7 @@ class Columns:
         old: set[int] = set()
         for file in map(self._file, paths or ()):
             old.update(self._slots[file])
-            self._linked.subtract(set(self._links[file]))
-            self._slots[file], self._links[file] = [], []
+            self._slots[file], self._links[file] = [], 0
         some = () if paths is None else (json.dumps(sorted(paths)),)
         rows = connection.execute(_READ.format(f"WHERE c.path {SOME}" if some else ""), some)
         fresh: list[int] = []
@@ -204,10 +200,9 @@ class Columns:
             merged = np.unique(np.concatenate([one.held[0] for one in small]))
             self._index(merged[self.alive[merged]].tolist(), again=True)
         condition = f" AND path {SOME}" if some else ""
-        statement = f"SELECT path, name FROM ties WHERE kind = 'link'{condition} ORDER BY path"
-        for path, group in groupby(connection.execute(statement, some), key=itemgetter(0)):
-            names = self._links[self._file(path)] = [name for _, name in group]
-            self._linked.update(set(names))
+        statement = f"SELECT path, count(*) FROM ties WHERE kind = 'link'{condition} GROUP BY path"
+        for path, count in connection.execute(statement, some):
+            self._links[self._file(path)] = count
 
     def _read_file(self, path: str, group: Sequence[Any], fresh: list[int]) -> list[int]:
         """Take one file's rows; return their places, and add new ones to `fresh`."""
@@ -302,7 +297,7 @@ class Columns:
         if number == len(self._slots):
             self._slots.append([])
             self._tags.append("")
-            self._links.append([])
+            self._links.append(0)
         return number
 
     def _publish(self) -> None:
@@ -501,12 +496,9 @@ class Columns:
         timed.sort(key=lambda slot: self.times[slot], reverse=True)
         return np.array(timed[:count], dtype=np.int64)
 
-    def links(self, slots: Ints) -> tuple[Ints, Ints]:
-        """Return how many files link to each chunk's file, and how many links that file has."""
-        files = self.rows["file"][slots].tolist()
-        names = list(self.files)
-        into = [self._linked[name_of(names[file])] for file in files]
-        return np.array(into), np.array([len(self._links[file]) for file in files])
+    def links(self, slots: Ints) -> Ints:
+        """Return how many links each chunk's file has."""
+        return np.array([self._links[file] for file in self.rows["file"][slots]])
 
     def slots_of(self, rowids: Iterable[int]) -> Ints:
         """Return the places of those chunks that there are, by rowid."""

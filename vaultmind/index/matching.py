@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vaultmind.index.columns import Columns, Flags, Floats, Ints, Postings, best
+from vaultmind.index.db import SOME
 from vaultmind.index.typos import StandIns
 from vaultmind.index.words.identifiers import exactness, identifiers
 from vaultmind.index.words.language import detect
@@ -21,19 +22,17 @@ MAX_TERMS = 24
 """Terms of a query that are looked for, the rarest."""
 RARE_STOP_SHARE = 0.02
 """A stop word in less than this share of the chunks is a word like any other here."""
-RESEMBLING_WEIGHT = 0.5
-"""Of what only resembles a word of the query: typos, compounds, parts."""
-MAX_RESEMBLING, MAX_RESEMBLING_POSTINGS = 6, 1_000
-"""Tokens looked for in place of one unknown word, and the chunks of all such tokens."""
+RESEMBLING_WEIGHT, MAX_RESEMBLING, MAX_RESEMBLING_POSTINGS = 0.5, 6, 1_000
+"""What counts that only resembles a word of the query (typos, compounds, parts), how many tokens
+are looked for in place of one word, and the chunks of all such tokens."""
 COMMON_SHARE, COMMON_LEAST = 0.05, 20
 """A token in more chunks than this share (and number) never stands in for an unknown word."""
-KIN_WEIGHT = 0.3
-"""Of what is of the same family as a word of the query."""
+KIN_WEIGHT, MAX_KIN, MAX_KIN_POSTINGS = 0.3, 6, 300
+"""The same of what is of the same family as a word of the query."""
 KIN_BELOW = 20
 """Words in more chunks than so many have enough of their own."""
 MAX_SAMPLE = 400
 """Letters of a query that its language is told by."""
-MAX_KIN, MAX_KIN_POSTINGS = 6, 300
 CHANGING = frozenset({"pl", "ru"})
 """Languages whose words change inside."""
 COMPOUNDING = frozenset({"de", "nl", "sv", "da", "no", "fi", "hu", "et"})
@@ -41,6 +40,7 @@ MAX_EXACT = 60
 """Best chunks that are looked through for identifiers to the letter."""
 WHOLE, RESEMBLING_SHARE = 10, 7
 """Tenths of a word that a chunk holds which has it, or only what resembles it."""
+_Tokens = dict[Term, list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +77,17 @@ class Match:
     exact: Mapping[int, float]
     """Share of the query that an identifier is which a chunk has to the letter."""
 
+    def held(self, slots: Ints) -> Floats:
+        """Return the share of each telling word that chunks hold, words by chunks."""
+        return np.maximum(self.text[:, slots] / np.float32(WHOLE), self.title[:, slots])
+
     def covered(self, slots: Ints, of: Sequence[bool] | Flags) -> Floats:
         """Return the share of the weight of some of the telling words that chunks hold."""
-        weights = np.where(of, [one.weight for one in self.wanted] or [0.0], 0.0)
+        weights = np.array([one.weight for one in self.wanted]) * np.asarray(of, dtype=np.bool_)
         total = float(weights.sum())
-        if not total or not self.wanted:
+        if not total:
             return np.zeros(len(slots), dtype=np.float32)
-        held = np.maximum(self.text[:, slots] / WHOLE, self.title[:, slots])
-        return np.minimum(1.0, (weights / total) @ held).astype(np.float32)
+        return np.minimum(1.0, (weights / total) @ self.held(slots)).astype(np.float32)
 
 
 class Matcher:
@@ -99,26 +102,27 @@ class Matcher:
         columns = self._columns
         if self._stand_ins.terms is not columns.terms:
             self._stand_ins = StandIns(columns.terms, columns.held_by)
-        terms = query_terms(query, columns.languages)
-        chosen = self._chosen(terms)
+        counts = {term: self._count(term) for term in query_terms(query, columns.languages)}
+        chosen = self._chosen(counts)
         plain = self.bm25((term.words, term.stems) for term in chosen)
         passing = np.where(mask, plain, np.float32(0.0))
-        alike = self._resembling(terms, everything=not passing.any())
-        if tokens := dict.fromkeys(chain.from_iterable(alike.values())):
-            passing += RESEMBLING_WEIGHT * np.where(mask, self._any_of(tokens), np.float32(0.0))
-        kin = self._kin(terms, query)
-        if tokens := dict.fromkeys(chain.from_iterable(kin.values())):
-            passing += KIN_WEIGHT * np.where(mask, self._any_of(tokens), np.float32(0.0))
-        telling = [term for term in terms if len(term.words) <= 1 and not term.stop] or terms
+        alike = self._resembling(counts, everything=not passing.any())
+        kin = self._kin(counts, query)
+        for found, weight in ((alike, RESEMBLING_WEIGHT), (kin, KIN_WEIGHT)):
+            total = np.zeros(columns.count, dtype=np.float32)
+            for token in dict.fromkeys(chain.from_iterable(found.values())):
+                postings = columns.postings(token)
+                often = postings.often(stemmed=False) + postings.stems
+                columns.score(postings.slots, often, total)
+            passing += weight * np.where(mask, total, np.float32(0.0))
+        telling = [term for term in counts if len(term.words) <= 1 and not term.stop] or [*counts]
         if len(telling) > MAX_TERMS:
             few = [term for term in chosen if not term.stop and len(term.words) <= 1]
             telling = (few or telling)[:MAX_TERMS]
         wanted = tuple(
             Wanted(
-                math.log1p(columns.living / (self._chunks_with(term) + 1)),
-                term.words,
-                term.stems,
-                (*alike.get(term, ()), *kin.get(term, ())),
+                math.log1p(columns.living / (counts[term] + 1)),
+                *(term.words, term.stems, (*alike.get(term, ()), *kin.get(term, ()))),
             )
             for term in telling
         )
@@ -127,28 +131,17 @@ class Matcher:
 
     def bm25(self, wanted: Iterable[tuple[tuple[str, ...], tuple[str, ...]]]) -> Floats:
         """Return the BM25 of each chunk for some words: by their stems, or else as typed."""
-        total = np.zeros(self._columns.count, dtype=np.float32)
+        columns = self._columns
+        total = np.zeros(columns.count, dtype=np.float32)
         for words, stems in wanted:
-            for stem in stems:
-                postings = self._columns.postings(stem)
-                self._columns.score(postings.slots, postings.often(stemmed=True), total)
-            if not stems:
-                postings = self._typed(words)
-                self._columns.score(postings.slots, postings.often(stemmed=False), total)
+            every = [columns.postings(stem) for stem in stems] or [self._typed(words)]
+            for postings in every:
+                columns.score(postings.slots, postings.often(stemmed=bool(stems)), total)
         return total
 
     def _typed(self, words: tuple[str, ...]) -> Postings:
         columns = self._columns
         return columns.postings(words[0]) if len(words) == 1 else columns.phrase(words)
-
-    def _any_of(self, tokens: Iterable[str]) -> Floats:
-        """Return the BM25 of each chunk for tokens that stand in for words, wherever they stand."""
-        total = np.zeros(self._columns.count, dtype=np.float32)
-        for token in tokens:
-            postings = self._columns.postings(token)
-            often = postings.often(stemmed=False) + postings.stems
-            self._columns.score(postings.slots, often, total)
-        return total
 
     def _held(self, wanted: Sequence[Wanted]) -> tuple[NDArray[np.uint8], Flags]:
         text = np.zeros((len(wanted), self._columns.count), dtype=np.uint8)
@@ -165,58 +158,54 @@ class Matcher:
                 title[at, postings.slots[postings.titles > 0]] = True
         return text, title
 
-    def _chunks_with(self, term: Term) -> int:
+    def _count(self, term: Term) -> int:
         """Return how many chunks a term is in; a phrase is in no more than its rarest word."""
-        words = min(map(self._columns.held_by, term.words), default=0)
-        if len(term.words) > 1:
-            return words
-        return max(words, *map(self._columns.held_by, term.stems), 0)
+        held_by = self._columns.held_by
+        words = min(map(held_by, term.words), default=0)
+        return words if len(term.words) > 1 else max(words, *map(held_by, term.stems), 0)
 
-    def _chosen(self, terms: Sequence[Term]) -> list[Term]:
+    def _chosen(self, counts: Mapping[Term, int]) -> list[Term]:
         """Return the terms to look for: known ones, rarest first, stop words only if need be."""
-        counts = {term: self._chunks_with(term) for term in terms}
-        known = sorted((term for term in terms if counts[term]), key=lambda term: counts[term])
+        known = sorted((term for term in counts if counts[term]), key=lambda term: counts[term])
         rare = max(1.0, RARE_STOP_SHARE * self._columns.living)
         telling = [term for term in known if not term.stop or counts[term] <= rare] or known
         return telling[:MAX_TERMS]
 
-    def _resembling(self, terms: Sequence[Term], *, everything: bool) -> dict[Term, list[str]]:
+    def _resembling(self, counts: Mapping[Term, int], *, everything: bool) -> _Tokens:
         """Return tokens that stand in for unknown words, and compounds of known ones.
 
         `everything` looks for stand-ins of all words: the known ones found nothing.
         """
-        held_by = self._columns.held_by
-        plain = [term for term in terms if term.plain and not term.stop][:MAX_TERMS]
-        found: dict[Term, list[str]] = {term: [] for term in plain}
+        plain = [term for term in counts if term.plain and not term.stop][:MAX_TERMS]
+        found: _Tokens = {term: [] for term in plain}
         for first, second in pairwise(plain):
-            if held_by(joined := first.plain + second.plain):
+            if self._columns.held_by(joined := first.plain + second.plain):
                 found[first].append(joined)
                 found[second].append(joined)
         compounding = not COMPOUNDING.isdisjoint(self._columns.languages)
         for term in plain:
-            if everything or not self._chunks_with(term):
+            if everything or not counts[term]:
                 found[term] += self._in_place_of(term)
             elif compounding:
                 found[term] += self._stand_ins.containing(term.plain, MAX_RESEMBLING)
         return self._affordable(found, MAX_RESEMBLING_POSTINGS)
 
-    def _kin(self, terms: Sequence[Term], query: str) -> dict[Term, list[str]]:
+    def _kin(self, counts: Mapping[Term, int], query: str) -> _Tokens:
         """Return tokens of the families of words, in languages that change a word's inside."""
-        spoken = detect(query[:MAX_SAMPLE])
-        if CHANGING.isdisjoint(self._columns.languages) or spoken not in CHANGING | {""}:
+        spoken = CHANGING | {""}
+        if CHANGING.isdisjoint(self._columns.languages) or detect(query[:MAX_SAMPLE]) not in spoken:
             return {}
-        plain = [term for term in terms if term.plain and not term.stop][:MAX_TERMS]
-        few = [term for term in plain if self._chunks_with(term) <= KIN_BELOW]
+        plain = [term for term in counts if term.plain and not term.stop][:MAX_TERMS]
+        few = [term for term in plain if counts[term] <= KIN_BELOW]
         found = {term: self._stand_ins.kin(term.plain, MAX_KIN) for term in few}
         return self._affordable(found, MAX_KIN_POSTINGS)
 
-    def _affordable(self, found: dict[Term, list[str]], left: int) -> dict[Term, list[str]]:
+    def _affordable(self, found: _Tokens, left: int) -> _Tokens:
         """Return tokens without those that are too common, or too many together."""
-        held_by = self._columns.held_by
         most = max(COMMON_LEAST, COMMON_SHARE * self._columns.living)
         kept: set[str] = set()
         for token in dict.fromkeys(chain.from_iterable(found.values())):
-            if (count := held_by(token)) <= min(most, left):
+            if (count := self._columns.held_by(token)) <= min(most, left):
                 left -= count
                 kept.add(token)
         return {term: [one for one in tokens if one in kept] for term, tokens in found.items()}
@@ -229,7 +218,6 @@ class Matcher:
         ]
         shortest = min((word, *term.stems), key=len)
         tokens += stand_ins.containing(shortest, MAX_RESEMBLING - len(tokens))
-        tokens += stand_ins.halves(word)
         return [token for token in tokens if token != word]
 
     def _exact(self, query: str, scores: Floats) -> dict[int, float]:
@@ -239,13 +227,12 @@ class Matcher:
         """
         wanted = identifiers(query)
         slots = best(scores, MAX_EXACT if wanted else 0)
-        if not len(slots):
-            return {}
         by_rowid = {int(self._columns.rows["rowid"][slot]): int(slot) for slot in slots}
+        if not by_rowid:
+            return {}
         with self._columns.database.read() as connection:
             rows = connection.execute(
-                "SELECT rowid, title || char(10) || text FROM chunks"
-                " WHERE rowid IN (SELECT value FROM json_each(?))",
+                f"SELECT rowid, title || char(10) || text FROM chunks WHERE rowid {SOME}",
                 (json.dumps(list(by_rowid)),),
             ).fetchall()
         found = {by_rowid[rowid]: exactness(wanted, text) for rowid, text in rows}

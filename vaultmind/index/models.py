@@ -20,6 +20,7 @@ told, never a reason for search to fail.
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, field, replace
@@ -52,27 +53,10 @@ MOST_OWN = 100
 MOST_BEFORE = 50
 """Changes of what is in use that can be taken back."""
 
-FAMILIES: dict[str, str] = {
-    "words": "bm25 bm25_rank topic topic_rank coverage subject rarest exact",
-    "title": "title",
-    "beside": "topic_before topic_after topic_two_away subject_around subject_around_two"
-    " answers_topic",
-    "whole": "whole_best whole_top3 whole_subject best_of_whole",
-    "speaker": "speaker mentioned first_person",
-    "answer": "asks",
-    "time": "says_time when recent",
-    "written": "length message_length start",
-    "kind": "foreign note message fact summary",
-    "links": "links_in links_out",
-    "meaning": "meaning meaning_of_best meaning_rank meaning_feedback meaning_subject"
-    " meaning_speaker meaning_foreign no_vector",
-    "meaning_beside": "meaning_before meaning_after meaning_around meaning_two_away",
-    "meaning_whole": "meaning_whole_best meaning_whole_top3",
-}
-"""The features by what they are made of; what each is stands in docs/ranking.md."""
-FEATURES: dict[str, str] = {
-    name: family for family, names in FAMILIES.items() for name in names.split()
-}
+FAMILIES: dict[str, tuple[str, str]] = tomllib.loads((SHIPPED / "families.toml").read_text("utf-8"))
+"""The features by what they are made of: why, in words, and their names; what each is stands in
+docs/ranking.md."""
+FEATURES = {name: family for family, (_, names) in FAMILIES.items() for name in names.split()}
 """The family of every feature, in the order of the models' files."""
 ALL = frozenset(FEATURES)
 WITHOUT_MEANING = frozenset(one for one in ALL if not FEATURES[one].startswith("meaning"))

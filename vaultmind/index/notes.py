@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
@@ -105,12 +106,12 @@ def place_of(path: str, paths: VaultPaths) -> Place | None:
     if not agent or not path.endswith(".md"):
         return None
     folder, _, name = path.rpartition("/")
-    is_session_id = SESSION_ID.fullmatch(name.removesuffix(".md")) is not None
+    is_dated = SESSION_ID.fullmatch(name.removesuffix(".md")) is not None
     is_summary = path.startswith(f"{paths.memory(agent)}/summaries/")
     found: tuple[tuple[bool, Kind, Form], ...] = (
         (path in (paths.brain(agent), paths.archive(agent)), "fact", "brain"),
-        (folder == paths.sessions(agent) and is_session_id, "message", "session"),
-        (folder == paths.episodes(agent) and is_session_id, "episode", "episode"),
+        (folder == paths.sessions(agent) and is_dated, "message", "session"),
+        (folder == paths.episodes(agent) and is_dated, "episode", "episode"),
         (path == paths.active_context(agent) or is_summary, "summary", "summary"),
     )
     return next((Place(kind, agent, form) for fits, kind, form in found if fits), None)
@@ -153,14 +154,13 @@ def faults_of(path: str, reasons: Iterable[str]) -> tuple[Fault, ...]:
 
 def uncommented(text: str, span: Span, comments: Iterable[Span]) -> str:
     """Return the text of a span without the comments in it, its newlines as `\\n`."""
-    kept: list[str] = []
-    at = span[0]
+    kept, at = "", span[0]
     for start, end in comments:
         if end > at and start < span[1]:
-            kept.append(text[at : max(at, start)])
+            kept += text[at : max(at, start)]
             at = max(at, end)
-    kept.append(text[at : max(at, span[1])])
-    return "".join(kept).replace("\r\n", "\n").strip()
+    kept += text[at : max(at, span[1])]
+    return kept.replace("\r\n", "\n").strip()
 
 
 # --- where a long text pauses -------------------------------------------------------------
@@ -229,27 +229,23 @@ class _Section:
     """A heading with its own text (start to own_end) and what lies below it (to end)."""
 
     level: int
-    heading: str
     raw: str
     start: int
     own_end: int
     end: int
-    parent: _Section | None = None
+    above: list[_Section]
+    """The sections from the top down to the one that it stands in."""
     children: list[_Section] = field(default_factory=list)
 
-    def above(self) -> list[_Section]:
-        """Return the sections from the top down to this one."""
-        return [*(self.parent.above() if self.parent else []), self]
+    @property
+    def heading(self) -> str:
+        """Return the heading as it is shown."""
+        return " ".join(_MARKUP.sub(r"\1\2", COMMENT.sub("", self.raw)).split())
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A span that becomes one chunk or, if it is long, several."""
-
-    section: _Section
-    span: Span
-    bare: bool = False
-    """Whether it is a heading and nothing else: such a one always joins the next."""
+_Piece = tuple[_Section, Span, bool]
+"""What becomes one chunk or, if it is long, several; and whether it is a heading and nothing else:
+such a one always joins the next."""
 
 
 def chunk_note(path: str, text: str) -> Chunked:
@@ -258,9 +254,9 @@ def chunk_note(path: str, text: str) -> Chunked:
     title = note.title_property or PurePosixPath(path).stem
     lang = detect(text[note.body_start :])
     chunks = [
-        _section_chunk(text, note, title, piece.section, span)
-        for piece in _pieces(_sections(note, text)[0], text)
-        for span in split(text, piece.span, TARGET)
+        _section_chunk(text, note, title, section, span)
+        for section, whole, _ in _pieces(_sections(note, text)[0], text)
+        for span in split(text, whole, TARGET)
     ]
     tags = tuple(dict.fromkeys(tag.casefold() for tag in note.tags))
     time = _time_of(path, note)
@@ -303,16 +299,15 @@ def chunk_summary(path: str, text: str) -> Chunked:
 def _sections(note: Note, text: str) -> list[_Section]:
     """Return the note's sections in order; the first is what stands above all headings."""
     size = len(text)
-    every = [_Section(0, "", "", note.body_start, size, size)]
+    every = [_Section(0, "", note.body_start, size, size, [])]
     open_sections = every[:]
     for heading in note.headings:
         open_sections[-1].own_end = heading.start
         while open_sections[-1].level >= heading.level:
             open_sections.pop().end = heading.start
-        parent = open_sections[-1]
-        shown = " ".join(_MARKUP.sub(r"\1\2", COMMENT.sub("", heading.text)).split())
-        section = _Section(heading.level, shown, heading.text, heading.start, size, size, parent)
-        parent.children.append(section)
+        place = (heading.level, heading.text, heading.start, size, size)
+        section = _Section(*place, open_sections[:])
+        open_sections[-1].children.append(section)
         open_sections.append(section)
         every.append(section)
     return every
@@ -324,26 +319,24 @@ def _pieces(section: _Section, text: str) -> Iterator[_Piece]:
     A small piece joins the next, under the lower heading of parent and child.
     """
     if section.end - section.start <= WHOLE or not section.children:
-        yield _Piece(section, (section.start, section.end))
+        yield section, (section.start, section.end), False
         return
     own = text[section.start : section.own_end].strip()
     bare = "\n" not in own and own.lstrip("# ").startswith(section.raw)
-    current = _Piece(section, (section.start, section.own_end), bare)
-    for piece in (piece for child in section.children for piece in _pieces(child, text)):
-        size = current.span[1] - current.span[0]
-        joined = piece.span[1] - current.span[0]
-        if current.bare or (size < SMALL and joined <= TARGET):
-            is_below = any(one is current.section for one in piece.section.above())
-            lower = piece.section if is_below else current.section
-            current = _Piece(lower, (current.span[0], piece.span[1]), piece.bare)
+    held, (start, end) = section, (section.start, section.own_end)
+    for below, span, is_bare in (piece for one in section.children for piece in _pieces(one, text)):
+        if bare or (end - start < SMALL and span[1] - start <= TARGET):
+            held = below if any(one is held for one in (*below.above, below)) else held
         else:
-            yield current
-            current = piece
-    yield current
+            yield held, (start, end), bare
+            held, start = below, span[0]
+        end, bare = span[1], is_bare
+    yield held, (start, end), bare
 
 
 def _section_chunk(text: str, note: Note, title: str, section: _Section, span: Span) -> Chunk:
-    headings = [one.heading for one in section.above() if one.heading]
+    headings = [one.heading for one in (*section.above, section) if one.raw]
+    headings = [one for one in headings if one]
     shown = TITLE_JOINT.join([title, *(headings[1:] if headings[:1] == [title] else headings)])
     said = uncommented(text, span, note.comments)
     return new_chunk(shown, said, span, heading_anchor(section.raw))
@@ -387,20 +380,20 @@ def chunk_canvas(path: str, text: str) -> Chunked:
 
     Without private passages: one may reach over several.
     """
-    canvas = parse_canvas(text)
+    texts, faults = parse_canvas(text)
     title = PurePosixPath(path).stem
-    whole = blank_passages("\n\n".join(node.text for node in canvas.nodes))
+    whole = blank_passages("\n\n".join(texts))
     cards, at = [], 0
-    for node in canvas.nodes:
-        cards.append(whole[at : at + len(node.text)])
-        at += len(node.text) + len("\n\n")
+    for one in texts:
+        cards.append(whole[at : at + len(one)])
+        at += len(one) + len("\n\n")
     lang = detect(" \n".join(cards))
     chunks = tuple(
         new_chunk(title, card[start:end], (0, len(text)), lang=detect(card, lang))
         for card in cards
         for start, end in split(card, (0, len(card)), TARGET)
     )
-    return Chunked(chunks, lang, faults_of(path, canvas.faults))
+    return Chunked(chunks, lang, faults_of(path, faults))
 
 
 def chunk_brain(path: str, text: str) -> Chunked:
@@ -474,17 +467,13 @@ def chunk_episode(path: str, text: str) -> Chunked:
         task = _EPISODE_TASK.search(text, body) if is_below else None
     if held.get("state") != "running":
         add(task, TASK, "", f"\nOutcome: {outcome}." if outcome else "")
-    for match in [*_EPISODE_SAID.finditer(text, body)][:MOST_SAID]:
-        add(match, match["block"] or "", _time_in(match["meta"]))
+    for match in islice(_EPISODE_SAID.finditer(text, body), MOST_SAID):
+        time = _META_TIME.search(match["meta"] or "")
+        add(match, match["block"] or "", time[1] if time else "")
     lang = detect(" \n".join(chunk.text for chunk in chunks))
     spoken = tuple(replace(chunk, lang=detect(chunk.text, lang)) for chunk in chunks)
     faults = (found.fault,) if found and found.fault else ()
     return Chunked(spoken, lang, faults_of(path, faults))
-
-
-def _time_in(raw: str | None) -> str:
-    found = _META_TIME.search(raw or "")
-    return found[1] if found else ""
 
 
 _CHUNKERS: dict[Form, Callable[[str, str], Chunked]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from vaultmind import redact
 from vaultmind.index.folder import VaultFolder
@@ -117,28 +118,17 @@ class Shown:
     """What one caller may see at one moment: each file and each agent is looked at once."""
 
     def __init__(self, outlet: Outlet, caller: Caller, forgotten: Forgotten) -> None:
-        self._outlet, self._caller, self._forgotten = outlet, caller, forgotten
-        self._paths: dict[str, bool] = {}
-        self._hiders: dict[str, Callable[[str, str], bool]] = {}
+        self.shows = cache(lambda path: outlet.shows(path, caller))
+        """Tells whether a vault-relative path is shown."""
+        self._hider = cache(forgotten.hider)
 
     def __call__(self, chunk: Chunk) -> bool:
         """Tell whether a chunk's file is shown and it is not forgotten."""
-        path = chunk.path
-        if not self.shows(path):
+        if not self.shows(chunk.path):
             return False
-        record = chunk.session or path.removesuffix(".md")
-        hides = self._hiders.get(chunk.agent)
-        if hides is None:
-            hides = self._hiders[chunk.agent] = self._forgotten.hider(chunk.agent)
+        record = chunk.session or chunk.path.removesuffix(".md")
         names = (chunk.message, chunk.anchor.removeprefix("#^"))
-        return not _hidden(hides, record, names)
-
-    def shows(self, path: str) -> bool:
-        """Tell whether a vault-relative path is shown."""
-        found = self._paths.get(path)
-        if found is None:
-            found = self._paths[path] = self._outlet.shows(path, self._caller)
-        return found
+        return not _hidden(self._hider(chunk.agent), record, names)
 
 
 def _hidden(hides: Callable[[str, str], bool], record: str, names: Iterable[str]) -> bool:

@@ -10,22 +10,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vaultmind.errors import ConfigError
 from vaultmind.index import asking
-from vaultmind.index.asking import NamedTime, asks_when
 from vaultmind.index.columns import Columns, Flags, Floats, Ints
+from vaultmind.index.db import SOME
 from vaultmind.index.embed import scale_of
 from vaultmind.index.matching import WHOLE, Match, Matcher
-from vaultmind.index.models import FEATURES, Model
+from vaultmind.index.models import FAMILIES, FEATURES, Model
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.terms import stems, words
 from vaultmind.types import KINDS, Reason
@@ -57,30 +56,6 @@ LEAST_SPREAD = 0.05
 """Closeness between the median and the best that is taken for a difference."""
 MOST_REASONS, LEAST_SHARE = 3, 0.08
 """Reasons that are told; one with a smaller share is none."""
-WHY = {
-    "words": "it has words of the question",
-    "title": "its title, headings or tags name the subject",
-    "beside": "it and what stands beside it have words of the question",
-    "whole": "its note or session is about the subject",
-    "speaker": "the question names who said it",
-    "answer": "it answers rather than asks",
-    "time": "it names a time or a number, as the question wants",
-    "written": "it is as long as answers mostly are",
-    "links": "other notes link to it, or it to others",
-    "kind": "it is of a kind that answers such questions: a note, a fact, a message",
-    "meaning": "it means something close to the question",
-    "meaning_beside": "what stands beside it means something close to the question",
-    "meaning_whole": "its note or session means something close to the question",
-}
-"""What a person is told of each family of features."""
-WHY_OF_A_FILE = {
-    "title": "its name, headings or definitions name the subject",
-    "whole": "its file is about the subject",
-    "links": "other files link to it, or it to others",
-    "kind": "it is of a kind that answers such questions",
-    "meaning_whole": "its file means something close to the question",
-}
-"""What is told instead of a file in a linked folder, which has no notes and no sessions."""
 _SAYS_LITTLE = ("kind", "written", "links")
 """Families that move a hit, but tell a reader nothing of why this one: told if nothing else is."""
 _LANGUAGE_LETTERS = 400
@@ -91,111 +66,113 @@ _FACT = KINDS.index("fact")
 _Column = NDArray[np.floating[Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What both searches say to a query."""
+class Found(NamedTuple):
+    """What the searches say to a query."""
 
     query: str
     match: Match
-    near: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    near: Ints
     """The nearest in meaning, nearest first."""
-    timely: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    """What is of the time that the query names."""
-    vector: Floats | None = None
+    timely: Ints
+    """What is of the time that the query names, `named`."""
+    vector: Floats | None
     """The query's; None where nothing can be said about meaning."""
-    named: NamedTime | None = None
+    named: asking.NamedTime | None
 
 
-@dataclass(frozen=True, slots=True)
+class Pool(NamedTuple):
+    """Candidates and what is around them."""
+
+    own: Ints
+    """The candidates' places."""
+    slots: Ints
+    """The places of all rows of the scene, of which the candidates are the first."""
+    beside: Ints
+    """Row of each candidate's neighbours in the file (see BESIDE), -1 for none."""
+
+
 class Scene:
     """Candidates and what is around them: rows, of which the first `count` are candidates.
 
     To be used while the columns are locked.
     """
 
-    columns: Columns
-    found: Found
-    count: int
-    slots: Ints
-    beside: Ints
-    """Row of each candidate's neighbours in the file (see BESIDE), -1 for none."""
-    place: Ints
-    """Number of each row's file among those of the scene; a fact is a file of its own, so that
-    the other facts of a brain lend it none of their words."""
-    speaker: Floats
-    """Of each row: 1 if the query names who said it, -1 if it names somebody else here, else 0."""
-    weights: Floats
-    """Of the telling words: how rare each is here."""
-    subject: Floats
-    """The same without the names of those who speak."""
-    held: Floats
-    """Share of each telling word that each row's text holds; rows by words."""
-    titled: Floats
-    """The same of each candidate's title, headings and tags; candidates by words."""
-    bm25: Floats
-    """Of each row, as a share of the best."""
-    topic: Floats
-    """The same without the names of those who speak."""
-    exact: Floats
-    """Share of the query that an identifier is which each candidate has to the letter."""
-    when: Floats
-    """How near the time is to the one that the query names, 0 to 1; 0 if it names none."""
-    closeness: Floats | None
-    """Each row's to the query on the embedder's scale, where 0 is unrelated and 1 says the same (it
-    can be less or more); 0 of a row without a vector. None where there is no embedder."""
+    def __init__(
+        self, columns: Columns, matcher: Matcher, found: Found, mask: Flags, pool: Pool
+    ) -> None:
+        self.columns, self.found = columns, found
+        own, self.slots, self.beside = pool
+        self.count = len(own)
+        match, rows = found.match, columns.rows[self.slots]
+        self.times = [columns.times[slot] for slot in own]
+        """Each candidate's own time: of messages, facts, daily notes; else empty."""
+        self.known = columns.has_vector[self.slots]
+        """Which rows have a vector."""
+        places = np.where(rows["kind"] == _FACT, -1 - self.slots, rows["file"])
+        self.place = np.unique(places, return_inverse=True)[1]
+        """Number of each row's file among those of the scene; a fact is a file of its own, so that
+        the other facts of a brain lend it none of their words."""
+        names = list(columns.speakers)
+        speakers = [names[at] for at in rows["speaker"]]
+        called = _called(found, speakers)
+        self.speaker = np.array([called.get(one, 0.0) for one in speakers], np.float32)
+        """Of each row: 1 if the query names who said it, -1 if it names somebody else here."""
+        forms = {form for one in called if called[one] > 0 for word in words(one)
+                 for form in _forms(word)}  # fmt: skip
+        is_name = [not forms.isdisjoint((*one.words, *one.stems)) for one in match.wanted]
+        self.weights = np.array([one.weight for one in match.wanted], dtype=np.float32)
+        """Of the telling words: how rare each is here."""
+        self.subject = self.weights * ~np.array(is_name, dtype=np.bool_)
+        """The same without the names of those who speak."""
+        self.held: Floats = np.asarray(match.text[:, self.slots].T / WHOLE, np.float32)
+        """Share of each telling word that each row's text holds; rows by words."""
+        self.titled = match.title[:, own].T.astype(np.float32)
+        """The same of each candidate's title, headings and tags; candidates by words."""
+        scores = np.where(mask[self.slots], match.scores[self.slots], np.float32(0.0))
+        topic = bm25 = np.maximum(match.plain[self.slots], scores)
+        if any(is_name):
+            others = [one for one, named in zip(match.wanted, is_name, strict=True) if not named]
+            topic = matcher.bm25((one.words, one.stems) for one in others)[self.slots]
+        covered = _covered(np.maximum(self.held[: self.count], self.titled), self.subject)
+        self.covered = covered
+        """Share of the subject that each candidate holds."""
+        self.trust = np.float32(min(1.0, float(covered.max(initial=0.0)) / SURE))
+        """BM25 counts as much as the best candidate matches the subject: where hardly a word of
+        the query stands anywhere (it is in another language, or in other words) the best match is
+        one by chance."""
+        self.bm25, self.topic = _of_best(bm25) * self.trust, _of_best(topic) * self.trust
+        """Of each row, as a share of the best; and without the names of those who speak."""
+        exact = [match.exact.get(slot, 0.0) for slot in own.tolist()]
+        self.exact = np.array(exact, dtype=np.float32)
+        """Share of the query that an identifier is which each candidate has to the letter."""
+        self.when = self._when(own)
+        """How near the time is to the one that the query names, 0 to 1; 0 if it names none."""
+        self.closeness: Floats | None = None
+        """Each row's to the query on the embedder's scale, where 0 is unrelated and 1 says the same
+        (it can be less or more); 0 of a row without a vector. None where there is no embedder."""
+        if found.vector is not None and self.known.any():
+            scale = scale_of(columns.embedder)
+            cosines = columns.vectors(self.slots) @ found.vector
+            closeness = (cosines - scale.nothing) / (scale.same - scale.nothing)
+            self.closeness = np.where(self.known, closeness, np.float32(0.0))
 
-    @property
-    def times(self) -> list[str]:
-        """Return each candidate's own time: of messages, facts, daily notes; else empty."""
-        return [self.columns.times[slot] for slot in self.slots[: self.count]]
-
-    @property
-    def known(self) -> Flags:
-        """Return which rows have a vector."""
-        known: Flags = self.columns.has_vector[self.slots]
-        return known
-
-
-def scene_of(columns: Columns, matcher: Matcher, found: Found, mask: Flags) -> Scene | None:
-    """Return what was found with all that its features need; None where nothing was found."""
-    own, slots, beside = _pool(columns, found, mask)
-    if not len(own):
-        return None
-    match, rows = found.match, columns.rows[slots]
-    names = list(columns.speakers)
-    speakers = [names[at] for at in rows["speaker"]]
-    called = _called(found, speakers)
-    forms = {form for one in called if called[one] > 0 for word in words(one)
-             for form in _forms(word)}  # fmt: skip
-    is_name = [not forms.isdisjoint((*one.words, *one.stems)) for one in match.wanted]
-    weights = np.array([one.weight for one in match.wanted], dtype=np.float32)
-    topic = bm25 = np.maximum(match.plain[slots], np.where(mask[slots], match.scores[slots], 0.0))
-    if any(is_name):
-        others = [one for one, named in zip(match.wanted, is_name, strict=True) if not named]
-        topic = matcher.bm25((one.words, one.stems) for one in others)[slots]
-    return Scene(
-        columns=columns,
-        found=found,
-        count=len(own),
-        slots=slots,
-        beside=beside,
-        place=np.unique(
-            np.where(rows["kind"] == _FACT, -1 - slots, rows["file"]), return_inverse=True
-        )[1],
-        speaker=np.array([called.get(one, 0.0) for one in speakers], np.float32),
-        weights=weights,
-        subject=np.where(is_name, np.float32(0.0), weights) if is_name else weights,
-        held=(match.text[:, slots].T / WHOLE).astype(np.float32),
-        titled=match.title[:, own].T.astype(np.float32),
-        bm25=_of_best(bm25.astype(np.float32)),
-        topic=_of_best(topic.astype(np.float32)),
-        exact=np.array([match.exact.get(slot, 0.0) for slot in own.tolist()], dtype=np.float32),
-        when=_when(columns, found, own),
-        closeness=_closeness(columns, found, slots),
-    )
+    def _when(self, own: Ints) -> Floats:
+        when, named = np.zeros(len(own), dtype=np.float32), self.found.named
+        if named is None:
+            return when
+        rowids = self.columns.rows["rowid"][own].tolist()
+        with self.columns.database.read() as connection:
+            rows = connection.execute(
+                f"SELECT rowid, text, lang FROM chunks WHERE rowid {SOME}",
+                (json.dumps(rowids[:READ_FOR_TIMES]),),
+            )
+            told = {rowid: (text, lang) for rowid, text, lang in rows}
+        for at, (rowid, time) in enumerate(zip(rowids, self.times, strict=True)):
+            when[at] = named.near(time, *told.get(rowid, ("", "")))
+        return when
 
 
-def _pool(columns: Columns, found: Found, mask: Flags) -> tuple[Ints, Ints, Ints]:
+def pool_of(columns: Columns, found: Found, mask: Flags) -> Pool:
     """Return the candidates, all rows of the scene, and the rows of the candidates' neighbours.
 
     Candidates are the best of all lists, by turns, and what stands right beside them in the same
@@ -224,7 +201,7 @@ def _pool(columns: Columns, found: Found, mask: Flags) -> tuple[Ints, Ints, Ints
     slots = np.concatenate([own, rest])
     row_of = {slot: row for row, slot in enumerate(slots.tolist())} | {-1: -1}
     beside = np.array([row_of[slot] for slot in near.ravel().tolist()], dtype=np.int64)
-    return own, slots, beside.reshape(near.shape)
+    return Pool(own, slots, beside.reshape(near.shape))
 
 
 def _called(found: Found, speakers: Sequence[str]) -> dict[str, float]:
@@ -239,97 +216,42 @@ def _forms(word: str) -> set[str]:
     return {word, *stems(word, "en")}
 
 
-def _when(columns: Columns, found: Found, own: Ints) -> Floats:
-    when = np.zeros(len(own), dtype=np.float32)
-    if found.named is None:
-        return when
-    rowids = columns.rows["rowid"][own].tolist()
-    with columns.database.read() as connection:
-        rows = connection.execute(
-            "SELECT rowid, text, lang FROM chunks WHERE rowid IN (SELECT value FROM json_each(?))",
-            (json.dumps(rowids[:READ_FOR_TIMES]),),
-        )
-        told = {rowid: (text, lang) for rowid, text, lang in rows}
-    for at, (rowid, slot) in enumerate(zip(rowids, own.tolist(), strict=True)):
-        when[at] = found.named.near(columns.times[slot], *told.get(rowid, ("", "")))
-    return when
-
-
-def _closeness(columns: Columns, found: Found, slots: Ints) -> Floats | None:
-    known = columns.has_vector[slots]
-    if found.vector is None or not known.any():
-        return None
-    scale = scale_of(columns.embedder)
-    cosines = columns.vectors(slots) @ found.vector
-    closeness = (cosines - scale.nothing) / (scale.same - scale.nothing)
-    return np.where(known, closeness, 0.0).astype(np.float32)
-
-
 # --- features -----------------------------------------------------------------------------
 
 
 def features_of(scene: Scene) -> dict[str, Floats]:
-    """Return each feature's value for each candidate; of meaning only where there are vectors.
-
-    BM25 counts as much as the best candidate matches the subject: where hardly a word of the query
-    stands anywhere (it is in another language, or in other words) the best match is one by chance.
-    """
-    own = _covered(np.maximum(scene.held[: scene.count], scene.titled), scene.subject)
-    trust = np.float32(min(1.0, float(own.max(initial=0.0)) / SURE))
-    scene = replace(scene, bm25=scene.bm25 * trust, topic=scene.topic * trust)
-    found: dict[str, _Column] = dict(_of_words(scene, trust))
-    found["subject"] = own
-    for part in (_around(scene), _whole(scene, trust), _written(scene)):
+    """Return each feature's value for each candidate; of meaning only where there are vectors."""
+    found: dict[str, _Column] = {}
+    for part in (_of_words(scene), _written(scene)):
         found.update(part)
     if scene.closeness is not None:
-        found.update(_of_meaning(scene, scene.closeness, found))
+        found.update(_of_meaning(scene, scene.closeness))
     return {name: column.astype(np.float32, copy=False) for name, column in found.items()}
 
 
-def _of_words(scene: Scene, trust: np.float32) -> Iterator[tuple[str, _Column]]:
-    bm25, topic = scene.bm25[: scene.count], scene.topic[: scene.count]
-    yield "bm25", bm25
-    yield "bm25_rank", _by_rank(bm25) * trust
-    yield "topic", topic
-    yield "topic_rank", _by_rank(topic) * trust
-    held = scene.held[: scene.count]
-    yield "coverage", _covered(held, scene.weights)
-    if scene.subject.size:
-        yield "rarest", held[:, int(np.argmax(scene.subject))]
-    else:
-        yield "rarest", np.zeros(scene.count, np.float32)
-    yield "mentioned", (held * (scene.subject < scene.weights)).max(axis=1, initial=0.0)
+def _of_words(scene: Scene) -> Iterator[tuple[str, _Column]]:
+    held, own = scene.held, scene.held[: scene.count]
+    for name, column in (("bm25", scene.bm25), ("topic", scene.topic)):
+        yield name, column[: scene.count]
+        yield f"{name}_rank", _by_rank(column[: scene.count]) * scene.trust
+    yield "subject", scene.covered
+    yield "coverage", _covered(own, scene.weights)
+    rarest = scene.subject == scene.subject.max(initial=0.0)
+    yield "rarest", (own * (rarest & (np.cumsum(rarest) == 1))).sum(axis=1)
+    yield "mentioned", (own * (scene.subject < scene.weights)).max(axis=1, initial=0.0)
     yield "exact", scene.exact
     yield "title", _covered(scene.titled, scene.weights)
-
-
-def _around(scene: Scene) -> Iterator[tuple[str, _Column]]:
-    held, beside = scene.held, scene.beside
-    near = _taken(scene.topic, beside)
-    yield "topic_before", near[:, _BEFORE]
-    yield "topic_after", near[:, _AFTER]
-    yield "topic_two_away", near[:, _TWO_AWAY].max(axis=1)
     padded = np.concatenate([held, np.zeros((1, held.shape[1]), np.float32)])
-    own = np.maximum(held[: scene.count], scene.titled)
-    window = np.maximum(own, padded[beside[:, [_BEFORE, _AFTER]]].max(axis=1))
-    yield "subject_around", _covered(window, scene.subject)
-    window = np.maximum(window, padded[beside[:, _TWO_AWAY]].max(axis=1))
+    window = np.maximum(scene.titled, padded[scene.beside].max(axis=1))
+    window = np.maximum(window, own)
     yield "subject_around_two", _covered(window, scene.subject)
-    flags = scene.columns.rows["flags"][scene.slots]
-    asked = _taken(_flag(flags, asking.HAS_QUESTION), beside[:, _BEFORE])
-    yield "answers_topic", asked * near[:, _BEFORE]
-
-
-def _whole(scene: Scene, trust: np.float32) -> Iterator[tuple[str, _Column]]:
-    """Yield what a candidate's whole file says: a note's, a session's."""
+    before = scene.beside[:, _BEFORE]
+    asked = _taken(_flag(scene.columns.rows["flags"][scene.slots], asking.HAS_QUESTION), before)
+    yield "answers_topic", asked * _taken(scene.topic, before)
     here = scene.place[: scene.count]
-    most, top3 = _by_place(scene.topic, scene.place)
-    yield "whole_best", most[here]
-    yield "whole_top3", top3[here]
-    own = scene.topic[: scene.count]
-    yield "best_of_whole", ((own >= most[here] - _TINY) & (own > 0)) * trust
-    united = np.zeros((len(most), scene.held.shape[1]), np.float32)
-    np.maximum.at(united, scene.place, scene.held)
+    yield "whole_best", _by_place(scene.topic, scene.place)[0][here]
+    united = np.zeros((int(scene.place.max()) + 1, held.shape[1]), np.float32)
+    np.maximum.at(united, scene.place, held)
     np.maximum.at(united, here, scene.titled)
     yield "whole_subject", _covered(united, scene.subject)[here]
 
@@ -341,39 +263,29 @@ def _written(scene: Scene) -> Iterator[tuple[str, _Column]]:
     yield "first_person", _flag(rows["flags"], asking.FIRST_PERSON)
     yield "asks", _flag(rows["flags"], asking.ENDS_ASKING)
     named, digits = (_flag(rows["flags"], bit) for bit in (asking.NAMES_TIME, asking.HAS_DIGITS))
-    yield "says_time", np.maximum(named, digits / 2) * asks_when(scene.found.query)
+    yield "says_time", np.maximum(named, digits / 2) * asking.asks_when(scene.found.query)
     yield "when", scene.when
     kinds = {kind: rows["kind"] == at for at, kind in enumerate(KINDS)}
     length = np.minimum(1.0, np.log1p(rows["letters"]) / np.log1p(LONG_LETTERS))
     yield "length", np.where(kinds["message"], 0.0, length)
     yield "message_length", np.where(kinds["message"], length, 0.0)
-    known = sorted({time for time in scene.times if time})
-    rank = {time: at / max(1, len(known) - 1) for at, time in enumerate(known)}
-    yield "recent", np.array([rank.get(time, 0.5) for time in scene.times], dtype=np.float32)
-    lang = detect(scene.found.query[:_LANGUAGE_LETTERS])
-    native = [columns.langs.get(one, -1) for one in ("", lang)]
-    yield "foreign", ~np.isin(rows["lang"], native) * (1.0 if lang else 0.0)
+    yield "foreign", _foreign(scene)
     for kind in ("note", "message", "fact"):
         yield kind, kinds[kind] * 1.0
-    yield "summary", (kinds["summary"] | kinds["episode"]) * 1.0  # it sums up, too
-    for name, links in zip(
-        ("links_in", "links_out"), columns.links(scene.slots[:count]), strict=True
-    ):
-        yield name, np.minimum(1.0, np.log1p(links) / np.log1p(MANY_LINKS))
+    links = np.log1p(columns.links(scene.slots[:count]))
+    yield "links_out", np.minimum(1.0, links / np.log1p(MANY_LINKS))
     yield "start", (scene.beside[:, _BEFORE] < 0) * 1.0
 
 
-def _of_meaning(
-    scene: Scene, closeness: Floats, found: Mapping[str, _Column]
-) -> Iterator[tuple[str, _Column]]:
+def _of_meaning(scene: Scene, closeness: Floats) -> Iterator[tuple[str, _Column]]:
     count, place = scene.count, scene.place
     close = np.clip(closeness, 0.0, CLOSEST) / CLOSEST
     own = close[:count]
     yield "meaning", own
     middle = np.float32(np.median(own))
     spread = max(LEAST_SPREAD, float(own.max() - middle))
-    yield "meaning_of_best", np.clip((own - middle) / spread, 0.0, 1.0)
     yield "meaning_rank", _by_rank(own)
+    yield "meaning_of_best", np.clip((own - middle) / spread, 0.0, 1.0)
     near = _taken(close, scene.beside)
     yield "meaning_before", near[:, _BEFORE]
     yield "meaning_after", near[:, _AFTER]
@@ -386,9 +298,17 @@ def _of_meaning(
     nearest = np.argsort(-closeness[:count], kind="stable")[:FEEDBACK]
     yield "meaning_feedback", np.clip(vectors @ vectors[nearest].mean(axis=0), 0.0, 1.0)
     yield "no_vector", ~scene.known[:count] * 1.0
-    yield "meaning_subject", own * found["subject"]
-    yield "meaning_speaker", own * found["speaker"]
-    yield "meaning_foreign", own * found["foreign"]
+    yield "meaning_subject", own * scene.covered
+    yield "meaning_speaker", own * scene.speaker[:count]
+    yield "meaning_foreign", own * _foreign(scene)
+
+
+def _foreign(scene: Scene) -> _Column:
+    """Return which candidates are in another language than the query."""
+    lang = detect(scene.found.query[:_LANGUAGE_LETTERS])
+    native = [scene.columns.langs.get(one, -1) for one in ("", lang)]
+    langs = scene.columns.rows["lang"][scene.slots[: scene.count]]
+    return ~np.isin(langs, native) * (1.0 if lang else 0.0)
 
 
 def _of_best(values: Floats) -> Floats:
@@ -457,8 +377,8 @@ def order_of(scores: Floats, exact: Floats, ties: Ints) -> Ints:
     return np.lexsort((ties, -scores, exact < EXACT))
 
 
-def why(model: Model, features: Floats, rows: Collection[int]) -> list[tuple[Reason, ...]]:
-    """Return the strongest reasons of some candidates, by row, strongest first.
+def why(model: Model, features: Floats, row: int) -> tuple[Reason, ...]:
+    """Return the strongest reasons of a candidate, strongest first.
 
     A feature lifts a hit by its weight times how much more of it the hit has than the candidates
     have on average; so what all have alike says nothing. Features of one family say the same to a
@@ -467,8 +387,13 @@ def why(model: Model, features: Floats, rows: Collection[int]) -> list[tuple[Rea
     usual = features.mean(axis=0) if len(features) > 1 else np.float32(0.0)
     weights = np.fromiter(model.features.values(), dtype=np.float32)
     families, member = _members(tuple(model.features))
-    lifts = ((features[list(rows)] - usual) * weights) @ member
-    return [_strongest(dict(zip(families, map(float, own), strict=True))) for own in lifts]
+    lifts = ((features[row] - usual) * weights) @ member
+    up = {family: float(lift) for family, lift in zip(families, lifts, strict=True) if lift > 0}
+    total = sum(up.values())
+    reasons = [Reason(FAMILIES[family][0], lift / total, family) for family, lift in up.items()]
+    kept = [reason for reason in reasons if reason.share >= LEAST_SHARE]
+    kept = [reason for reason in kept if reason.family not in _SAYS_LITTLE] or kept
+    return tuple(sorted(kept, key=lambda reason: (-reason.share, reason.family))[:MOST_REASONS])
 
 
 @lru_cache(maxsize=8)
@@ -477,17 +402,3 @@ def _members(names: tuple[str, ...]) -> tuple[tuple[str, ...], Floats]:
     of = [FEATURES[name] for name in names]
     families = tuple(dict.fromkeys(of))
     return families, np.array([[one == family for family in families] for one in of], np.float32)
-
-
-def _strongest(lifts: dict[str, float]) -> tuple[Reason, ...]:
-    up = {family: lift for family, lift in lifts.items() if lift > 0}
-    total = sum(up.values())
-    reasons = [Reason(WHY[family], lift / total, family) for family, lift in up.items()]
-    kept = [reason for reason in reasons if reason.share >= LEAST_SHARE]
-    kept = [reason for reason in kept if reason.family not in _SAYS_LITTLE] or kept
-    return tuple(sorted(kept, key=lambda reason: (-reason.share, reason.family))[:MOST_REASONS])
-
-
-def of_a_file(reason: Reason) -> Reason:
-    """Return a reason in the words for a file of a linked folder."""
-    return replace(reason, words=WHY_OF_A_FILE.get(reason.family, reason.words))

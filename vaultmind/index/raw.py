@@ -14,7 +14,7 @@ from vaultmind.index.db import chunks_with_ids
 from vaultmind.index.models import FEATURES, Model
 from vaultmind.index.outlet import Outlet, Shown
 from vaultmind.index.rank import order_of
-from vaultmind.index.search import Candidates, Finder, Reader, for_everyone
+from vaultmind.index.search import Candidates, Finder, for_everyone, reading
 from vaultmind.index.where import where_of
 from vaultmind.index.words.terms import shortened, words
 from vaultmind.types import PERSON, Caller, Chunk, Kind, SearchRequest
@@ -90,26 +90,21 @@ class Raw:
         caller, where it is asked about other files as well.
         """
         with self._noticed():
-            return self._strongest(query, caller, limit, shows or self._outlet.shown_to(caller))
-
-    def _strongest(self, query: str, caller: Caller, limit: int, shows: Shown) -> Strongest:
-        found = self._candidates(query, caller)
-        if found is None:
-            return Strongest()
-        reader = Reader(self._database, found.rowids[:limit], shows)
-        most = float(found.bm25.max(initial=0.0)) or 1.0
+            found = self._candidates(query, caller)
+            if found is None:
+                return Strongest()
+            shows = shows or self._outlet.shown_to(caller)
+            reader = reading(self._database, found.rowids[:limit], shows)
+            chunks = [reader(row) for row in range(len(found.rowids[:limit]))]
+        words = np.maximum(found.bm25, 0.0) / (float(found.bm25.max(initial=0.0)) or 1.0)
+        meaning = np.clip(np.nan_to_num(found.closeness), 0.0, 1.0)
         rarest = np.argsort(-found.weights, kind="stable")[:MOST_WORDS]
         held = found.held[:, rarest].tolist()
+        measured = zip(words.tolist(), meaning.tolist(), found.ranks.tolist(), strict=True)
         strong = [
-            Strong(
-                chunk,
-                max(0.0, float(found.bm25[row]) / most),
-                min(1.0, max(0.0, float(np.nan_to_num(found.closeness[row])))),
-                float(found.ranks[row]),
-                tuple(held[row]) if row < len(held) else (),
-            )
-            for row in range(min(limit, len(found.rowids)))
-            if (chunk := reader.shown(row)) is not None and chunk.kind != "message"
+            Strong(chunk, *measures, tuple(held[row]) if row < len(held) else ())
+            for row, (chunk, measures) in enumerate(zip(chunks, measured, strict=False))
+            if chunk is not None and chunk.kind != "message"
         ]
         return Strongest(tuple(strong), tuple(found.weights[rarest].tolist()))
 
@@ -119,9 +114,9 @@ class Raw:
             found = self._candidates(query, caller)
             if found is None:
                 return None
-            reader = Reader(self._database, found.rowids, self._outlet.shown_to(caller))
+            reader = reading(self._database, found.rowids, self._outlet.shown_to(caller))
             rows = range(len(found.rowids))
-            chunks = {row: chunk for row in rows if (chunk := reader.shown(row))}
+            chunks = {row: chunk for row in rows if (chunk := reader(row))}
         names = tuple(name for name in FEATURES if name in found.told)
         stacked = np.stack([found.told[name] for name in names], axis=1)[list(chunks)]
         embedder = found.embedder if "meaning" in found.told else ""
@@ -133,16 +128,11 @@ class Raw:
         As many files as there are come before a second chunk of any. For the person's eyes.
         """
         with self._noticed(), self._database.read() as connection:
-            rows = connection.execute(
-                "SELECT id FROM chunks WHERE kind = ? AND letters >= ? ORDER BY rowid",
-                (kind, least_letters),
-            ).fetchall()
-            ids = [row[0] for row in rows]
-            some = ids[:: max(1, len(ids) // (4 * count))]
-            found = chunks_with_ids(connection, some)
+            statement = "SELECT id FROM chunks WHERE kind = ? AND letters >= ? ORDER BY rowid"
+            ids = [row[0] for row in connection.execute(statement, (kind, least_letters))]
+            found = chunks_with_ids(connection, ids[:: max(1, len(ids) // (4 * count))])
         shows = self._outlet.shown_to(PERSON)
-        mixed = sorted(found.values(), key=lambda one: zlib.crc32(one.id.encode()))
-        mixed = [one for one in mixed if shows(one)]
+        mixed = sorted(filter(shows, found.values()), key=lambda one: zlib.crc32(one.id.encode()))
         by_path = {one.path: one for one in reversed(mixed)}
         mixed.sort(key=lambda one: by_path[one.path] is not one)
         return tuple(mixed[:count])

@@ -43,7 +43,7 @@ def read_part(part: Part, text: str) -> Read | None:
     if part.form == "session":
         return _session(part, text)
     if part.form == "canvas":
-        cards = "\n\n".join(node.text for node in parse_canvas(text).nodes if node.text)
+        cards = "\n\n".join(filter(None, parse_canvas(text)[0]))
         return None if part.anchor else Read(cards, part.title)
     if part.form == "brain" and part.anchor.startswith("^"):
         return _fact(part, text)

@@ -23,16 +23,8 @@ from math import prod, sqrt
 import numpy as np
 
 from vaultmind.errors import VaultMindError
+from vaultmind.index import db
 from vaultmind.index.columns import Floats
-from vaultmind.index.db import (
-    CHUNK_COLUMNS,
-    changed_on_disk,
-    chunk_from,
-    chunks_beside,
-    chunks_of,
-    chunks_with_ids,
-    hit_of,
-)
 from vaultmind.index.embed import STRONG, scale_of
 from vaultmind.index.outlet import Outlet
 from vaultmind.index.search import Finder
@@ -69,6 +61,8 @@ comes to mind, and what is in its middle: a mean of memories is nearer to each t
 """
 Near = tuple[float, float]
 """How near a chunk is to what comes to mind, and to the question: from 0 to 1."""
+Ways = dict[TieName, tuple[float, Lead]]
+"""The strongest tie of each kind that leads to a file."""
 
 
 class Relations:
@@ -87,17 +81,12 @@ class Relations:
         found = sorted(found, key=lambda hit: -hit.score)
         if not found or found[0].score < STRONG:
             return []
-
-        def shows(one: Neighbour) -> bool:
-            chunk = one.chunk
-            return chunk.agent in ("", agent) and self._outlet.shows_chunk(chunk, caller)
-
+        shows = self._outlet.shown_to(caller)
         for _ in range(ROUNDS):
             tied = self._tied(query, found, agent, least)
-            near = list(islice(filter(shows, tied), MOST))
-            with self._database.read() as connection:
-                paths = {one.chunk.path for one in near}
-                changed = changed_on_disk(connection, self._outlet.reader, paths)
+            mine = (one for one in tied if one.chunk.agent in ("", agent) and shows(one.chunk))
+            near = list(islice(mine, MOST))
+            changed = self._changed({one.chunk.path for one in near})
             if not changed:
                 break
             with suppress(VaultMindError):
@@ -109,17 +98,18 @@ class Relations:
         """Return, by the id of each hit that is a message, what somebody else said after it."""
         with self._database.read() as connection:
             after = {hit.id: _reply(connection, hit) for hit in found if hit.kind == "message"}
-            paths = {chunk.path for chunk in after.values() if chunk}
-            changed = changed_on_disk(connection, self._outlet.reader, paths)
+        changed = self._changed({chunk.path for chunk in after.values() if chunk})
+        shows = self._outlet.shown_to(caller)
         replies: dict[str, Hit] = {}
         for hit in found:
             chunk = after.get(hit.id)
-            if chunk is None or chunk.path in changed or chunk.agent not in ("", agent):
-                continue
-            if self._outlet.shows_chunk(chunk, caller):
+            if chunk and chunk.path not in changed and chunk.agent in ("", agent) and shows(chunk):
                 clean = self._cleaned(chunk)
-                replies[hit.id] = hit_of(chunk, clean.title, clean.text, hit.score)
+                replies[hit.id] = db.hit_of(chunk, clean.title, clean.text, hit.score)
         return replies
+
+    def _changed(self, paths: set[str]) -> set[str]:
+        return db.changed_on_disk(self._database, self._outlet.reader, paths)
 
     def _cleaned(self, chunk: Chunk) -> Chunk:
         title, _, text = self._outlet.clean(f"{chunk.title}\n{chunk.text}").partition("\n")
@@ -129,31 +119,28 @@ class Relations:
         """Return what is tied to hits as the index has it, the strongest first."""
         hits = [hit for hit in found if hit.score >= STRONG][:MOST_HITS]
         with self._database.read() as connection:
-            every = [lead for hit in hits for lead in leads_of(connection, hit)]
-            leads = _promising(every, hits, least)
-            led = [(lead, _led(connection, lead)) for lead in leads]
+            ways = _ways(connection, hits)
+            most = {path: strength(some, 1.0, 0.0, 0.0) for path, some in ways.items()}
+            paths = sorted((one for one in most if most[one] >= least), key=lambda one: -most[one])
+            ways = {path: ways[path] for path in paths[:MOST_FILES]}
+            leads = [lead for some in ways.values() for _, lead in some.values()]
+            ends = [chunk for lead in leads for chunk in _led(connection, lead)]
+        minded, near = self._look(query, found, ends, agent)
         known = {hit.path if hit.kind == "note" else hit.id for hit in hits}
-        ways: defaultdict[str, list[Lead]] = defaultdict(list)
-        ends: defaultdict[str, dict[str, Chunk]] = defaultdict(dict)
-        chunks = [chunk for _, some in led for chunk in some]
-        minded, near = self._look(query, found, chunks, agent)
-        for lead, some in (*led, *((None, [chunk]) for chunk in minded)):
-            for chunk in some:
-                if known.isdisjoint((chunk.id, chunk.path)):
-                    thing = chunk.id if chunk.kind == "fact" else chunk.path
-                    ends[thing][chunk.id] = chunk
-                    ways[thing] += [lead] if lead else []
-        tied = []
-        for thing, held in ends.items():
+        things: defaultdict[str, dict[str, Chunk]] = defaultdict(dict)
+        for chunk in (*ends, *minded):
+            if known.isdisjoint((chunk.id, chunk.path)):
+                things[chunk.id if chunk.kind == "fact" else chunk.path][chunk.id] = chunk
+        tied, score = [], hits[0].score
+        for held in things.values():
             values = {name: near.get(name, (0.0, 0.0)) for name in held}
             chunk = held[max(values, key=lambda name: sum(values[name]))]
             mind, asked = (max(column) for column in zip(*values.values(), strict=True))
-            best = _best_ways(ways[thing], hits)
-            along = {tie: way for tie, (way, _) in best.items()}
-            total = strength(along, mind, asked, hits[0].score)
-            tie = max(along, key=lambda one: along[one], default=None)
-            if tie and along[tie] >= by_meaning(mind, asked, hits[0].score):
-                lead = best[tie][1]
+            along = ways.get(chunk.path, {})
+            total = strength(along, mind, asked, score)
+            tie = max(along, key=lambda one: along[one][0], default=None)
+            if tie and along[tie][0] >= by_meaning(mind, asked, score):
+                lead = along[tie][1]
                 tied.append(Neighbour(chunk, tie, lead.to, lead.name, total))
             else:
                 tied.append(Neighbour(chunk, "meaning", hits[0].id, strength=total))
@@ -172,7 +159,7 @@ class Relations:
         vector = self._finder.vector(query)
         columns.follow()
         with columns.lock, self._database.read() as connection:
-            slots = columns.slots_of(chunks_of(connection, [hit.id for hit in found], "id"))
+            slots = columns.slots_of(db.chunks_of(connection, [hit.id for hit in found], "id"))
             slots = slots[columns.has_vector[slots]]
             if vector is None or not slots.size:
                 return [], {}
@@ -182,18 +169,16 @@ class Relations:
                 for kind in KINDS
             ]
             rowids = columns.rows["rowid"]
-            minded = chunks_of(connection, rowids[np.concatenate(in_mind)].tolist())
-            others = chunks_of(connection, [chunk.id for chunk in chunks], "id") | minded
+            minded = db.chunks_of(connection, rowids[np.concatenate(in_mind)].tolist())
+            others = db.chunks_of(connection, [chunk.id for chunk in chunks], "id") | minded
             ends = columns.slots_of(others)
             ends = ends[columns.has_vector[ends]]
-            scale = scale_of(columns.embedder)
             cosines = columns.vectors(ends) @ np.stack([mind, vector], axis=1)
-            near: dict[str, Near] = {}
-            for rowid, (to_mind, to_query) in zip(
-                rowids[ends].tolist(), cosines.tolist(), strict=True
-            ):
-                middle = (scale.place(to_mind) - MIND_FROM) / (MIND_TO - MIND_FROM)
-                near[others[rowid].id] = min(1.0, max(0.0, middle)), scale.meaning(to_query)
+        scale = scale_of(columns.embedder)
+        near: dict[str, Near] = {}
+        for rowid, (to_mind, to_query) in zip(rowids[ends], cosines.tolist(), strict=True):
+            middle = (scale.place(to_mind) - MIND_FROM) / (MIND_TO - MIND_FROM)
+            near[others[rowid].id] = min(1.0, max(0.0, middle)), scale.meaning(to_query)
         return list(minded.values()), near
 
 
@@ -207,13 +192,13 @@ def attend(query: Floats, keys: Floats) -> Floats:
     return mind
 
 
-def strength(ties: Mapping[TieName, float], near: float, asked: float, best: float) -> float:
+def strength(ties: Ways, near: float, asked: float, best: float) -> float:
     """Return how strongly something is tied to what was found, from 0 to 1.
 
-    `ties` has the strongest of each kind, `near` is how near it is to what comes to mind, `asked`
-    to the question, `best` the score of the best hit.
+    `near` is how near it is to what comes to mind, `asked` to the question, `best` the score of the
+    best hit.
     """
-    along = (1.0 - prod(1.0 - one for one in ties.values())) * (FAR + (1.0 - FAR) * near)
+    along = (1.0 - prod(1.0 - way for way, _ in ties.values())) * (FAR + (1.0 - FAR) * near)
     return 1.0 - (1.0 - along) * (1.0 - by_meaning(near, asked, best))
 
 
@@ -222,47 +207,30 @@ def by_meaning(near: float, asked: float, best: float) -> float:
     return best * MEANING * near * (UNASKED + (1.0 - UNASKED) * asked)
 
 
-def _best_ways(leads: Sequence[Lead], hits: Sequence[Hit]) -> dict[TieName, tuple[float, Lead]]:
-    """Return the strongest way of each kind to one thing."""
-    scores = {hit.id: hit.score for hit in hits}
-    best: dict[TieName, tuple[float, Lead]] = {}
-    for lead in leads:
-        way = scores[lead.to] * TIES[lead.tie] / sqrt(1 + lead.others)
-        if lead.tie not in best or way > best[lead.tie][0]:
-            best[lead.tie] = (way, lead)
-    return best
-
-
-def _promising(leads: Sequence[Lead], hits: Sequence[Hit], least: float) -> list[Lead]:
-    """Return the leads to those files that may turn out strong enough, the strongest few."""
-    files: defaultdict[str, list[Lead]] = defaultdict(list)
-    for lead in leads:
-        files[lead.path].append(lead)
-    most = {
-        path: strength({tie: way for tie, (way, _) in _best_ways(ways, hits).items()}, 1.0, 0, 0)
-        for path, ways in files.items()
-    }
-    chosen = sorted((path for path in files if most[path] >= least), key=lambda path: -most[path])
-    return [lead for path in chosen[:MOST_FILES] for lead in files[path]]
+def _ways(connection: sqlite3.Connection, hits: Sequence[Hit]) -> Mapping[str, Ways]:
+    """Return the strongest ties to each file that hits lead to."""
+    found: defaultdict[str, Ways] = defaultdict(dict)
+    for hit in hits:
+        for lead in leads_of(connection, hit):
+            way, held = hit.score * TIES[lead.tie] / sqrt(1 + lead.others), found[lead.path]
+            if lead.tie not in held or way > held[lead.tie][0]:
+                held[lead.tie] = (way, lead)
+    return found
 
 
 def _led(connection: sqlite3.Connection, lead: Lead) -> list[Chunk]:
     """Return the chunks of which one stands for what a lead leads to."""
     if lead.chunk:
-        return list(chunks_with_ids(connection, [lead.chunk]).values())
-    select = f"SELECT {CHUNK_COLUMNS} FROM chunks WHERE path = ? AND (? = '' OR anchor = ?)"
-    for anchor, most in ((lead.anchor, 1 if lead.anchor else MOST_CHUNKS), ("", MOST_CHUNKS)):
-        rows = connection.execute(
-            f"{select} ORDER BY ordinal LIMIT ?", (lead.path, anchor, anchor, most)
-        ).fetchall()
-        if rows:
-            break
-    return list(map(chunk_from, rows))
+        return list(db.chunks_with_ids(connection, [lead.chunk]).values())
+    statement = f"SELECT {db.CHUNK_COLUMNS} FROM chunks WHERE path = ? ORDER BY ordinal"
+    chunks = [db.chunk_from(row) for row in connection.execute(statement, (lead.path,))]
+    named = [chunk for chunk in chunks if lead.anchor and chunk.anchor == lead.anchor]
+    return named[:1] or chunks[:MOST_CHUNKS]
 
 
 def _reply(connection: sqlite3.Connection, hit: Hit) -> Chunk | None:
     """Return the first chunk of what somebody else said after a message."""
-    own, *after = chunks_beside(connection, hit.id, 0, REPLY_WITHIN) or (None,)
+    own, *after = db.chunks_beside(connection, hit.id, 0, REPLY_WITHIN) or (None,)
     for chunk in after:
         if own and (chunk.role, chunk.speaker) != (own.role, own.speaker):
             return chunk if chunk.role in ("user", "assistant") else None

@@ -7,11 +7,13 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from vaultmind import tokens
 from vaultmind.index.db import hit_of
 from vaultmind.index.where import message_number
 from vaultmind.index.words.terms import fold, query_terms, stems
+from vaultmind.redact import mask
 from vaultmind.types import Chunk, Hit, Reason, SearchRequest
 
 MOST_JOINED = 4
@@ -31,20 +33,17 @@ Around = Callable[[Chunk], Sequence[Chunk]]
 """Returns the chunks around one in its file, in order, itself among them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A candidate that may be shown and is good enough, in its place among the others."""
 
     chunk: Chunk
     score: float
     """How much of the query it answers: see `search`."""
-    parts: dict[str, float] = field(default_factory=dict)
-    row: int = 0
-    """What its reasons are asked by."""
+    parts: dict[str, float]
+    reasons: Callable[[], tuple[Reason, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(NamedTuple):
     """What is shown of the ranked, and what is not."""
 
     hits: tuple[Hit, ...] = ()
@@ -61,8 +60,6 @@ def answer(
     request: SearchRequest,
     around: Around,
     shows: Callable[[Chunk], bool],
-    clean: Callable[[str], str],
-    reasons: Callable[[Collection[int]], Sequence[tuple[Reason, ...]]] | None = None,
 ) -> Answered:
     """Return one page of hits with texts of at most `request.max_tokens` together.
 
@@ -71,40 +68,38 @@ def answer(
     found = places(ranked, request, around)
     page = found[request.offset : request.offset + request.limit]
     told: list[tuple[str, str, int]] = []
-    least = 0
     for place in page:  # a title is cleaned with its text: it may announce what the text holds
-        title, _, text = clean(f"{place.best.chunk.title}\n{place.text}").partition("\n")
+        title, _, text = mask(f"{place.best.chunk.title}\n{place.text}").text.partition("\n")
         told.append((title, text, tokens.count(text)))
-        least += min(told[-1][2], LEAST_TOKENS)
-        if least > request.max_tokens:
+        if sum(min(cost, LEAST_TOKENS) for *_, cost in told) > request.max_tokens:
             break
     given = shares([cost for *_, cost in told], request.max_tokens)
     shown = page[: len(given)]
     about: frozenset[str] = frozenset()
     if any(most < cost for most, (*_, cost) in zip(given, told, strict=False)):
         about = sought(request.query, {place.best.chunk.lang for place in shown})
-    why = reasons([place.best.row for place in shown]) if reasons and shown else [()] * len(shown)
     left = request.max_tokens
     hits = []
-    for place, (title, text, cost), most, because in zip(shown, told, given, why, strict=False):
-        part = text if cost <= most else passage(text, about, place.best.chunk.lang, most)
-        left -= tokens.count(part) if part != text else cost
-        hit = hit_of(place.best.chunk, title, part, max(one.score for one in place.run))
+    for place, (title, text, cost), most in zip(shown, told, given, strict=False):
+        best = place.best
+        part = text if cost <= most else passage(text, about, best.chunk.lang, most)
+        left -= tokens.count(part)
+        hit = hit_of(best.chunk, title, part, max(one.score for one in place.run))
         also = tuple(dict.fromkeys(f"{one.path}{one.anchor}" for one in place.also))
-        cut = part != text
-        hits.append(replace(hit, parts=place.best.parts, truncated=cut, also=also, why=because))
+        cut, why = part != text, best.reasons()
+        hits.append(replace(hit, parts=best.parts, truncated=cut, also=also, why=why))
     known = {(hit.path, hit.anchor) for hit in hits}
 
     def is_seen(chunk: Chunk) -> bool:
         """Tell whether a message may be shown beside another, and is not shown anyway."""
-        if (chunk.path, chunk.anchor) in known or not is_within(chunk, request):
-            return False
-        return shows(chunk)
+        is_new = (chunk.path, chunk.anchor) not in known
+        return is_new and is_within(chunk, request) and shows(chunk)
 
     for at, place in enumerate(shown if not request.apart else ()):
         if hits[at].kind == "message":
             most = min(left // 2, BESIDE_TOKENS)
-            before, after = _beside(place, most, around, is_seen, clean)
+            before = _beside(place.run[0].chunk, -1, most, around, is_seen)
+            after = _beside(place.run[-1].chunk, 1, most, around, is_seen)
             left -= tokens.count(before) + tokens.count(after)
             hits[at] = replace(hits[at], before=before, after=after)
     end = request.offset + len(hits)
@@ -241,33 +236,24 @@ def is_within(chunk: Chunk, request: SearchRequest) -> bool:
 
 
 def _beside(
-    place: Place,
-    most: int,
-    around: Around,
-    is_seen: Callable[[Chunk], bool],
-    clean: Callable[[str], str],
-) -> tuple[str, str]:
-    """Return the end of what was said before a message, and the beginning of what came next.
+    chunk: Chunk, step: int, most: int, around: Around, is_seen: Callable[[Chunk], bool]
+) -> str:
+    """Return the end of what was said before a message (-1), or the beginning of what came next.
 
-    Each on one line with who said it, within so many tokens; empty where it may not be shown.
+    On one line with who said it, within so many tokens; empty where it may not be shown.
     """
-    told = []
-    for end, step, cut in ((place.run[0], -1, ending), (place.run[-1], 1, tokens.clip)):
-        near = list(around(end.chunk))
-        at = next((n for n, one in enumerate(near) if one.id == end.chunk.id), len(near))
-        side = near[:at][::-1] if step < 0 else near[at + 1 :]
-        side = [one for one in side if one.anchor != end.chunk.anchor and one.role in _SPOKEN]
-        pieces = [one for one in side if one.anchor == side[0].anchor][::step]
-        if most < LEAST_BESIDE or not pieces or not all(map(is_seen, pieces)):
-            told.append("")
-            continue
-        who = " ".join(pieces[0].speaker.split())[:MOST_NAME] or pieces[0].role
-        text = " ".join("\n".join(piece.text for piece in pieces).split())
-        said = clean(f"{who}: {text}")
-        lead = said[: len(who) + 2] if said.startswith(f"{who}: ") else ""
-        room = most - tokens.count(lead) - 1  # the sum of two is rounded twice
-        told.append(lead + cut(said[len(lead) :], room))
-    return told[0], told[1]
+    near = list(around(chunk))[::step]
+    at = next((n for n, one in enumerate(near) if one.id == chunk.id), len(near))
+    side = [one for one in near[at + 1 :] if one.anchor != chunk.anchor and one.role in _SPOKEN]
+    pieces = [one for one in side if one.anchor == side[0].anchor][::step]
+    if most < LEAST_BESIDE or not pieces or not all(map(is_seen, pieces)):
+        return ""
+    who = " ".join(pieces[0].speaker.split())[:MOST_NAME] or pieces[0].role
+    text = " ".join("\n".join(piece.text for piece in pieces).split())
+    said = mask(f"{who}: {text}").text
+    lead = said[: len(who) + 2] if said.startswith(f"{who}: ") else ""
+    room = most - tokens.count(lead) - 1  # the sum of two is rounded twice
+    return lead + (ending if step < 0 else tokens.clip)(said[len(lead) :], room)
 
 
 # --- the part of a text that a question is about ------------------------------------------

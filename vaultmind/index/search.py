@@ -11,49 +11,29 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from vaultmind.errors import VaultMindError
+from vaultmind.index import rank
 from vaultmind.index.asking import IDLE_WORDS, NamedTime, named_time
 from vaultmind.index.columns import Columns, Flags, Floats
-from vaultmind.index.db import (
-    Database,
-    changed_on_disk,
-    chunks_beside,
-    chunks_of,
-)
+from vaultmind.index.db import Database, changed_on_disk, chunks_beside, chunks_of
 from vaultmind.index.embed import STRONG, scale_of
-from vaultmind.index.matching import WHOLE, Match, Matcher
+from vaultmind.index.matching import Matcher
 from vaultmind.index.models import Model, Registry, Stamp, registry_of, stamp_of
 from vaultmind.index.outlet import Outlet, Shown
-from vaultmind.index.rank import (
-    Found,
-    Scene,
-    features_of,
-    order_of,
-    scene_of,
-    scored,
-    why,
-)
 from vaultmind.index.results import Answered, Ranked, answer
 from vaultmind.index.where import Where, where_of
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.terms import shortened, words
 from vaultmind.ports import Clock, FileIndexer, Nearest
-from vaultmind.types import (
-    Caller,
-    Chunk,
-    Hit,
-    IndexState,
-    Reason,
-    SearchRequest,
-    SearchResponse,
-)
+from vaultmind.types import Caller, Chunk, Hit, IndexState, Reason, SearchRequest, SearchResponse
 
 DEPTH = 200
 """Candidates of each list."""
@@ -88,39 +68,47 @@ LOOKED_INTO = 150
 """Chunks, the best, of which it is told which words they hold."""
 _PAGE = 24
 _BEHIND_ALL = "9999-12-31"
-_Stamps = tuple[int, int, int] | None
+_Reader = Callable[[int], Chunk | None]
 
 
-@dataclass(frozen=True, slots=True)
 class Candidates:
     """What a query finds, best first: a row a candidate."""
 
-    rowids: list[int]
-    ranks: Floats
-    """The ranker's scores; those of two queries do not compare."""
-    bm25: Floats
-    closeness: Floats
-    """In meaning, on the embedder's scale: 0 unrelated, 1 says the same; NaN without a vector."""
-    when: Floats
-    """How near each is to the time that the query names."""
-    covered: Floats
-    """Share of the query that each answers by its words."""
-    timeless: Floats
-    """The same of those words that do not only say when."""
-    timely: Flags
-    """Which are not of another time than the one that is named for certain, if one is."""
-    listing: bool
-    """Whether nothing but a time is asked for: these are what there is of it."""
-    embedder: str
-    """The id of that by which meaning was looked for; empty for none."""
-    held: Floats
-    """Share of each telling word that each of the first holds; rows by words."""
-    weights: Floats
-    """What each telling word says."""
-    told: dict[str, Floats]
-    """Each feature, by name."""
-    model: Model
-    features: Floats
+    def __init__(
+        self, scene: rank.Scene, model: Model, telling: Sequence[bool], *, listing: bool
+    ) -> None:
+        match, told = scene.found.match, rank.features_of(scene)
+        ranks, features = rank.scored(model, told)
+        rowids = scene.columns.rows["rowid"][scene.slots[: scene.count]]
+        order = rank.order_of(ranks, scene.exact, rowids)
+        slots = scene.slots[order]
+        self.model = model
+        self.rowids: list[int] = rowids[order].tolist()
+        self.ranks, self.features = ranks[order], features[order]
+        """The ranker's scores, and what they are made of; those of two queries do not compare."""
+        self.told = {name: column[order] for name, column in told.items()}
+        """Each feature, by name."""
+        self.bm25 = match.scores[slots]
+        self.closeness: Floats = np.full(len(order), np.nan, dtype=np.float32)
+        """In meaning, on the embedder's scale: 0 unrelated, 1 says the same; NaN without."""
+        if scene.closeness is not None:
+            self.closeness = np.where(scene.known[order], scene.closeness[order], self.closeness)
+        self.when = scene.when[order]
+        """How near each is to the time that the query names."""
+        self.covered = match.covered(slots, [True] * len(telling))
+        """Share of the query that each answers by its words, and ..."""
+        self.timeless = match.covered(slots, telling)
+        """... of those words that do not only say when."""
+        self.timely: Flags = _of_the_time(scene)[order] | listing
+        """Which are not of another time than the one that is named for certain, if one is."""
+        self.listing = listing
+        """Whether nothing but a time is asked for: these are what there is of it."""
+        self.embedder = scene.columns.embedder if scene.found.vector is not None else ""
+        """The id of that by which meaning was looked for; empty for none."""
+        self.held = match.held(slots[:LOOKED_INTO]).T
+        """Share of each telling word that each of the first holds; rows by words."""
+        self.weights = scene.weights
+        """What each telling word says."""
 
     def scores(self, *, outside: bool) -> tuple[Floats, Floats]:
         """Return what each answers by its words, and its score.
@@ -138,6 +126,19 @@ class Candidates:
         meaning = np.clip(np.nan_to_num(self.closeness), 0.0, 1.0)
         scores = 1.0 - (1.0 - covered) * (1.0 - meaning)
         return covered, scores.astype(np.float32)
+
+
+def _of_the_time(scene: rank.Scene) -> Flags:
+    """Return which candidates are not of another time than a query names for certain.
+
+    What has no time of its own and tells of none stays. None where nothing is of the time.
+    """
+    named, everything = scene.found.named, np.ones(scene.count, dtype=np.bool_)
+    if named is None or not named.explicit:
+        return everything
+    inside = scene.when >= named.inside
+    undated = np.array([not time for time in scene.times])
+    return inside | undated if inside.any() else ~everything
 
 
 class Finder:
@@ -176,56 +177,29 @@ class Finder:
 
     def find(self, query: str, where: Where) -> Candidates | None:
         """Return what a query finds; None where that is nothing."""
-        vector, embedder = self.vector(query), self._embedder()
-        named = self._named(query)
-        columns = self.columns
+        vector, named, columns = self.vector(query), self._named(query), self.columns
         columns.follow()
         with columns.lock:
             mask = columns.mask(where)
             match = self._matcher.match(query, mask, DEPTH)
             idle = IDLE_WORDS | (named.words if named else frozenset())
             telling = [not (one.words and idle.issuperset(one.words)) for one in match.wanted]
-            timely = np.zeros(0, dtype=np.int64)
-            if inside := _inside(where, named):
+            near = timely = match.found[:0]
+            inside = _inside(where, named)
+            if inside:
                 timely = columns.latest(inside, TIMELY_DEPTH)
             listing = len(timely) > 0 and not any(telling)
             if listing and inside:
-                mask = columns.mask(inside)
-                match = replace(match, found=match.found[:0])
-            near = match.found[:0]
-            if vector is not None and not listing:
+                mask, match = columns.mask(inside), replace(match, found=match.found[:0])
+            elif vector is not None:
                 near = columns.nearest(vector, mask, DEPTH, self.nearest.nearest)
-            found = Found(query, match, near, timely, vector, named)
-            scene = scene_of(columns, self._matcher, found, mask)
-            if scene is None:
+            found = rank.Found(query, match, near, timely, vector, named)
+            pool = rank.pool_of(columns, found, mask)
+            if not len(pool.own):
                 return None
-            told = features_of(scene)
-            model = self.registry().choose("" if scene.closeness is None else embedder)
-            ranks, features = scored(model, told)
-            rowids = columns.rows["rowid"][scene.slots[: scene.count]]
-            order = order_of(ranks, scene.exact, rowids)
-            slots = scene.slots[order]
-            closeness = np.full(len(order), np.nan, dtype=np.float32)
-            if scene.closeness is not None:
-                closeness = np.where(scene.known[order], scene.closeness[order], closeness)
-            first = slots[:LOOKED_INTO]
-            return Candidates(
-                rowids=rowids[order].tolist(),
-                ranks=ranks[order],
-                bm25=match.scores[slots],
-                closeness=closeness,
-                when=scene.when[order],
-                covered=match.covered(slots, [True] * len(telling)),
-                timeless=match.covered(slots, telling),
-                timely=_of_the_time(scene, named)[order] | listing,
-                listing=listing,
-                embedder=embedder,
-                held=np.maximum(match.text[:, first] / WHOLE, match.title[:, first]).T,
-                weights=np.array([one.weight for one in match.wanted], dtype=np.float32),
-                told={name: column[order] for name, column in told.items()},
-                model=model,
-                features=features[order],
-            )
+            scene = rank.Scene(columns, self._matcher, found, mask, pool)
+            model = self.registry().choose(columns.embedder if scene.closeness is not None else "")
+            return Candidates(scene, model, telling, listing=listing)
 
     def vector(self, query: str) -> Floats | None:
         """Return a question's vector, once those of the chunks are at hand; None for none."""
@@ -234,13 +208,11 @@ class Finder:
 
     def saying(self, text: str, where: Where, limit: int) -> list[int]:
         """Return the rowids of what holds words of a text and passes a filter, likeliest first."""
-        self.columns.follow()
-        with self.columns.lock:
-            match = self._match(text, where, limit)
-            return list(self.columns.rows["rowid"][match.found].tolist())
-
-    def _match(self, text: str, where: Where, limit: int) -> Match:
-        return self._matcher.match(shortened(text), self.columns.mask(where), limit)
+        columns = self.columns
+        columns.follow()
+        with columns.lock:
+            match = self._matcher.match(shortened(text), columns.mask(where), limit)
+            return list(columns.rows["rowid"][match.found].tolist())
 
     def _named(self, query: str) -> NamedTime | None:
         return named_time(query, detect(query[:MAX_QUERY_LANGUAGE]) or "", self._clock())
@@ -255,38 +227,26 @@ def _inside(where: Where, named: NamedTime | None) -> Where | None:
     return replace(where, after=max(where.after, after), before=before or _BEHIND_ALL)
 
 
-def _of_the_time(scene: Scene, named: NamedTime | None) -> Flags:
-    """Return which candidates are not of another time than a query names for certain.
+def reading(
+    database: Database, rowids: Sequence[int], shows: Callable[[Chunk], bool]
+) -> Callable[[int], Chunk | None]:
+    """Return what gives a candidate, by row, that is still there and may be shown.
 
-    What has no time of its own and tells of none stays. None where nothing is of the time.
+    They are read as they are asked for, a page at a time.
     """
-    everything: Flags = np.ones(scene.count, dtype=np.bool_)
-    if named is None or not named.explicit:
-        return everything
-    inside = scene.when >= named.inside
-    undated = np.array([not time for time in scene.times])
-    return inside | undated if inside.any() else ~everything
+    held: dict[int, Chunk | None] = {}
 
-
-class Reader:
-    """Reads candidates as they are asked for, a page at a time, and tells which may be shown."""
-
-    def __init__(
-        self, database: Database, rowids: Sequence[int], shows: Callable[[Chunk], bool]
-    ) -> None:
-        self._database, self._rowids, self._shows = database, rowids, shows
-        self._held: dict[int, Chunk | None] = {}
-
-    def shown(self, row: int) -> Chunk | None:
-        """Return a candidate that is still there and may be shown."""
-        if row not in self._held:
-            page = range(row, min(row + _PAGE, len(self._rowids)))
-            with self._database.read() as connection:
-                found = chunks_of(connection, [self._rowids[at] for at in page])
+    def shown(row: int) -> Chunk | None:
+        if row not in held:
+            page = range(row, min(row + _PAGE, len(rowids)))
+            with database.read() as connection:
+                found = chunks_of(connection, [rowids[at] for at in page])
             for at in page:
-                chunk = found.get(self._rowids[at])
-                self._held.setdefault(at, chunk if chunk and self._shows(chunk) else None)
-        return self._held[row]
+                chunk = found.get(rowids[at])
+                held.setdefault(at, chunk if chunk and shows(chunk) else None)
+        return held[row]
+
+    return shown
 
 
 class Search:
@@ -299,13 +259,11 @@ class Search:
         indexer: FileIndexer,
         state: Callable[[], IndexState],
     ) -> None:
-        self.finder = finder
-        """What looks, for those that make something else of it than an answer."""
+        self._finder = finder
         self._database = finder.columns.database
         self._outlet = outlet
         self._indexer = indexer
         self._state = state
-        self._seen: dict[str, _Stamps] = {}
 
     def search(self, request: SearchRequest, caller: Caller) -> SearchResponse:
         """Return the best hits. Raises BadArgument for a filter that nothing can pass."""
@@ -316,23 +274,23 @@ class Search:
         if not words(request.query):
             return SearchResponse((), "no_query", self._state())
         before = self._state()
-        self._take_hand_edits(where.agents or ())
         found, outside = self._fresh(request, for_everyone(where, self._outlet), caller)
         state = self._state()
-        progress = " ".join(state.notes)
+        told = " ".join(state.notes)
         if state.phase in ("starting", "indexing"):
-            progress = f"Still indexing: {state.indexed} of {state.files} files are searchable."
-        took_ms = (time.perf_counter() - started) * 1000
-        if found.hits:
-            told = "" if request.offset else _weakness(found.hits, outside=outside)
-            message = " ".join(part for part in (told, progress) if part)
-            return SearchResponse(
-                found.hits, "found", state, message, found.omitted, took_ms, found.next_offset
-            )
+            told = f"Still indexing: {state.indexed} of {state.files} files are searchable."
         # A damaged index is noticed while it is read, so the state after counts as well.
         indexing = any(one.phase in ("starting", "indexing") for one in (before, state))
+        if found.hits and not request.offset:
+            told = f"{_weakness(found.hits, outside=outside)} {told}".strip()
         return SearchResponse(
-            (), "indexing" if indexing else "nothing_found", state, progress, found.omitted, took_ms
+            found.hits,
+            "found" if found.hits else "indexing" if indexing else "nothing_found",
+            state,
+            told,
+            found.omitted,
+            (time.perf_counter() - started) * 1000,
+            found.next_offset if found.hits else None,
         )
 
     def _fresh(self, request: SearchRequest, where: Where, caller: Caller) -> tuple[Answered, bool]:
@@ -348,8 +306,7 @@ class Search:
             shows = self._outlet.shown_to(caller)
             without = stale if round_ == ROUNDS else set()
             found, outside = self._answered(request, where, shows, without)
-            with self._database.read() as connection:
-                changed = changed_on_disk(connection, self._outlet.reader, found.paths)
+            changed = changed_on_disk(self._database, self._outlet.reader, found.paths)
             _, written = self._database.journal.since(mark)
             changed |= set(found.paths if written is None else written.intersection(found.paths))
             if not changed:
@@ -357,26 +314,24 @@ class Search:
             stale |= changed
             with suppress(VaultMindError):
                 self._indexer.refresh(changed)
-        hits = (hit for hit in found.hits if hit.path not in changed)
         left = [
             replace(hit, also=tuple(path for path in hit.also if path not in changed))
-            for hit in hits
+            for hit in found.hits
+            if hit.path not in changed
         ]
-        return replace(found, hits=tuple(left)), outside
+        return found._replace(hits=tuple(left)), outside
 
     def _answered(
         self, request: SearchRequest, where: Where, shows: Shown, without: set[str]
     ) -> tuple[Answered, bool]:
-        found = self.finder.find(request.query, where)
+        found = self._finder.find(request.query, where)
         if found is None:
             return Answered(), False
-        reader = Reader(
+        reader = reading(
             self._database, found.rowids, lambda chunk: chunk.path not in without and shows(chunk)
         )
         outside = _is_elsewhere(found, reader)
-
-        def reasons(rows: Collection[int]) -> list[tuple[Reason, ...]]:
-            return why(found.model, found.features, rows)
+        around: dict[str, Sequence[Chunk]] = {}
 
         def beside(chunk: Chunk) -> Sequence[Chunk]:
             if chunk.id not in around:
@@ -384,30 +339,7 @@ class Search:
                     around[chunk.id] = chunks_beside(connection, chunk.id)
             return around[chunk.id]
 
-        around: dict[str, Sequence[Chunk]] = {}
-        ranked = _good(found, reader, outside=outside)
-        clean = self._outlet.clean
-        return answer(ranked, request, beside, shows, clean, reasons), outside
-
-    def _take_hand_edits(self, agents: Iterable[str]) -> None:
-        """Index what a person may have edited a moment ago, before the watcher has told: brains,
-        their archives and active contexts that changed since the last look.
-        """
-        paths = self._outlet.paths
-        changed: dict[str, _Stamps] = {}
-        for agent in agents:
-            for path in (paths.brain(agent), paths.archive(agent), paths.active_context(agent)):
-                try:
-                    stat = (paths.root / path).stat()
-                    stamp: _Stamps = (stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size)
-                except OSError:
-                    stamp = None
-                if self._seen.get(path) != stamp:
-                    changed[path] = stamp
-        if changed:
-            with suppress(VaultMindError):
-                self._indexer.refresh(list(changed))
-                self._seen.update(changed)
+        return answer(_good(found, reader, outside=outside), request, beside, shows), outside
 
 
 def for_everyone(where: Where, outlet: Outlet) -> Where:
@@ -416,13 +348,13 @@ def for_everyone(where: Where, outlet: Outlet) -> Where:
     return replace(where, agents=None) if everyone else where
 
 
-def _good(found: Candidates, reader: Reader, *, outside: bool) -> Iterator[Ranked]:
+def _good(found: Candidates, reader: _Reader, *, outside: bool) -> Iterator[Ranked]:
     """Yield what may be shown and is good enough, best first."""
     covered, scores = found.scores(outside=outside)
     rows = np.flatnonzero(found.timely | outside).tolist()
 
     def shown(row: int) -> Chunk | None:
-        chunk = reader.shown(row)
+        chunk = reader(row)
         return None if chunk is None or (not covered[row] and _is_bare(chunk)) else chunk
 
     first: list[int] = []
@@ -433,7 +365,9 @@ def _good(found: Candidates, reader: Reader, *, outside: bool) -> Iterator[Ranke
     known = [row for row in rows if not np.isnan(found.closeness[row])]
     near = sorted(known, key=lambda row: -found.closeness[row])[:NEAREST]
     best = max((float(scores[row]) for row in (*first, *filter(shown, near))), default=0.0)
-    floor = _floor_of(best, by_words_alone=not found.embedder)
+    floor = LEAST if best < STRONG else max(LEAST, SHARE_OF_BEST * best)
+    if best < (CHANCE if found.embedder else CHANCE_BY_WORDS):
+        return
     scale = scale_of(found.embedder)
     for row in rows:
         if scores[row] < floor or (chunk := shown(row)) is None:
@@ -445,10 +379,14 @@ def _good(found: Candidates, reader: Reader, *, outside: bool) -> Iterator[Ranke
             parts["cosine"] = scale.cosine(float(found.closeness[row]))
         if found.when[row]:
             parts["when"] = float(found.when[row])
-        yield Ranked(chunk, float(scores[row]), parts, row)
+        yield Ranked(chunk, float(scores[row]), parts, partial(_reasons, found, row))
 
 
-def _is_elsewhere(found: Candidates, reader: Reader) -> bool:
+def _reasons(found: Candidates, row: int) -> tuple[Reason, ...]:
+    return rank.why(found.model, found.features, row)
+
+
+def _is_elsewhere(found: Candidates, reader: _Reader) -> bool:
     """Tell whether what is asked for is clearly not of the time that is named.
 
     "Who recommended the film Yesterday?" names none, and what was said today may be of no use.
@@ -458,11 +396,11 @@ def _is_elsewhere(found: Candidates, reader: Reader) -> bool:
     inside, others = (
         np.flatnonzero(some)[:LOOKED_AT].tolist() for some in (found.timely, ~found.timely)
     )
-    if any(found.timeless[row] >= 1.0 and reader.shown(row) for row in inside):
+    if any(found.timeless[row] >= 1.0 and reader(row) for row in inside):
         return False
     _, scores = found.scores(outside=True)
     best = [
-        max((float(scores[row]) for row in rows if reader.shown(row)), default=0.0)
+        max((float(scores[row]) for row in rows if reader(row)), default=0.0)
         for rows in (inside, others)
     ]
     return best[1] > best[0] + CLEARLY
@@ -471,13 +409,6 @@ def _is_elsewhere(found: Candidates, reader: Reader) -> bool:
 def _is_bare(chunk: Chunk) -> bool:
     """Tell whether a text is too short to be found by meaning alone."""
     return chunk.kind == "episode" and len(words(chunk.text)) <= BARE_WORDS
-
-
-def _floor_of(best: float, *, by_words_alone: bool = False) -> float:
-    """Return what a hit must score to be shown, beside the best one that was found."""
-    if best < (CHANCE_BY_WORDS if by_words_alone else CHANCE):
-        return float("inf")
-    return LEAST if best < STRONG else max(LEAST, SHARE_OF_BEST * best)
 
 
 def _weakness(hits: Sequence[Hit], *, outside: bool) -> str:

@@ -45,50 +45,38 @@ log = logging.getLogger(__name__)
 
 
 class Changes:
-    """Paths to index, each a moment after it changed; and "cannot tell: rescan".
+    """Paths to index, and "cannot tell: rescan". A folder ends in `/`. Safe for many threads."""
 
-    A folder ends in `/`. Times are of a monotonic clock, in seconds. Safe for many threads.
-    """
-
-    def __init__(self, quiet_seconds: float) -> None:
+    def __init__(self) -> None:
         self.condition = threading.Condition()
         """Notified at every change. Whoever waits for work waits on it."""
-        self._quiet_seconds = quiet_seconds
-        self._due: dict[str, float] = {}
-        self._dirty = True
+        self.paths: set[str] = set()
+        self.dirty = True
+        """Whether changes were lost: the whole vault must be compared."""
+
+    @property
+    def waiting(self) -> bool:
+        """Tell whether anything is known to have changed."""
+        return self.dirty or bool(self.paths)
 
     def mark(self, paths: Iterable[str]) -> None:
         """Note that files changed, or whole folders."""
         with self.condition:
-            for path in paths:
-                self._due.setdefault(path, time.monotonic() + self._quiet_seconds)
+            self.paths.update(paths)
             self.condition.notify_all()
 
     def mark_all(self) -> None:
-        """Note that changes were lost: the whole vault must be compared."""
+        """Note that changes were lost."""
         with self.condition:
-            self._dirty = True
+            self.dirty = True
             self.condition.notify_all()
 
-    def take_all(self) -> bool:
-        """Return whether the whole vault must be compared, and take it as being done."""
+    def take(self) -> tuple[bool, list[str]]:
+        """Return whether the whole vault must be compared, and what changed; and forget it."""
         with self.condition:
-            taken, self._dirty = self._dirty, False
+            taken = self.dirty, sorted(self.paths)
+            self.dirty, self.paths = False, set()
             return taken
-
-    def take(self) -> list[str]:
-        """Return what is due, oldest first, and forget it."""
-        with self.condition:
-            now = time.monotonic()
-            ripe = sorted(path for path, due in self._due.items() if due <= now)
-            for path in ripe:
-                del self._due[path]
-            return ripe
-
-    def next_due(self) -> float | None:
-        """Return when there will be work; None while nothing is known to have changed."""
-        with self.condition:
-            return float("-inf") if self._dirty else min(self._due.values(), default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,78 +13,46 @@ import os
 import re
 import stat as modes
 import sys
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pathspec import GitIgnoreSpec
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from vaultmind.types import Fault
-from vaultmind.vault.exclude import SECRET_NAMES, glob_pattern, obsidian_filters
+from vaultmind.vault.exclude import SECRET_NAMES, ignoring, obsidian_filters
 from vaultmind.vault.files import OPEN_FLAGS
 from vaultmind.vault.paths import VaultPaths
 
 Shape = Literal["note", "code", "text", "data"]
-_ENDINGS: dict[Shape, str] = {
-    "code": (
-        "py pyi pyx pxd js jsx mjs cjs ts tsx mts cts vue svelte astro rs go java kt kts scala "
-        "groovy gradle clj cljs cljc c h cc cpp cxx hh hpp hxx inl m mm cu cuh cs fs fsx vb rb "
-        "rake gemspec php pl pm lua r jl swift dart zig nim ex exs erl hrl hs lhs elm ml mli re "
-        "rei sh bash zsh fish ps1 psm1 bat cmd sql graphql gql proto thrift css scss sass less "
-        "styl html htm xhtml jinja j2 tmpl tpl hbs ejs erb haml pug liquid twig feature tf tfvars "
-        "hcl nix el lisp scm rkt vim cmake mk make bazel bzl asm s f90 f95 for v sv vhd vhdl sol "
-        "glsl vert frag hlsl wgsl wat awk sed tcl d pas cr coffee hx gd glade dockerfile ninja "
-        "spec pkl cue rego"
-    ),
-    "data": (
-        "json json5 jsonc jsonl ndjson yaml yml toml ini cfg conf properties xml csv tsv ipynb "
-        "plist lock mod sum editorconfig xsd xsl wsdl"
-    ),
-    "text": "rst txt adoc asciidoc org tex textile rtf",
-    "note": "md markdown mdx",
+_TABLES: dict[str, dict[str, Any]] = {
+    table: {name: tuple(words.split()) for name, words in lists.items()}
+    for table, lists in tomllib.loads(
+        Path(__file__).with_suffix(".toml").read_text("utf-8")
+    ).items()
 }
-_NAMES: dict[Shape, str] = {
-    "code": (
-        "dockerfile containerfile makefile gnumakefile rakefile gemfile procfile jenkinsfile "
-        "justfile vagrantfile brewfile podfile fastfile build workspace cmakelists.txt meson.build"
-    ),
-    "data": "go.mod go.sum pipfile requirements.txt constraints.txt",
-}
-"""Names that say more than their endings."""
-_BY_ENDING = {one: shape for shape, some in _ENDINGS.items() for one in some.split()}
-_BY_NAME = {one: shape for shape, some in _NAMES.items() for one in some.split()}
-MACHINE_MADE = (
-    ".lock", ".sum", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "go.sum",
-    ".ipynb",
-)  # fmt: skip
-"""Endings of names of what no person wrote: such files are known, and not searched."""
-_NEVER = (".min.js", ".min.css", ".min.mjs", ".bundle.js", ".chunk.js", ".js.map", ".css.map")
 
-SECRETS = (
-    *SECRET_NAMES, "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk", "*.gpg", "*.asc",
-    "id_dsa*", "id_ecdsa*", "id_ed25519*", "credentials", "credentials.json", "credentials.y*ml",
-    "client_secret*.json", "service-account*.json", "service_account*.json", "secrets.json",
-    "secrets.toml", "secrets.y*ml", "secrets.ini", "*.tfstate", "*.tfstate.*", "*.tfvars",
-    "*.htpasswd", "*.secret",
-)  # fmt: skip
-MADE = ("__pycache__", "site-packages", "bower_components", "*.egg-info", "*.dist-info")
-"""Folders that tools fill, whatever a `.gitignore` says."""
-MADE_WITHOUT_GIT = ("build", "dist", "target", "vendor", "out", "coverage")
-"""What is left out too where there is no git to say so."""
+
+def _shapes(table: str) -> dict[str, Any]:
+    return {one: shape for shape, some in _TABLES[table].items() for one in some}
+
+
+_BY_ENDING, _BY_NAME = _shapes("endings"), _shapes("names")
+_LEFT_OUT = _TABLES["left_out"]
+MACHINE_MADE = _LEFT_OUT["machine_made"]
+"""Endings of names of what no person wrote: such files are known, and not searched."""
 DOT_NAMES = (
     r"github|circleci|gitlab-ci\.ya?ml|travis\.ya?ml|pre-commit-config\.ya?ml|editorconfig|"
     r"eslintrc(?:\.[a-z]+)?|prettierrc(?:\.[a-z]+)?|babelrc(?:\.[a-z]+)?|coveragerc|flake8"
 )
 """What follows the dot of those that are taken."""
-_MARKERS = ("pyvenv.cfg", "CACHEDIR.TAG")
-"""A folder with one of these is a virtual environment, or a cache that says so."""
+_HIDDEN = re.compile(rf"/\.(?!(?:{DOT_NAMES})(?:/|$))", re.IGNORECASE)
 _IDENTITY = "identity.md"
 IGNORE_FILE = ".gitignore"
-MAX_BYTES = 500_000
-"""Of one file of patterns."""
-MAX_WILDCARDS = 8
-"""In one line: more would take too long on a long name."""
+MAX_BYTES, MAX_WILDCARDS = 500_000, 8
+"""Of one file of patterns; and of one line: more would take too long on a long name."""
 _IGNORES_CASE = sys.platform in ("darwin", "win32")
 
 
@@ -95,7 +63,7 @@ def shape_of(path: str) -> Shape | None:
     """
     name = path[path.rfind("/") + 1 :].lower()
     _, dot, ending = name.rpartition(".")
-    if name in _BY_NAME or name.endswith(_NEVER):
+    if name in _BY_NAME or name.endswith(_LEFT_OUT["never"]):
         return _BY_NAME.get(name)
     return _BY_ENDING.get(ending) if dot else "text" if name else None
 
@@ -120,7 +88,7 @@ def lies_in_memory(folder: Path) -> bool:
 def governs(relative: str) -> bool:
     """Tell whether a file is one that says what is left out."""
     name = relative[relative.rfind("/") + 1 :]
-    return name in (IGNORE_FILE, _IDENTITY, *_MARKERS)
+    return name in (IGNORE_FILE, _IDENTITY, *_LEFT_OUT["markers"])
 
 
 class FolderRules:
@@ -129,14 +97,8 @@ class FolderRules:
     def __init__(self, root: Path, exclude: Iterable[str] = ()) -> None:
         self._root = root
         self._ignores = Ignores(root)
-        made = MADE if self._ignores.has_git else (*MADE, *MADE_WITHOUT_GIT)
-        globs = [glob.strip() for glob in exclude if glob.strip("/ ")]
-        loose = [glob for glob in globs if "/" not in glob.rstrip("/")]
-        anchored = "|".join(glob_pattern(glob) for glob in globs if glob not in loose)
-        names = "|".join(map(glob_pattern, (*SECRETS, *made, *loose)))
-        hidden = rf"\.(?!(?:{DOT_NAMES})(?:/|$))"
-        self._names = re.compile(f"/(?:{hidden}|{names})", re.IGNORECASE)
-        self._paths = re.compile(f"/(?:{anchored or '(?!)'})", re.IGNORECASE)
+        made = _LEFT_OUT["made"] + (() if self._ignores.has_git else _LEFT_OUT["made_without_git"])
+        self._named = ignoring([*SECRET_NAMES, *_LEFT_OUT["secrets"], *made, *exclude])
         self._filters, self._filter_faults = obsidian_filters(VaultPaths(root))
         self._folders: dict[str, bool] = {"": lies_in_memory(root)}
 
@@ -162,22 +124,20 @@ class FolderRules:
 
         Nothing is read through a symbolic link.
         """
-        held = self._folders.get(folder)
-        if held is None:
+        if folder not in self._folders:
             path = self._root / folder
-            held = self._folders[folder] = (
+            self._folders[folder] = (
                 self._leaves_out(folder.rpartition("/")[0])
                 or self._is_named(f"{folder}/")
                 or self._ignores.ignored(f"{folder}/")
                 or path.is_symlink()
-                or any(os.path.lexists(path / name) for name in _MARKERS)
+                or any(os.path.lexists(path / name) for name in _LEFT_OUT["markers"])
                 or is_memory(path)
             )
-        return held
+        return self._folders[folder]
 
     def _is_named(self, relative: str) -> bool:
-        slashed = f"/{relative}"
-        if self._names.search(slashed) or self._paths.match(slashed):
+        if _HIDDEN.search(f"/{relative}") or self._named.match_file(relative.lower()):
             return True
         return any(one.search(relative) for one in self._filters)
 
@@ -197,15 +157,14 @@ class Ignores:
         repository = next(around, None)
         self.has_git = repository is not None
         self._prefix = ""
+        self._held: dict[str, tuple[Patterns, ...]] = {}
         self._above: tuple[Patterns, ...] = ()
         if repository is not None:
-            folders = root.relative_to(repository).parts
-            bases = ["".join(f"{name}/" for name in folders[:at]) for at in range(len(folders))]
-            self._prefix = "".join(f"{name}/" for name in folders)
-            above = [self._read(repository, repository / ".git" / "info" / "exclude", "")]
-            above += [self._read(repository, repository / one / IGNORE_FILE, one) for one in bases]
-            self._above = tuple(one for one in reversed(above) if len(one[1]))
-        self._held: dict[str, tuple[Patterns, ...]] = {}
+            above = [self._read(repository, ".git/info/exclude", "")]
+            for name in root.relative_to(repository).parts:
+                above.append(self._read(repository, f"{self._prefix}{IGNORE_FILE}", self._prefix))
+                self._prefix += f"{name}/"
+            self._above = tuple(reversed(above))
 
     def ignored(self, item: str) -> bool:
         """Tell whether a file, or a folder ending in `/`, is ignored by itself.
@@ -221,17 +180,16 @@ class Ignores:
 
     def _of(self, folder: str) -> tuple[Patterns, ...]:
         """Return the patterns that speak of what lies in a folder, the nearest first."""
-        held = self._held.get(folder)
-        if held is None:
+        if folder not in self._held:
             above = self._of(folder.rpartition("/")[0]) if folder else self._above
-            base = f"{self._prefix}{folder}/" if folder else self._prefix
-            own = self._read(self._root, self._root / folder / IGNORE_FILE, base)
-            held = self._held[folder] = (own, *above) if len(own[1]) else above
-        return held
+            inside = f"{folder}/" if folder else ""
+            own = self._read(self._root, f"{inside}{IGNORE_FILE}", f"{self._prefix}{inside}")
+            self._held[folder] = (own, *above) if len(own[1]) else above
+        return self._held[folder]
 
-    def _read(self, root: Path, file: Path, base: str) -> Patterns:
+    def _read(self, root: Path, file: str, base: str) -> Patterns:
         patterns: list[GitIgnoreSpecPattern] = []
-        for line in _lines_of(file):
+        for line in _lines_of(root / file):
             try:
                 if len(re.findall(r"\*+|\?+", line)) > MAX_WILDCARDS:
                     raise ValueError(f"more than {MAX_WILDCARDS} wildcards")
@@ -240,8 +198,7 @@ class Ignores:
                 pattern = GitIgnoreSpecPattern(_cased(line))
                 patterns += [pattern] if pattern.include is not None else []
             except ValueError as error:
-                shown = os.path.relpath(file, root)
-                self.faults.append(Fault(shown, f"{line[:60]!r} was not used: {error}", "partial"))
+                self.faults.append(Fault(file, f"{line[:60]!r} was not used: {error}", "partial"))
         return base, GitIgnoreSpec(patterns)
 
 

@@ -94,7 +94,8 @@ def _ties(path: str, chunks: Sequence[Chunk]) -> Iterator[tuple[str, str, str, s
 def leads_of(connection: sqlite3.Connection, hit: Hit) -> Iterator[Lead]:
     """Yield the ties of a hit: its links, the links to it and, of a note, its tags.
 
-    Links of its own chunk are fewer than those of its note, and so say more.
+    Links of its own chunk are fewer than those of its note, and so say more. A link to a message or
+    fact means that very one.
     """
     is_note = hit.kind == "note"
     rows = connection.execute(
@@ -107,34 +108,32 @@ def leads_of(connection: sqlite3.Connection, hit: Hit) -> Iterator[Lead]:
         if path and path != hit.path:
             others = len(inside if link in inside else links) - 1
             yield Lead("link", hit.id, path, others, link[2])
-    yield from _backlinks(connection, hit)
-    for tag in (row[1] for row in rows if row[0] == "tag" and is_note):
-        tagged = connection.execute(
-            "SELECT DISTINCT path FROM ties WHERE name = ? AND kind = 'tag' AND path <> ? LIMIT ?",
-            (tag, hit.path, MOST_TAGGED + 1),
-        ).fetchall()
-        if len(tagged) <= MOST_TAGGED:
-            yield from (Lead("tag", hit.id, path, len(tagged) - 1, name=tag) for (path,) in tagged)
-
-
-def _backlinks(connection: sqlite3.Connection, hit: Hit) -> Iterator[Lead]:
-    """Yield what links to a hit's note, or to the very message or fact that it is."""
     name = name_of(hit.path)
-    rows = connection.execute(
-        "SELECT path, target, anchor, chunk FROM ties WHERE name = ? AND kind = 'link'"
-        " ORDER BY path, rowid LIMIT ?",
-        (name, MOST_LINKING + 1),
-    ).fetchall()
     linking: dict[str, str] = {}
-    for path, target, anchor, chunk in rows if len(rows) <= MOST_LINKING else ():
-        is_it = path != hit.path and (hit.kind == "note" or anchor in ("", hit.anchor))
+    for path, target, anchor, chunk in _named(connection, "link", name, MOST_LINKING):
+        is_it = path != hit.path and (is_note or anchor in ("", hit.anchor))
         if is_it and _meant(connection, name, target, path) == hit.path:
             linking.setdefault(path, chunk)
     for path, chunk in linking.items():
-        (links,) = connection.execute(
-            "SELECT count(DISTINCT name) FROM ties WHERE kind = 'link' AND path = ?", (path,)
-        ).fetchone()
-        yield Lead("backlink", hit.id, path, max(len(linking), links) - 1, chunk=chunk)
+        count = "SELECT count(DISTINCT name) FROM ties WHERE kind = 'link' AND path = ?"
+        (out,) = connection.execute(count, (path,)).fetchone()
+        yield Lead("backlink", hit.id, path, max(len(linking), out) - 1, chunk=chunk)
+    for tag in (row[1] for row in rows if row[0] == "tag" and is_note):
+        paths = {row[0] for row in _named(connection, "tag", tag, MOST_TAGGED + 1)} - {hit.path}
+        for path in sorted(paths):
+            yield Lead("tag", hit.id, path, len(paths) - 1, name=tag)
+
+
+def _named(
+    connection: sqlite3.Connection, kind: str, name: str, most: int
+) -> list[tuple[str, str, str, str]]:
+    """Return the ties of a kind to a name; none where there are more than so many."""
+    rows = connection.execute(
+        "SELECT path, target, anchor, chunk FROM ties WHERE name = ? AND kind = ?"
+        " ORDER BY path, rowid LIMIT ?",
+        (name, kind, most + 1),
+    ).fetchall()
+    return rows if len(rows) <= most else []
 
 
 def _meant(connection: sqlite3.Connection, name: str, target: str, source: str) -> str:

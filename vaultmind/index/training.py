@@ -8,7 +8,7 @@ pulled to it rather than to nothing, so that a few lessons move a good model onl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,8 @@ STEPS = 30
 ENOUGH = 1e-6
 _SMALLEST_STEP = 1e-4
 _Doubles = NDArray[np.float64]
+_Point = tuple[float, _Doubles, _Doubles]
+"""The loss at some weights, its gradient and its Hessian."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,30 +33,6 @@ class Lesson:
     right: Floats
     """1 for a right candidate, 0 for the others; between for one that is right in part."""
     weight: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Lessons:
-    """All lessons one under the other, their features with mean 0 and spread 1."""
-
-    x: Floats
-    goal: _Doubles
-    """What the softmax of each lesson should be."""
-    weight: _Doubles
-    starts: NDArray[np.int64]
-    sizes: NDArray[np.int64]
-    l2: float
-    prior: _Doubles
-    """The weights that L2 pulls to, of features with spread 1."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Point:
-    """The loss at some weights, its gradient and its Hessian."""
-
-    loss: float
-    slope: _Doubles
-    curve: _Doubles
 
 
 def train(
@@ -69,48 +47,43 @@ def train(
     stacked = np.concatenate([one.features for one in useful])
     spread = stacked.std(axis=0, dtype=np.float64)
     spread[spread < ENOUGH] = 1.0
+    x = ((stacked - stacked.mean(axis=0, dtype=np.float64)) / spread).astype(np.float32)
+    goal = np.concatenate([one.right / one.right.sum() for one in useful]).astype(np.float64)
     sizes = np.array([len(one.right) for one in useful])
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     weight = np.array([one.weight for one in useful])
-    data = _Lessons(
-        x=((stacked - stacked.mean(axis=0, dtype=np.float64)) / spread).astype(np.float32),
-        goal=np.concatenate([one.right / one.right.sum() for one in useful]).astype(np.float64),
-        weight=weight / weight.sum(),
-        starts=np.concatenate([[0], np.cumsum(sizes)[:-1]]),
-        sizes=sizes,
-        l2=l2,
-        prior=np.zeros(len(spread)) if prior is None else prior.astype(np.float64) * spread,
-    )
-    return (_minimum(data) / spread).astype(np.float32), spread.astype(np.float32)
+    weight /= weight.sum()
+    each = np.repeat(weight, sizes)
+    begin = np.zeros(len(spread)) if prior is None else prior.astype(np.float64) * spread
+
+    def at(w: _Doubles) -> _Point:
+        scores = (x @ w.astype(np.float32)).astype(np.float64)
+        odds = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), sizes))
+        chances = odds / np.repeat(np.add.reduceat(odds, starts), sizes)
+        away = w - begin
+        surprise = -np.log(np.maximum(chances, np.finfo(np.float64).tiny))
+        loss = float(each @ (goal * surprise) + 0.5 * l2 * (away @ away))
+        slope = x.T @ (each * (chances - goal)).astype(np.float32) + l2 * away
+        likely = x * chances.astype(np.float32)[:, None]
+        means = np.add.reduceat(likely, starts).astype(np.float64)
+        curve = x.T @ (likely * each.astype(np.float32)[:, None]) - means.T @ (
+            means * weight[:, None]
+        )
+        return loss, slope, curve + l2 * np.eye(len(w))
+
+    return (_minimum(at, begin) / spread).astype(np.float32), spread.astype(np.float32)
 
 
-def _minimum(data: _Lessons) -> _Doubles:
-    w = data.prior.copy()
-    here = _at(w, data)
+def _minimum(at: Callable[[_Doubles], _Point], w: _Doubles) -> _Doubles:
+    """Return where the loss is least, from some weights on, by Newton's method."""
+    loss, slope, curve = at(w)
     for _ in range(STEPS):
-        step = np.linalg.solve(here.curve, here.slope)
-        share = 1.0
-        there = _at(w - step, data)
-        while there.loss > here.loss and share > _SMALLEST_STEP:
+        step, share = np.linalg.solve(curve, slope), 1.0
+        there = at(w - step)
+        while there[0] > loss and share > _SMALLEST_STEP:
             share /= 2
-            there = _at(w - share * step, data)
-        if here.loss - there.loss < ENOUGH:
+            there = at(w - share * step)
+        if loss - there[0] < ENOUGH:
             break
-        w, here = w - share * step, there
+        w, (loss, slope, curve) = w - share * step, there
     return w
-
-
-def _at(w: _Doubles, data: _Lessons) -> _Point:
-    x, starts, sizes = data.x, data.starts, data.sizes
-    each = np.repeat(data.weight, sizes)
-    scores = (x @ w.astype(np.float32)).astype(np.float64)
-    odds = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), sizes))
-    chances = odds / np.repeat(np.add.reduceat(odds, starts), sizes)
-    away = w - data.prior
-    surprise = -np.log(np.maximum(chances, np.finfo(np.float64).tiny))
-    loss = float(each @ (data.goal * surprise) + 0.5 * data.l2 * (away @ away))
-    slope = x.T @ (each * (chances - data.goal)).astype(np.float32) + data.l2 * away
-    likely = x * chances.astype(np.float32)[:, None]
-    means = np.add.reduceat(likely, starts).astype(np.float64)
-    curve = x.T @ (likely * each.astype(np.float32)[:, None])
-    curve = curve - means.T @ (means * data.weight[:, None])
-    return _Point(loss, slope, curve + data.l2 * np.eye(len(w)))

@@ -11,26 +11,21 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import islice, takewhile
+from operator import eq
 
-MIN_TYPO = 4
-"""Shorter words are too close to too many others."""
-MIN_TWO_TYPOS = 8
+MIN_TYPO, MIN_TWO_TYPOS = 4, 8
+"""Shorter words are too close to too many others; of two errors, shorter than the second."""
 SHORT = 5
 """Up to so many letters the first is taken as right, if anything has it: people mistype it
 rarely."""
 MIN_PART = 4
 """Shortest part of a compound that is looked for."""
-MIN_HALF = 4
 MOST_CANDIDATES = 600
-_MOST_UNSORTED = 500
-"""New terms that are looked through one by one before they are sorted in."""
 KIN_CONSONANTS = 3
 """Consonants that words of one family have in common at their beginning."""
 _SOFT = (("cz", "k"), ("sz", "s"), ("ch", "h"), ("c", "k"), ("ч", "к"), ("щ", "ш"), ("ж", "г"))
 _VOWELS = re.compile("[aeiouyаеиоуыэюяйьъ]")
-_JOINTS = ("", "s", "n", "en", "es", "o")
-"""Letters that join the halves of a compound (German, Dutch, Swedish, Slavic)."""
 
 
 class StandIns:
@@ -40,7 +35,6 @@ class StandIns:
         """Take as `terms` a list that only grows."""
         self.terms = terms
         self._count = count
-        self._sorted = 0
         self._forward: list[str] = []
         self._backward: list[str] = []
         self._families: defaultdict[str, list[str]] = defaultdict(list)
@@ -48,29 +42,24 @@ class StandIns:
 
     def near(self, word: str, most: int) -> list[str]:
         """Return terms one or, for long words, two typing errors away, nearest first."""
-        if len(word) < MIN_TYPO:
-            return []
-        allowed = 2 if len(word) >= MIN_TWO_TYPOS else 1
         size = len(word)
-        cut = size // 2 if allowed == 1 else size // 3
+        if size < MIN_TYPO:
+            return []
+        allowed = 2 if size >= MIN_TWO_TYPOS else 1
+        cut = size // (allowed + 1)
         tail = word[cut:] if allowed == 1 else word[size - cut :]
         low, high = size - allowed, size + allowed
         swapped = word[: cut - 1] + word[cut] + word[cut - 1] + word[cut + 1 :]
+        halves = *self._starting(word[:cut], low, high), *self._ending(tail, low, high)
         found = {}
-        for term in {
-            *self._starting(word[:cut], low, high),
-            *self._ending(tail, low, high),
-            swapped,
-        }:
+        for term in {*halves, swapped} - {word}:
             distance = edits(word, term, allowed)
-            if distance <= allowed and term != word and self._count(term):
+            if distance <= allowed and self._count(term):
                 found[term] = (distance, term[0] != word[0], -self._count(term), term)
         likely = [
-            term
-            for term in found
-            if len(word) > SHORT or term[0] == word[0] or term[:2] == word[1::-1]
+            term for term in found if size > SHORT or term[0] == word[0] or term[:2] == word[1::-1]
         ]
-        if not likely and len(word) >= SHORT:
+        if not likely and size >= SHORT:
             likely = list(found)
         return sorted(likely, key=lambda term: found[term])[:most]
 
@@ -88,49 +77,29 @@ class StandIns:
         Polish and Russian change a word's inside from case to case and aspect to aspect (`książka,
         książek`; `молоток, молотка`; `zamówić, zamawiać`), which stems leave apart.
         """
-        fresh = self.terms[self._in_families :]
-        self._in_families += len(fresh)
-        for term in fresh:
+        for term in self.terms[self._in_families :]:
             if len(begin := _consonants(term)) == KIN_CONSONANTS:
                 self._families[begin].append(term)
+        self._in_families = len(self.terms)
         family = self._families.get(_consonants(word), []) if len(word) >= MIN_TYPO else []
-        known = (term for term in family if term != word and self._count(term))
-
-        def alike(term: str) -> int:
-            pairs = enumerate(zip(word, term, strict=False))
-            return next((at for at, (one, other) in pairs if one != other), len(word))
-
-        found = {term: alike(term) for term in known}
-        near = (one for one in found if found[one] >= max(3, min(len(word), len(one)) / 2))
-        return sorted(near, key=lambda term: (-found[term], term))[:most]
-
-    def halves(self, word: str) -> tuple[str, ...]:
-        """Return the two terms that a compound is made of, the longest first one that fits."""
-        for at in range(len(word) - MIN_HALF, MIN_HALF - 1, -1):
-            for joint in _JOINTS:
-                head, tail = word[:at], word[at:]
-                if head.endswith(joint) and self._count(tail):
-                    head = head[: len(head) - len(joint)]
-                    if len(head) >= MIN_HALF and self._count(head):
-                        return head, tail
-        return ()
+        alike = {
+            term: sum(1 for _ in takewhile(bool, map(eq, word, term)))
+            for term in family
+            if term != word and self._count(term)
+        }
+        near = [one for one in alike if alike[one] >= max(3, min(len(word), len(one)) / 2)]
+        return sorted(near, key=lambda term: (-alike[term], term))[:most]
 
     def _starting(self, head: str, low: int, high: int = 1_000) -> Iterator[str]:
         """Yield terms of `low` to `high` letters that start with a head."""
-        self._sort()
-        return _within(self._forward, self.terms[self._sorted :], head, (low, high))
+        if fresh := self.terms[len(self._forward) :]:
+            self._forward = sorted(self._forward + fresh)
+            self._backward = sorted(self._backward + [term[::-1] for term in fresh])
+        return _within(self._forward, head, low, high)
 
     def _ending(self, tail: str, low: int, high: int = 1_000) -> Iterator[str]:
-        self._sort()
-        fresh = [term[::-1] for term in self.terms[self._sorted :]]
-        return (one[::-1] for one in _within(self._backward, fresh, tail[::-1], (low, high)))
-
-    def _sort(self) -> None:
-        fresh = self.terms[self._sorted :]
-        if len(fresh) > _MOST_UNSORTED:
-            self._sorted += len(fresh)
-            self._forward = sorted(chain(self._forward, fresh))
-            self._backward = sorted(chain(self._backward, (term[::-1] for term in fresh)))
+        """Yield the same that end with a tail. `_starting` is asked before."""
+        return (one[::-1] for one in _within(self._backward, tail[::-1], low, high))
 
 
 def _consonants(word: str) -> str:
@@ -140,24 +109,18 @@ def _consonants(word: str) -> str:
     return _VOWELS.sub("", word)[:KIN_CONSONANTS]
 
 
-def _within(
-    held: Sequence[str], fresh: Sequence[str], head: str, letters: tuple[int, int]
-) -> Iterator[str]:
-    """Yield those of some sorted and some unsorted strings that start with a head."""
-    low, high = letters
+def _within(held: Sequence[str], head: str, low: int, high: int) -> Iterator[str]:
     first, last = bisect_left(held, head), bisect_left(held, f"{head}\U0010ffff")
-    fitting = (one for one in chain(held[first:last], fresh) if low <= len(one) <= high)
-    return islice((one for one in fitting if one.startswith(head)), MOST_CANDIDATES)
+    return islice((one for one in held[first:last] if low <= len(one) <= high), MOST_CANDIDATES)
 
 
 def edits(a: str, b: str, most: int) -> int:
     """Return the edits (insert, delete, change, swap of neighbours) from a to b, at most most+1."""
-    if abs(len(a) - len(b)) > most or len(set(a) ^ set(b)) > 2 * most:
-        return most + 1
-    far = most + 1
-    width = len(b)
+    far, width = most + 1, len(b)
+    if abs(len(a) - width) > most or len(set(a) ^ set(b)) > 2 * most:
+        return far
     before = [far] * (width + 1)
-    row = [j if j <= most else far for j in range(width + 1)]
+    row = [min(j, far) for j in range(width + 1)]
     for i, letter in enumerate(a, 1):
         before, last, row = row, before, [far] * (width + 1)
         row[0] = min(i, far)

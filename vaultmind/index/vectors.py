@@ -73,7 +73,7 @@ class Vectors:
         self._is_store_broken = self._stopping = False
         self._failures = 0
         self._wanted, self._done = 0, -1
-        self._wake, self._released = threading.Event(), threading.Event()
+        self._wake = threading.Event()
         self._thread = threading.Thread(target=self._run, name="embedding", daemon=True)
         self.note = "Vectors are still being loaded: search by words only."
         """What a person should know about the vectors; empty when all is well."""
@@ -89,12 +89,7 @@ class Vectors:
 
     @property
     def embedder_id(self) -> str:
-        """Return the id of the embedder whose vectors are searched; empty when there is none."""
-        return self._serving.id if self._serving else ""
-
-    @property
-    def answering(self) -> str:
-        """Return the same, empty too while it does not answer."""
+        """Return its id; empty when there is none."""
         return self.embedder.id if self.embedder else ""
 
     @property
@@ -165,16 +160,13 @@ class Vectors:
 
     # --- life ----------------------------------------------------------------------------
 
-    def start(self) -> None:
-        """Make the thread ready; it loads when it is released."""
-        self._thread.start()
-
     def release(self) -> None:
         """Begin to load and to embed: the texts, which go first, are searchable or soon will be.
 
         A model that loads beside them would take half of the interpreter's time.
         """
-        self._released.set()
+        if self._thread.ident is None:
+            self._thread.start()
         self.wake()
 
     def wake(self) -> None:
@@ -197,7 +189,6 @@ class Vectors:
         """
         self._stopping = True
         self._wake.set()
-        self._released.set()
         if self.owns_embedder and (close := getattr(self._opened, "close", None)):
             close()
         if self._thread.ident is not None:
@@ -208,7 +199,6 @@ class Vectors:
     # --- the thread ----------------------------------------------------------------------
 
     def _run(self) -> None:
-        self._released.wait()
         while not self._stopping and not self.ended:
             self._wake.clear()
             wanted, pause = self._wanted, _IDLE_SECONDS

@@ -359,8 +359,12 @@ _MONTH = "month|maybe_month"
 _NAMED = f"({_MONTH} / season|maybe_season)"
 _SHIFTED = "(shift glue* ({0}) !of / ({0}) shift=shift_after)"
 """For "last ..." before and after a word."""
-_YEAR = "glue* dot? comma? glue* year year_word?"
-_DATED_MONTH = f"({_MONTH} ({_YEAR} / glue* that_year) / month)"
+_YEAR, _JOIN = "glue* dot? comma? glue* year year_word?", "glue* join|dash glue*"
+_WHICH = f"({_YEAR} / glue* that_year)"
+_DATED_MONTH = f"({_MONTH} {_WHICH} / month)"
+_DAY = "weekday? comma? glue*"
+_QUARTER = "ordinal=ordinal|date_day dot? glue* quarter"
+_AGO, _AHEAD = _counted(-1), _counted(1)
 _PARTS = Rules(
     ("every number? ordinal? glue* weekday|unit|month|season|weekend", None),
     ("number unit maybe_ahead? per other=unit", None),
@@ -375,48 +379,23 @@ _PARTS = Rules(
 _DATES = _led(
     ("date", _numeric),
     ("day", lambda w: _days(w["today"] + w["day"] * DAY)),
-    (
-        "weekday? comma? glue* (date_day dot? glue* join|dash glue* last=date_day dot? glue*"
-        f" {_DATED_MONTH} / month=month_first glue* date_day glue* join|dash glue* last=date_day"
-        f" ({_YEAR})?)",
-        _date,
-        "whole",
-    ),
-    (
-        "weekday? comma? glue* ((date_day dot? / (tens=number|ordinal)? ordinal) glue*"
-        f" {_DATED_MONTH} / month=month_first dot? glue* date_day ({_YEAR} / glue* that_year)?"
-        f" / maybe_month dot? glue* date_day {_YEAR})",
-        _date,
-    ),
-    (f"ordinal half_year {_YEAR}", _part_of_year),
-    (
-        f"(ordinal=ordinal|date_day dot? glue* quarter / code) ({_YEAR} / glue* that_year)?",
-        _part_of_year,
-    ),
-    (
-        f"between glue* : {_MONTH} glue* join|dash glue* last={_MONTH} {_YEAR}"
-        " / month glue* join|dash glue* last=month",
-        _month,
-        "whole",
-    ),
-    (
-        f"{_NAMED} (dot? {_YEAR} / comma? glue* that_year)"
-        f" / (that_year comma? at* / year year_word? at?) glue* {_NAMED}",
-        _named,
-    ),
+    (f"{_DAY} date_day dot? {_JOIN} last=date_day dot? glue* {_DATED_MONTH}", _date, "whole"),
+    (f"{_DAY} month=month_first glue* date_day {_JOIN} last=date_day ({_YEAR})?", _date, "whole"),
+    (f"{_DAY} (date_day dot? / (tens=number|ordinal)? ordinal) glue* {_DATED_MONTH}", _date),
+    (f"{_DAY} month=month_first dot? glue* date_day {_WHICH}?", _date),
+    (f"{_DAY} maybe_month dot? glue* date_day {_YEAR}", _date),
+    (f"ordinal half_year {_YEAR} / ({_QUARTER} / code) {_WHICH}?", _part_of_year),
+    (f"between glue* : {_MONTH} {_JOIN} last={_MONTH} {_YEAR}", _month, "whole"),
+    (f"between glue* : month {_JOIN} last=month", _month, "whole"),
+    (f"{_NAMED} (dot? {_YEAR} / comma? glue* that_year)", _named),
+    (f"(that_year comma? at* / year year_word? at?) glue* {_NAMED}", _named),
     (_SHIFTED.format(_NAMED), _named),
-    (
-        "number glue* unit and_half ago / ago_before number glue* unit and_half"
-        " / half|one_and_half unit ago / ago_before half|one_and_half unit"
-        " / number? glue* unit ago / ago_before glue* number? glue* unit",
-        _counted(-1),
-    ),
-    (
-        "number glue* unit glue* from_now / ahead number glue* unit"
-        " / ahead unit=unit_h|unit_w|unit_m|unit_q|unit_y",
-        _counted(1),
-    ),
-    ("maybe_ahead number glue* unit", lambda w: _counted(1)(w) if w["is_ahead"]() else None),
+    ("(number glue* unit and_half / half|one_and_half unit / number? glue* unit) ago", _AGO),
+    ("ago_before (number glue* unit and_half / half|one_and_half unit)", _AGO),
+    ("ago_before glue* number? glue* unit", _AGO),
+    ("number glue* unit glue* from_now / ahead number glue* unit", _AHEAD),
+    ("ahead unit=unit_h|unit_w|unit_m|unit_q|unit_y", _AHEAD),
+    ("maybe_ahead number glue* unit", lambda w: _AHEAD(w) if w["is_ahead"]() else None),
     ("early|middle|late glue* : unit=unit_w|unit_m|unit_q|unit_y !of !time !number", _unit),
     ("weekday comma? at? glue* that_week / that_week comma? at* glue* weekday", _weekday),
     (_SHIFTED.format("weekday"), _weekday),

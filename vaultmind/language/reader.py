@@ -29,7 +29,7 @@ GROUPS: dict[str, tuple[tuple[str, ...], float]] = {
     "remember": (("remember",), 0.7),
     "forget": (("forget", "forget_topic"), 0.75),
     "correct": (("correct",), 0.8),
-    "skip": (("skip_this", "skip_before", "skip_after"), 0.7),
+    "skip": (("skip_this", "skip_before", "skip_after"), 0.8),
     "recall": (("recall", "show"), 0.7),
 }
 """Labels that lead to the same act, and the likelihood from which it is done: what destroys needs

@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -36,7 +36,6 @@ CLOSE_SECONDS = 10.0
 LOWEST_PRIORITY = 19
 
 log = logging.getLogger(__name__)
-Train = Callable[["Training"], tuple["Trained", ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +77,24 @@ class Cancelled(Exception):
 
 
 class Learning:
-    """Trains, one at a time and out of everybody's way, and keeps what was learnt. Any thread."""
+    """Trains, one at a time and out of everybody's way, and keeps what was learnt. Any thread.
+
+    From a vault's episodes, and from the feedback on its searches.
+    """
 
     def __init__(
-        self, models: Models, trainers: Mapping[ModelKind, Train], clock: Clock, min_lessons: int
-    ) -> None:
-        self.models = models
-        self._trainers = trainers
+        self, gate: Gate, reader: VaultReader, index: Index, feedback: SearchFeedback, clock: Clock,
+        config: Config,
+    ) -> None:  # fmt: skip
+        self.models = Models(gate, reader.paths, clock, config.agent)
+        self._files = EpisodeFiles(reader.paths, reader)
+        self._index, self._feedback = index, feedback
         self._clock = clock
-        self._min_lessons = min_lessons
+        self._min_lessons = config.learning.min_lessons
         self._lock = threading.Lock()
         self._numbers = count(1)
         self._ends = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._thread = threading.Thread()
         self.last: Job | None = None
         """The training that runs, or the last one since the start."""
 
@@ -113,16 +117,16 @@ class Learning:
             job = Job(f"job-{next(self._numbers)}", kind, "running", self._now())
             if self._ends.is_set():
                 return replace(job, state="cancelled", ended=job.started)
-            self.last = job
+            self.last, kinds = job, [one for one in MODEL_KINDS if kind in (one, "all")]
             self._thread = threading.Thread(
-                target=self._run, args=(kind, request), name="training", daemon=True
+                target=self._run, args=(kinds, request), name="training", daemon=True
             )
             self._thread.start()
             return job
 
     def wait(self, timeout_seconds: float | None = None) -> Job | None:
         """Return the last training once it has ended, or as it stands after that long."""
-        if self._thread is not None:
+        if self._thread.ident:
             self._thread.join(timeout_seconds)
         return self.last
 
@@ -138,7 +142,7 @@ class Learning:
             self._ends.set()
         self.wait(CLOSE_SECONDS)
 
-    def _run(self, kind: str, request: tuple[int, int, bool, Caller]) -> None:
+    def _run(self, kinds: list[ModelKind], request: tuple[int, int, bool, Caller]) -> None:
         from vaultmind.learn.trial import Trained, Training
 
         if sys.platform == "linux":  # where a thread has a priority of its own
@@ -147,22 +151,46 @@ class Learning:
         results: list[Trained] = []
         state: JobState = "done"
         error = ""
-        for one, train in self._trainers.items():
-            if kind not in (one, "all"):
-                continue
-            try:
-                results += train(Training(self.models, self._clock(), self._step, *request))
-            except VaultMindError as fault:  # it keeps the other kind from nothing
-                log.warning("the %s was not trained: %s", one, fault)
-                results.append(Trained(one, "", f"It could not be trained: {fault}"))
-            except Cancelled:
-                state, results = "cancelled", []
-                break
-            except Exception as fault:  # whoever asked must see that it failed, and why
-                log.exception("a training failed")
-                state, results, error = "failed", [], f"{type(fault).__name__}: {fault}"
-                break
+        try:
+            for one in kinds:
+                training = Training(self.models, self._clock(), self._step, *request)
+                try:
+                    results += self._trained(one, training)
+                except VaultMindError as fault:  # it keeps the other kind from nothing
+                    log.warning("the %s was not trained: %s", one, fault)
+                    results.append(Trained(one, "", f"It could not be trained: {fault}"))
+        except Cancelled:
+            state, results = "cancelled", []
+        except Exception as fault:  # whoever asked must see that it failed, and why
+            log.exception("a training failed")
+            state, results, error = "failed", [], f"{type(fault).__name__}: {fault}"
         self._tell(state=state, ended=self._now(), doing="", results=tuple(results), error=error)
+
+    def _trained(self, kind: ModelKind, training: Training) -> tuple[Trained, ...]:
+        if kind == "planner":
+            from vaultmind.learn import planning
+
+            return planning.train(self._heard(training), training)
+        from vaultmind.learn import searching
+
+        judged = self._feedback.judged(self._files.paths.agent_names())
+        told = [one for one in judged if one.time >= training.since()]
+        return searching.train(self._index.raw, told, training)
+
+    def _heard(self, training: Training) -> Iterator[Heard]:
+        """Yield the episodes that have offers; what is forgotten or cannot be read is left out."""
+        from vaultmind.learn.planning import Heard
+
+        listed = [one for one in self._files.listed() if one.offers]
+        listed = [one for one in listed if one.name.partition("/")[2] >= training.since()]
+        for number, one in enumerate(listed):
+            training.steps("reading episodes", number, len(listed))
+            with suppress(VaultMindError):
+                episode, record = self._files.read(one.name), self._files.record(one.name)
+                hides = partial(self._index.outlet.hides, episode.agent, record)
+                if not hides(TASK):
+                    kept = tuple(it for it in episode.events if not hides(it.block))
+                    yield Heard(replace(episode, events=kept), self._files.offers(one.name))
 
     def _step(self, doing: str, done: int = 0, total: int = 0) -> None:
         if self._ends.is_set():
@@ -176,43 +204,3 @@ class Learning:
 
     def _now(self) -> str:
         return self._clock().isoformat(timespec="seconds")
-
-
-def open_learning(
-    gate: Gate, reader: VaultReader, index: Index, feedback: SearchFeedback, clock: Clock,
-    config: Config,
-) -> Learning:  # fmt: skip
-    """Return learning over a vault: from its episodes and from the feedback on its searches."""
-    files = EpisodeFiles(reader.paths, reader)
-
-    def heard(training: Training) -> Iterator[Heard]:
-        """Yield the episodes that have offers; what is forgotten or cannot be read is left out."""
-        from vaultmind.learn.planning import Heard
-
-        listed = [one for one in files.listed() if one.offers]
-        listed = [one for one in listed if one.name.partition("/")[2] >= training.since()]
-        for number, one in enumerate(listed):
-            training.steps("reading episodes", number, len(listed))
-            with suppress(VaultMindError):
-                episode, record = files.read(one.name), files.record(one.name)
-                hides = partial(index.outlet.hides, episode.agent, record)
-                if not hides(TASK):
-                    kept = tuple(it for it in episode.events if not hides(it.block))
-                    yield Heard(replace(episode, events=kept), files.offers(one.name))
-
-    def planner(training: Training) -> tuple[Trained, ...]:
-        from vaultmind.learn.planning import train
-
-        return train(heard(training), training)
-
-    def ranker(training: Training) -> tuple[Trained, ...]:
-        from vaultmind.learn.searching import train
-
-        first = training.since()
-        told = [it for it in feedback.judged(reader.paths.agent_names()) if it.time >= first]
-        return train(index.raw, told, training)
-
-    return Learning(
-        Models(gate, reader.paths, clock, config.agent), {"planner": planner, "ranker": ranker},
-        clock, config.learning.min_lessons,
-    )  # fmt: skip

@@ -40,7 +40,7 @@ from vaultmind.planner.scorer import Stuff, Weights, built_in
 from vaultmind.plural import counted
 
 if TYPE_CHECKING:
-    from vaultmind.planner.task import Comparable
+    from vaultmind.planner.types import Understood
 
 PULL = 200.0
 """How many lessons the weights count as that come with the program."""
@@ -95,7 +95,7 @@ class PlanLesson:
     """From 0 to 1."""
     weight: float
     source: str = ""
-    about: Comparable | None = None
+    about: Understood | None = None
     """By what the episode's task is told to be nearly that of another. A lesson is made for one
     training, of what the notes still say then, and kept nowhere: there is nothing to erase."""
 
@@ -150,7 +150,7 @@ def _nearly_same(lessons: Sequence[PlanLesson]) -> Iterator[tuple[str, str]]:
     """Yield pairs of episodes of one source whose tasks are nearly the same."""
     from vaultmind.planner.task import alike  # its patterns cost a start 20 ms
 
-    tasks: dict[str, dict[Comparable, str]] = {}
+    tasks: dict[str, dict[Understood, str]] = {}
     for one in lessons:
         if one.about is not None:
             tasks.setdefault(one.source, {}).setdefault(one.about, one.episode)
@@ -161,14 +161,14 @@ def _nearly_same(lessons: Sequence[PlanLesson]) -> Iterator[tuple[str, str]]:
                 yield episode, another
 
 
-def _about(episode: Episode) -> Comparable | None:
+def _about(episode: Episode) -> Understood | None:
     """Return what of an episode's task is compared; None of one without words."""
-    from vaultmind.planner.task import comparable_of
+    from vaultmind.planner.task import earlier_task
 
     task = episode.task
     if not task.text:
         return None
-    return comparable_of(task.text, task.kind, task.fingerprint, episode.source)
+    return earlier_task(task.text, task.kind, task.fingerprint, episode.source)
 
 
 def _of_episode(heard: Heard, balance: Mapping[str, float], now: datetime) -> list[PlanLesson]:

@@ -20,9 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from vaultmind.errors import BadArgument, NotFound
-from vaultmind.memory.forget.kinds import Ref, SummaryRef
-from vaultmind.memory.moves import Move
-from vaultmind.memory.words import saying
+from vaultmind.language.words import saying
+from vaultmind.memory.brain import Move
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.types import Caller, Fact, MessageRef
@@ -42,18 +41,16 @@ UNDOABLE = (*FACT_OPS, "archive", "hide", "show")
 DROP = "drop"
 """The operation of a line that tells of a fact which was not kept. Nothing was changed, so that
 the story of the changes is told without it."""
+ERASED = "(erased "
+"""How a text begins that stands for one that was erased; the day follows."""
 BEGUN = "begun"
 """The outcome of a line that stands before a change; the line of what came of it has its id."""
-JOINT = "; "
-"""Stands between facts that one change took away."""
 MIN_ID_CHARS = 4
 """Fewer letters of an id name nothing."""
 
 _NAME = re.compile(r"audit-([A-Za-z0-9-]+)\.jsonl")
 _EVIDENCE = re.compile(r".*/([a-z0-9][a-z0-9_-]*)/memory/sessions/([^/#]+)(?:#\^(\S+))?")
-_MESSAGE = re.compile(r"(?P<agent>[^/#]+)/(?P<session>[^/#]+)#(?P<at>\^)?(?P<id>.+)", re.DOTALL)
-_PART = re.compile(r"(?P<whose>[a-z0-9][a-z0-9_-]*):(?P<path>[^#:/]*/[^#]+)#\^(?P<block>\S+)")
-_SURROGATES = re.compile("[\ud800-\udfff]")
+_NAMED = re.compile(r"([a-z0-9][a-z0-9_-]*)[:/]([^#]+)#(\^)?(.+)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +85,6 @@ class AuditLine:
     """The messages that an undo showed again."""
     moves: tuple[Move, ...] = ()
     id: str = ""
-    erased: bool = False
-    """Its texts were erased."""
     device: str = field(default="", compare=False)
     """Where it was written; known when it is read."""
     undone_by: str = field(default="", compare=False)
@@ -101,38 +96,40 @@ class AuditLine:
         return moment(self.time)
 
     @property
-    def texts(self) -> tuple[str, ...]:
-        """Return all that may hold a person's words."""
+    def erased(self) -> bool:
+        """Tell whether a text of it was erased."""
         texts = (self.before, self.after, self.reason, *(move.line for move in self.moves))
-        return tuple(text for text in texts if text)
+        return any(text.startswith(ERASED) for text in texts)
 
 
-_TEXT_KEYS = tuple(one.name for one in fields(AuditLine) if one.type == "str")[:-3]
-"""All of them but `id` and what is known when a line is read."""
+_KEPT = tuple(one.name for one in fields(AuditLine) if one.compare)
+"""What of a line is written down."""
+_TEXTS = tuple(one.name for one in fields(AuditLine) if one.compare and one.type == "str")
 
 
 def render_line(line: AuditLine) -> str:
     """Return a line as it is written, with its newline."""
-    value = asdict(line)
-    del value["device"], value["undone_by"]
-    value["moves"] = [{key: one for key, one in move.items() if one} for move in value["moves"]]
-    kept = {key: one for key, one in value.items() if one}
-    return _SURROGATES.sub("\ufffd", json.dumps(kept, ensure_ascii=False)) + "\n"
+    kept: dict[str, Any] = {name: value for name in _KEPT if (value := getattr(line, name))}
+    if line.moves:
+        moves = map(asdict, line.moves)
+        kept["moves"] = [{key: value for key, value in one.items() if value} for one in moves]
+    return json.dumps(kept, ensure_ascii=False) + "\n"
 
 
 def parse_line(raw: str, device: str = "") -> AuditLine | None:
     """Return what a line of an audit file says; None for one that cannot be read."""
     try:
         value = json.loads(raw)
-        moves = [one for one in value.get("moves") or () if isinstance(one, dict)]
-        return AuditLine(
-            **{key: str(value.get(key) or "") for key in _TEXT_KEYS},
+        texts: dict[str, Any] = {key: str(value.get(key) or "") for key in _TEXTS}
+        line = AuditLine(**texts, device=device)
+        if not line.op:
+            return None
+        return replace(
+            line,
             hidden=tuple(map(str, value.get("hidden") or ())),
             shown=tuple(map(str, value.get("shown") or ())),
-            moves=tuple(map(_move, moves)),
-            id=str(value.get("id") or hashlib.sha256(raw.strip().encode()).hexdigest()[:8]),
-            erased=bool(value.get("erased")),
-            device=device,
+            moves=tuple(map(_move, value.get("moves") or ())),
+            id=line.id or hashlib.sha256(raw.strip().encode()).hexdigest()[:8],
         )
     except (ValueError, TypeError, AttributeError, RecursionError):
         return None
@@ -175,11 +172,11 @@ class AuditLog:
         path = self._paths.session(ref.agent, ref.session).removesuffix(".md")
         return f"{path}#^{ref.block}" if ref.block else path
 
-    def unfinished(self, agent: str) -> AuditLine | None:
-        """Return the change of an agent's facts that this device began and did not finish."""
+    def unfinished(self, agent: str) -> list[AuditLine]:
+        """Return the changes of an agent's facts that this device began and did not finish."""
         path = self._paths.absolute(self._paths.audit(agent, self._device))
         lines = _lines(path, "", "") if path.is_file() else ()
-        return next((line for line in lines if line.outcome == BEGUN), None)
+        return [line for line in lines if line.outcome == BEGUN]
 
 
 # --- reading ------------------------------------------------------------------------------
@@ -293,55 +290,28 @@ def _lines(path: Path, device: str, holding: str) -> Iterator[AuditLine]:
             yield line
 
 
-def erase(text: str, says: Callable[[AuditLine], bool]) -> str:
-    """Return an audit file whose lines have lost their texts wherever the predicate says so.
-
-    It sees a line that cannot be read as one of the operation `torn` with the raw line in
-    `after`; where it agrees, that line is dropped.
-    """
-    kept = []
-    for raw in text.split("\n"):
-        line = parse_line(raw) or AuditLine("", "", "", "", "torn", "", after=raw.strip())
-        if not (raw.strip() and says(line)):
-            kept.append(raw)
-        elif line.op != "torn":
-            blank = replace(line, before="", after="", reason="", moves=(), erased=True)
-            kept.append(render_line(blank).rstrip("\n"))
-    return "\n".join(kept)
-
-
 # --- what a line names --------------------------------------------------------------------
 
 
-def ref_text(ref: Ref) -> str:
+def ref_text(ref: MessageRef) -> str:
     """Return a message as `hidden` names it: `main/2026-02-20_001#^m7`, or `…#<own id>`.
 
     A part of a summary goes by its agent and path: `main:…/summaries/L1/L1_001#^p3`.
     """
-    if isinstance(ref, SummaryRef):
-        return f"{ref.agent}:{ref.summary}#^{ref.block}"
     at = f"^{ref.block}" if ref.block else ref.id
-    return f"{ref.agent}/{ref.session}#{at}"
+    return f"{ref.agent}{':' if '/' in ref.session else '/'}{ref.session}#{at}"
 
 
-def hidden_ref(text: str) -> Ref | None:
-    """Return what a name in `hidden` stands for: a message, a part of a summary or episode."""
-    part = _PART.fullmatch(text)
-    return SummaryRef(part["whose"], part["path"], part["block"]) if part else ref_of(text)
-
-
-def refs_of(names: Iterable[str]) -> tuple[Ref, ...]:
+def refs_of(names: Iterable[str]) -> tuple[MessageRef, ...]:
     """Return what several names stand for."""
-    return tuple(ref for name in names if (ref := hidden_ref(name)))
+    return tuple(ref for name in names if (ref := ref_of(name)))
 
 
 def ref_of(text: str) -> MessageRef | None:
-    """Return the message that `ref_text` or a line's `evidence` names; None for anything else."""
+    """Return what `ref_text` or a line's `evidence` names; None for anything else."""
     if evidence := _EVIDENCE.fullmatch(text):
-        agent, session, block = evidence.groups(default="")
-        return MessageRef(agent, session, block)
-    match = _MESSAGE.fullmatch(text)
-    if match is None:
-        return None
-    block, own = (match["id"], "") if match["at"] else ("", match["id"])
-    return MessageRef(match["agent"], match["session"], block, own)
+        return MessageRef(*evidence.groups(default=""))
+    if match := _NAMED.fullmatch(text):
+        agent, record, at, name = match.groups()
+        return MessageRef(agent, record, name if at else "", "" if at else name)
+    return None

@@ -1,6 +1,8 @@
 """brain.md: a person's file that we add single lines to. Parsing, and pure surgical edits.
 
-Every edit keeps each byte it does not name: prose, comments, order, newlines, front matter.
+Every edit keeps each byte it does not name: prose, comments, order, newlines, front matter. A
+change is a list of moves, bullets that leave or come: applied once or twice they come to the same
+text, and turned round they undo it.
 A fact that we wrote looks like this; one that a person typed is just a bullet:
 
     - Prefers short answers %%2026-02-20 said [[…/sessions/2026-02-20_001#^m7|source]]%% ^k3f9
@@ -12,21 +14,25 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from textwrap import dedent
 
 from vaultmind.errors import DamagedMemory
 from vaultmind.memory.sections import heading, language_of, section_of
+from vaultmind.redact import mask
 from vaultmind.types import SECTIONS, Fact, MessageRef, Section
 from vaultmind.vault.bullets import HEADING, MARKER, Bullet, bullets, plain, prose
-from vaultmind.vault.files import newline_of
+from vaultmind.vault.edits import newline_of, with_newlines
 from vaultmind.vault.oneline import escape, one_line
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.properties import front_matter
 
 BLOCK_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
 BLOCK_LENGTH = 4
+JOINT = "; "
+"""Stands between facts that one change took away."""
 MEND = "Open the file in Obsidian and mend it."
 WRITING_WAITS = "Its sound lines are read; nothing is written to it until it is mended."
 
@@ -196,21 +202,27 @@ def render_fact(fact: Fact, paths: VaultPaths) -> str:
 def add_bullet(text: str, bullet: str, section: Section, language: str) -> str:
     """Return the text with a bullet, and what is nested under it, at the end of its section.
 
-    A missing section gets its heading at the end. Where a person's open comment or code would
-    swallow the line there, it goes to the top. Raises DamagedMemory if it is read nowhere.
+    A missing section gets its heading at the end. Raises DamagedMemory if it is read nowhere.
+    """
+    title = heading(section, parse_brain(text).language or language)
+    return add_item(text, bullet, title, lambda one: one.section == section)
+
+
+def add_item(text: str, item: str, title: str, belongs: Callable[[PlacedHeading], bool]) -> str:
+    """Return the text with a list item below the heading it belongs to, made where it is missing.
+
+    Where a person's open comment or code would swallow the item there, it stands at the end, below
+    a heading of its own. Raises DamagedMemory where it would be read nowhere.
     """
     brain = parse_brain(text)
-    wanted = len(brain.facts) + len(parse_brain(bullet).facts)
-    known = next((one for one in brain.headings if one.section == section), None)
-    title = f"## {heading(section, brain.language or language)}"
-    tries = [_insert(text, _after_section(text, brain, known), bullet)] if known else []
-    tries.append(_append(text, f"{title}\n\n{bullet}"))
-    tries.append(_insert_top(text, f"{title}\n\n{bullet}\n"))
-    for new in tries:
+    wanted = len(brain.facts) + len(parse_brain(item).facts)
+    known = next(filter(belongs, brain.headings), None)
+    tries = [_insert(text, _after_section(text, brain, known), item)] if known else []
+    for new in (*tries, _append(text, f"## {title}\n\n{item}")):
         after = parse_brain(new)
         if not after.damaged and len(after.facts) == wanted:
             return new
-    raise DamagedMemory("The brain holds an open comment or code block that hides every line.")
+    raise DamagedMemory("The file holds an open comment or code block that hides every line.")
 
 
 def replace_fact(text: str, placed: PlacedFact, line: str) -> str:
@@ -303,29 +315,106 @@ def _end_of_item(text: str, at: int, stop: int) -> int:
     return end
 
 
-def _insert(text: str, at: int, bullet: str) -> str:
-    """Return the text with a bullet on a line of its own after the line that ends at `at`."""
+def _insert(text: str, at: int, item: str) -> str:
+    """Return the text with an item on lines of its own after the line that ends at `at`."""
     newline = newline_of(text)
     after_heading = bool(HEADING.match(text[text.rfind("\n", 0, at) + 1 : at]))
     stop = text.find("\n", at)
     head, tail = (text, "") if stop < 0 else (text[: stop + 1], text[stop + 1 :])
     lead = ("" if head.endswith("\n") else newline) + (newline if after_heading else "")
     gap = newline if after_heading and tail.split("\n", 1)[0].strip() else ""
-    return f"{head}{lead}{bullet}{newline if stop >= 0 else ''}{gap}{tail}"
+    item = with_newlines(item, newline)
+    return f"{head}{lead}{item}{newline if stop >= 0 else ''}{gap}{tail}"
 
 
 def _append(text: str, lines: str) -> str:
     newline = newline_of(text)
     lead = "" if not text or text.endswith("\n") else newline
-    gap = newline if text.strip() and not text.endswith(("\n\n", "\n\r\n")) else ""
-    return text + lead + gap + lines.replace("\n", newline) + newline
+    gap = newline if text.strip("\ufeff \t\r\n") and not text.endswith(("\n\n", "\n\r\n")) else ""
+    return text + lead + gap + with_newlines(lines, newline) + newline
 
 
-def _insert_top(text: str, lines: str) -> str:
-    newline = newline_of(text)
-    match = re.match(r"---[ \t]*\r?\n(?:.*?\n)??---[ \t]*(?:\r?\n|$)", text, re.DOTALL)
-    at = match.end() if match else 0
-    lead = "" if not at or text[:at].endswith("\n") else newline
-    if text[at:].lstrip("\r\n").startswith((" ", "\t")):  # else it would be nested under ours
-        lines += "\n---\n"
-    return text[:at] + lead + lines.replace("\n", newline) + newline + text[at:]
+# --- changes as moves ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A bullet, with what is nested under it, that left or came with a change."""
+
+    line: str
+    """As it stands in the file; in the audit, secrets masked."""
+    section: str = ""
+    came: bool = False
+    """Whether it came; else it left."""
+    archive: bool = False
+    """In the archive; else in the brain."""
+    whole: bool = True
+    """Whether nothing had to be masked: only then can an undo put it back."""
+
+    @property
+    def fact(self) -> Fact:
+        """Return the fact that the bullet says."""
+        facts = parse_brain(self.line).all()
+        section = next((one for one in SECTIONS if one == self.section), None)
+        return replace(facts[0], section=section) if facts else Fact("", section)
+
+
+def leaving(text: str, placed: PlacedFact, *, alone: bool = False, archive: bool = False) -> Move:
+    """Return the move of a bullet out of a text: with what is nested under it, or alone."""
+    end = placed.end if alone else placed.tree_end
+    line = dedent(text[placed.start : end].replace("\r", "")).strip()
+    return Move(line, placed.fact.section or "", archive=archive)
+
+
+def coming(fact: Fact, paths: VaultPaths, *, archive: bool = False) -> Move:
+    """Return the move of a fact into a brain or its archive."""
+    return Move(f"- {render_fact(fact, paths)}", fact.section or "", came=True, archive=archive)
+
+
+def turned(moves: Sequence[Move]) -> tuple[Move, ...]:
+    """Return the moves that undo some."""
+    return tuple(replace(move, came=not move.came) for move in moves)
+
+
+def masked(moves: Sequence[Move]) -> tuple[Move, ...]:
+    """Return moves as the audit may hold them."""
+    safe = [mask(move.line).text for move in moves]
+    pairs = zip(moves, safe, strict=True)
+    return tuple(
+        replace(move, line=line, whole=move.whole and line == move.line) for move, line in pairs
+    )
+
+
+def find_fact(text: str, fact: Fact) -> PlacedFact | None:
+    """Return where a fact stands as it did: by its id and its words, masked."""
+    said = mask(one_line(fact.text)).text
+    for placed in parse_brain(text).facts:
+        one = placed.fact
+        is_it = (one.block, one.until) == (fact.block, fact.until)
+        if is_it and mask(one_line(one.text)).text == said:
+            return placed
+    return None
+
+
+def apply(text: str, moves: Sequence[Move], *, archive: bool, language: str = "en") -> str:
+    """Return a brain or archive after the moves that concern it.
+
+    The first bullet that came stands where the first one that left stood, with its mark and what
+    is nested under it, where both are of one section. Raises DamagedMemory for a text that
+    can take nothing.
+    """
+    own = [move for move in moves if move.archive is archive]
+    left, came = ([one for one in own if one.came is has_come] for has_come in (False, True))
+    if left and came and not find_fact(text, came[0].fact):
+        old, new = left[0], came[0]
+        placed = find_fact(text, old.fact)
+        if placed and "\n" not in old.line + new.line and old.section == new.section:
+            text = replace_fact(text, placed, MARKER.sub("", new.line, count=1))
+            left, came = left[1:], came[1:]
+    for move in left:
+        if placed := find_fact(text, move.fact):
+            text = remove_fact(text, placed)
+    for move in came:
+        if not find_fact(text, move.fact):
+            text = add_bullet(text, move.line, move.fact.section or "user", language)
+    return text

@@ -6,50 +6,77 @@ step knows which lines left and came, so that the audit can say it and an undo c
 
 from __future__ import annotations
 
+import math
 import random
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Any
 
 from vaultmind.errors import BadArgument, DamagedMemory
 from vaultmind.language.secrets import CERTAIN, mask_secrets
-from vaultmind.memory.audit import JOINT
+from vaultmind.language.words import tokens
 from vaultmind.memory.brain import (
+    JOINT,
     Brain,
+    Move,
+    PlacedFact,
+    apply,
     block_ids,
+    coming,
+    leaving,
     new_block,
-    new_brain,
     own_text,
     parse_brain,
     removed_text,
+    render_fact,
 )
 from vaultmind.memory.contradictions import contradicted
-from vaultmind.memory.match import Match, find, mentions, same_fact, says
-from vaultmind.memory.moves import (
-    Move,
-    Sizes,
-    archived,
-    coming,
-    is_ours,
-    leaving,
-    shrink,
-)
+from vaultmind.memory.forget.kinds import Ref
+from vaultmind.memory.match import Match, find, same_fact, says
 from vaultmind.memory.rights import inferred
 from vaultmind.memory.sections import pick
-from vaultmind.memory.words import tokens
 from vaultmind.plural import counted
 from vaultmind.redact import MARK, blank_private, mask
-from vaultmind.types import Fact, MemoryWrite, Outcome, OutcomeName
+from vaultmind.tokens import count
+from vaultmind.types import Fact, MemoryWrite, Outcome, OutcomeName, Section
+from vaultmind.vault.bullets import COMMENT
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths, agent_name
+from vaultmind.vault.properties import body_start
 
 FACT_MAX_CHARS = 1000
 OFFERED = 5
 """How many of the facts that fit are offered."""
 SHOWN = 100
 """Characters of a fact that a message repeats."""
-LABEL_WORDS = 3
-"""A secret with so few words of content beside it is a secret with its label: no fact."""
+SECTION_WEIGHT: dict[Section | None, float] = {
+    "user": 3.5,
+    "decisions": 2.5,
+    "preferences": 2.0,
+    None: 1.0,
+    "current": 0.5,
+}
+"""What a fact is worth by where it stands; the rest adds 0 to about 3."""
+LASTING_DAYS, CURRENT_DAYS = 180.0, 30.0
+"""After so many days a fact's freshness is a third of what it was."""
+ASKED_WEIGHT = 1.5
+"""What it adds that the person asked in words to have a fact kept: nothing that was only found
+in a conversation pushes it out of its place."""
+SLACK = 0.15
+"""Room that moving facts leaves, as a share of what lies between the limit and the target."""
+
+_BLOCK_ID = re.compile(r"[ \t]\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
+_BLANK_LINES = re.compile(r"\n\s*\n+")
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How many tokens a brain may have, and down to how many it shrinks at most."""
+
+    max_tokens: int = 500
+    target_tokens: int = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +95,8 @@ class Ask:
     """Of new headings."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out."""
+    dry: bool = False
+    """Whether it is only to be told what would come of it."""
 
     @property
     def path(self) -> str:
@@ -101,6 +130,13 @@ class Step:
     """Why an agent should not write this by itself, in words: the person decides."""
     unsaid: bool = False
     """No fact holds the words at all; messages may."""
+    hidden: tuple[Ref, ...] = ()
+    """What said it, and is hidden with it."""
+
+    @property
+    def written(self) -> bool:
+        """Tell whether something is to be changed."""
+        return self.outcome.outcome == "written"
 
 
 def safe_write(write: MemoryWrite) -> tuple[MemoryWrite, tuple[str, ...]]:
@@ -109,62 +145,58 @@ def safe_write(write: MemoryWrite) -> tuple[MemoryWrite, tuple[str, ...]]:
     Raises BadArgument for an agent that can be none, for texts that are empty or too long.
     """
     kinds = mask_secrets(write.text, CERTAIN).kinds if write.op != "forget" else ()
-    safe = replace(
-        write, agent=agent_name(write.agent), text=_stored(write.text), old=_stored(write.old),
-        reason=_stored(write.reason), hold=_stored(write.hold), quote=mask(write.quote).text,
-    )  # fmt: skip
-    allowed = f"1 to {FACT_MAX_CHARS} characters: one fact"
-    if not tokens(safe.text) or len(safe.text) > FACT_MAX_CHARS:
-        raise BadArgument("text", safe.text, allowed)
-    if safe.op == "replace" and (not tokens(safe.old) or len(safe.old) > FACT_MAX_CHARS):
-        raise BadArgument("old", safe.old, f"{allowed} to replace, or its id (^k3f9)")
+    texts: dict[str, Any] = {
+        name: one_line(mask_secrets(getattr(write, name), CERTAIN).text)
+        for name in ("text", "old", "reason", "hold")
+    }
+    safe = replace(write, agent=agent_name(write.agent), quote=mask(write.quote).text, **texts)
+    for name in ("text", "old") if safe.op == "replace" else ("text",):
+        said = texts[name]
+        if not tokens(said) or len(said) > FACT_MAX_CHARS:
+            allowed = f"1 to {FACT_MAX_CHARS} characters: one fact"
+            ids = " to replace, or its id (^k3f9)" if name == "old" else ""
+            raise BadArgument(name, said, allowed + ids)
     return safe, kinds
 
 
-def _stored(text: str) -> str:
-    return one_line(mask_secrets(text, CERTAIN).text)
-
-
-def plan(brain: str | None, archive: str, ask: Ask) -> Step:
+def plan(brain: str, archive: str, ask: Ask) -> Step:
     """Return what a write comes to on a brain and its archive as they stand."""
-    if brain is None:
-        brain = new_brain(ask.write.agent, ask.language)
-    return (forget if ask.write.op == "forget" else put_fact)(brain, archive, ask)
+    return (_forget if ask.write.op == "forget" else _put_fact)(brain, archive, ask)
 
 
-def put_fact(text: str, archive: str, ask: Ask) -> Step:
-    """Add a fact, unless the brain says it already; one that the archive holds comes back.
+def _put_fact(text: str, archive: str, ask: Ask) -> Step:
+    """Add a fact, unless the brain says it already.
 
     A correction puts it in the place of the fact that it names. What the new fact contradicts
     otherwise was true once: it moves to the archive, with the day until which it held. A fact
     stays, and is told of, where something would be lost with it.
     """
-    write = ask.write
-    brain, old = _seen(text), _seen(archive)
+    write, brain, old = ask.write, _seen(text), _seen(archive)
     corrects = write.op == "replace" and not inferred(write)
     facts = tuple(fact for fact in (*brain.all(), *old.all()) if not fact.until)
     match = _find(facts, ask.words) if write.old else Match()
     meant = [facts[at] for at in match.found]
-    if corrects and (step := _refused(meant, facts, match, text, brain, ask)):
-        return step
-    if known := _saying(brain, write.text) if not corrects else None:
-        return _already(known, ask)
-    against = [
-        facts[at]
-        for at in contradicted(write.text, [one.text for one in facts])
-        if facts[at] not in meant
-    ]
+    if corrects and not meant:
+        return _missing(facts, match, ask, write.old)
+    same = [one for one in brain.all() if same_fact(one.text, write.text)]
+    if known := [one for one in meant if one.text == write.text] if corrects else same:
+        message = f"Already known: {quoted(known[0].text)} ({ask.path}). Nothing was changed."
+        return Step(ask.outcome("unchanged", message, known[0]))
+    if corrects and (lost := [one for one in meant if not _is_kept(one, text, brain)]):
+        return _not_kept(lost[0], ask)
+    against = [facts[at] for at in contradicted(write.text, [one.text for one in facts])]
+    below = [it.fact for it in brain.facts if it.tree_end != it.end]
     stay = [
         one
-        for one in (*([] if corrects else meant), *against)
-        if not _is_kept(one, text, brain) or _has_lines_below(one, brain)
+        for one in ([] if corrects else meant) + [one for one in against if one not in meant]
+        if one in below or not _is_kept(one, text, brain)
     ]
     gone = tuple(dict.fromkeys(one for one in (*meant, *against) if one not in stay))
-    again = _saying(old, write.text)
-    if not gone and again and (back := _bring_back(old, archive, again, ask)):
-        return back
     fact, moves = _exchanged(text, gone, ask, keeps_id=corrects)
+    ours = [one.fact for one in old.facts if is_ours(one, archive, ask.paths)]
+    again = [one for one in ours if same_fact(one.text, fact.text)]
     moves += _same_in_archive(old, archive, gone, ended=corrects)
+    moves += _same_in_archive(old, archive, again, ended=True)
     message = f"Remembered: {quoted(fact.text)} (in {ask.path}, under {fact.section})."
     if corrects:
         message = f"Corrected: {_all_quoted(gone)} is now {quoted(fact.text)} (in {ask.path})."
@@ -174,25 +206,12 @@ def put_fact(text: str, archive: str, ask: Ask) -> Step:
         taken = block_ids(archive) - {one.block for one in gone}
         for one in gone:
             block = one.block or new_block({*taken, *block_ids(text), fact.block}, ask.rng)
-            ended = replace(one, block=block, until=fact.written)
-            moves.append(archived(ended, taken, ask.paths))
+            moves.append(archived(replace(one, block=block, until=fact.written), taken, ask.paths))
     if stay:
         message += f" {_all_quoted(stay)} says otherwise and stays: correct it too, or forget it."
-    outcome = replace(ask.outcome("written", message, fact), before=_joined(gone))
+    before = JOINT.join(dict.fromkeys(one.text for one in gone))
+    outcome = replace(ask.outcome("written", message, fact), before=before)
     return Step(outcome, tuple(moves), gone, _typed(gone, write))
-
-
-def _refused(
-    meant: Sequence[Fact], facts: tuple[Fact, ...], match: Match, text: str, brain: Brain, ask: Ask
-) -> Step | None:
-    """Return why a correction changes nothing; None for one that can be made."""
-    if not meant:
-        return _missing(facts, match, ask, ask.write.old)
-    if meant[0].text == ask.write.text:
-        message = f"Already so: {quoted(meant[0].text)} ({ask.path}). Nothing was changed."
-        return Step(ask.outcome("unchanged", message, meant[0]))
-    lost = next((fact for fact in meant if not _is_kept(fact, text, brain)), None)
-    return _not_kept(lost, ask) if lost else None
 
 
 def _exchanged(
@@ -202,34 +221,27 @@ def _exchanged(
     write, brain = ask.write, _seen(text)
     places = sorted((p for p in brain.facts if p.fact in gone), key=lambda p: gone.index(p.fact))
     first = places[0].fact if places else Fact("", None)
-    section = write.section or first.section or pick(write.text)
+    in_place = bool(places) and write.section in (None, first.section)
+    section = first.section if in_place else write.section or pick(write.text)
     fact = Fact(
         write.text, section, (keeps_id and first.block) or new_block(block_ids(text), ask.rng),
         write.evidence, write.said_on or ask.today.isoformat(), write.how, write.quote,
     )  # fmt: skip
-    in_place = bool(places) and write.section in (None, first.section)
     moves = [leaving(text, one, alone=in_place and one is places[0]) for one in places]
-    if in_place and first.section is None:
-        fact = replace(fact, section=None)
     if not any(same_fact(one.fact.text, fact.text) for one in brain.facts if one not in places):
         moves.append(coming(fact, ask.paths))
     return fact, moves
 
 
-def _saying(brain: Brain, text: str) -> Fact | None:
-    return next((one for one in brain.all() if same_fact(one.text, text)), None)
-
-
-def forget(text: str, archive: str, ask: Ask) -> Step:
+def _forget(text: str, archive: str, ask: Ask) -> Step:
     """Remove the fact that the words mean, and the lines nested under it."""
     brain, old = _seen(text), _seen(archive)
     facts = (*brain.all(), *old.all())
     match = _find(facts, ask.words)
     if not match.found:
         return _missing(facts, match, ask, ask.write.text)
-    known = facts[match.found[0]]
+    known, seen = facts[match.found[0]], blank_private(text)
     places = [brain.facts[i] for i in match.found if i < len(brain.facts)]
-    seen = blank_private(text)
     spans = [slice(one.start, one.tree_end) for one in places]
     if any(blank_private(text[span]) != seen[span] for span in spans):
         return _not_kept(known, ask)  # half a private passage would be left
@@ -248,21 +260,20 @@ def forget(text: str, archive: str, ask: Ask) -> Step:
     return Step(outcome, moves, gone, _typed(gone, ask.write))
 
 
-def make_room(brain: str, archive: str, ask: Ask, keep: str) -> Step:
-    """Move to the archive what is too much for a brain, but for the fact with the id `keep`."""
+def with_room(step: Step, brain: str, archive: str, ask: Ask) -> Step:
+    """Return a step that moves to the archive, too, what would be too much for a brain."""
+    more, said = tuple[Move, ...](), ""
     try:
-        moves = shrink(brain, archive, ask.sizes, ask.paths, ask.today, keep)
+        after = apply(brain, step.moves, archive=False, language=ask.language)
+        old = apply(archive, step.moves, archive=True, language=ask.language)
+        more = shrink(after, old, ask.sizes, ask.paths, ask.today, step.outcome.block)
     except DamagedMemory as error:
-        return Step(ask.outcome("denied", f"The brain is over its limit, and stays so: {error}"))
-    number = sum(move.came for move in moves)
-    message = f"{counted(number, 'older fact')} moved to {ask.archive} to keep the brain small."
-    outcome = replace(ask.outcome("written", message), archived=number, path=ask.archive)
-    return Step(outcome if moves else replace(outcome, outcome="unchanged", message=""), moves)
-
-
-def stands_in_own_text(text: str, words: str) -> bool:
-    """Tell whether a brain's prose, which is no fact, holds some words."""
-    return any(mentions(paragraph, words) for paragraph in own_text(blank_private(text)))
+        said = f" The brain is over its limit, and stays so: {error}"
+    number = sum(move.came for move in more)
+    if number:
+        said = f" {counted(number, 'older fact')} moved to {ask.archive} to keep the brain small."
+    outcome = replace(step.outcome, message=step.outcome.message + said, archived=number)
+    return replace(step, outcome=outcome, moves=(*step.moves, *more))
 
 
 def quoted(text: str) -> str:
@@ -302,10 +313,6 @@ def _is_kept(fact: Fact, text: str, brain: Brain) -> bool:
     )
 
 
-def _has_lines_below(fact: Fact, brain: Brain) -> bool:
-    return any(one.fact == fact and one.tree_end != one.end for one in brain.facts)
-
-
 def _typed(gone: Sequence[Fact], write: MemoryWrite) -> str:
     """Return why a fact is the person's own, which extraction takes away from nobody."""
     own = next((one for one in gone if not one.written and inferred(write)), None)
@@ -329,7 +336,6 @@ def _find(facts: tuple[Fact, ...], words: tuple[str, ...]) -> Match:
 
 def _missing(facts: tuple[Fact, ...], match: Match, ask: Ask, said: str) -> Step:
     fits, shown = len(match.nearest), match.nearest[:OFFERED]
-    nearest = tuple(dict.fromkeys(facts[i].text for i in shown))
     offered = ", ".join(named(facts[i]) for i in shown)
     offered += f" and {fits - len(shown)} more" if fits > len(shown) else ""
     which = "say which one, in its own words or by its id."
@@ -342,28 +348,91 @@ def _missing(facts: tuple[Fact, ...], match: Match, ask: Ask, said: str) -> Step
     else:
         message = f"No fact in {ask.write.agent}'s memory says {quoted(said)}."
         message += f" Closest: {offered}." if offered else ""
+    nearest = tuple(dict.fromkeys(facts[i].text for i in shown))
     outcome = replace(ask.outcome("not_found", message), nearest=nearest)
     return Step(outcome, unsaid=not match.tied and not match.mentioned)
 
 
-def _already(known: Fact, ask: Ask) -> Step:
-    message = f"Already known: {quoted(known.text)} ({ask.path}). Nothing was changed."
-    return Step(ask.outcome("unchanged", message, known))
-
-
-def _bring_back(old: Brain, archive: str, again: Fact, ask: Ask) -> Step | None:
-    """Return an archived fact's way back, with its source and id; None for a typed line."""
-    if not any(one.fact == again and is_ours(one, archive, ask.paths) for one in old.facts):
-        return None
-    fact = replace(again, until="")
-    moves = [coming(fact, ask.paths), *_same_in_archive(old, archive, (again,), ended=True)]
-    message = f"Remembered again: {quoted(fact.text)} (in {ask.path}, back from the archive)."
-    return Step(ask.outcome("written", message, fact), tuple(moves), (again,))
-
-
-def _joined(facts: Iterable[Fact]) -> str:
-    return JOINT.join(dict.fromkeys(fact.text for fact in facts))
-
-
 def _all_quoted(facts: Iterable[Fact]) -> str:
     return " and ".join(dict.fromkeys(quoted(fact.text) for fact in facts))
+
+
+# --- the brain's size ---------------------------------------------------------------------
+
+
+def brain_tokens(text: str) -> int:
+    """Return the tokens a model reads of a brain: no front matter, comments, block ids."""
+    body = text[body_start(text) :].replace("\r\n", "\n")
+    return count(_BLANK_LINES.sub("\n\n", _BLOCK_ID.sub("", COMMENT.sub("", body))).strip())
+
+
+def shrink(
+    brain: str, archive: str, sizes: Sizes, paths: VaultPaths, today: date, keep: str
+) -> tuple[Move, ...]:
+    """Return the moves of the least important facts of an oversized brain to the archive.
+
+    Stops a `SLACK` below the limit, so that the next fact does not move one again, and never
+    goes below the target: one fact that is new makes few others move. Only lines that stand
+    exactly as we wrote them move, and not the one with the id `keep`; what only a person could
+    shorten stays over the limit. Raises DamagedMemory for an archive that cannot take them.
+    """
+    limit, size = sizes.max_tokens, brain_tokens(brain)
+    if size <= limit:
+        return ()
+    if reason := parse_brain(archive).damaged:
+        raise DamagedMemory(f"Its facts cannot move to the archive: {reason}.")
+    floor = min(sizes.target_tokens, limit)
+    goal = limit - round((limit - floor) * SLACK)
+    shown = blank_private(brain)  # a line that a person put between private tags stays there
+    ours = [
+        one
+        for one in parse_brain(brain).facts
+        if one.fact.block != keep and is_ours(one, brain, paths)
+        if shown[one.start : one.end] == brain[one.start : one.end]
+    ]
+    gone: list[PlacedFact] = []
+    for one in sorted(ours, key=lambda it: (_importance(it.fact, today), it.fact.written)):
+        if size <= goal:
+            break
+        moves = [leaving(brain, it) for it in (*gone, one)]
+        smaller = brain_tokens(apply(brain, moves, archive=False))
+        if size > limit or smaller >= floor:
+            gone.append(one)
+            size = smaller
+    gone.sort(key=lambda it: it.start)
+    taken = block_ids(archive)
+    return (
+        *(leaving(brain, one) for one in gone),
+        *(archived(one.fact, taken, paths) for one in gone),
+    )
+
+
+def archived(fact: Fact, taken: set[str], paths: VaultPaths) -> Move:
+    """Return the move of a fact into an archive, under an id that is free there."""
+    tries = (fact.block, *(f"{fact.block}{number}" for number in range(2, len(taken) + 3)))
+    fact = replace(fact, block=next(one for one in tries if one not in taken))
+    taken.add(fact.block)
+    return coming(fact, paths, archive=True)
+
+
+def is_ours(placed: PlacedFact, text: str, paths: VaultPaths) -> bool:
+    """Tell whether a bullet stands as we wrote it, with nothing of a person's in it."""
+    fact = placed.fact
+    if not ((fact.written or fact.until) and fact.block) or placed.tree_end != placed.end:
+        return False
+    return text[placed.start : placed.end].rstrip("\r") == f"- {render_fact(fact, paths)}"
+
+
+def _importance(fact: Fact, today: date) -> float:
+    """Return what a fact is worth keeping: its section, who wanted it, how fresh it is.
+
+    One that was found in a conversation is as fresh as the message that says it, whenever that
+    was read: an import of old ones must not push out what is new.
+    """
+    try:
+        days = max(0, (today - date.fromisoformat(fact.written)).days)
+    except ValueError:
+        days = 0
+    fresh = math.exp(-days / (CURRENT_DAYS if fact.section == "current" else LASTING_DAYS))
+    asked = 0.0 if fact.how in ("extracted", "reported") else ASKED_WEIGHT
+    return SECTION_WEIGHT[fact.section] + fresh + asked

@@ -13,81 +13,33 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from vaultmind.language.text import fold_word
-from vaultmind.memory.words import NEGATIONS, Word, content, fold
+from vaultmind.language.words import NEGATIONS, Word, content, fold
+from vaultmind.memory.sections import tables
+
+_SAID = tables()["contradictions"]
 
 
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{fold_word(' '.join(text.split()))})(?!\w)")
+def _pattern(name: str) -> re.Pattern[str]:
+    text = fold_word(_SAID[name].replace("{now}", _SAID["now"]))
+    return re.compile(rf"\b(?:{text})(?!\w)")
 
 
-_NOW = r"(?: (?:now|currently|already|teraz|już|obecnie|теперь|сейчас|уже))*"
 _CUES = {
-    "home": _pattern(
-        rf"(?:lives?|living|resides?|settled|relocated|based){_NOW} (?:in|to)|"
-        rf"(?:mieszka[mć]?|przeprowadził\w* się|przeniosł\w+ się){_NOW} (?:w|we|do)|"
-        rf"(?:жив(?:у|ет|ем|ут)|переехал\w*|перебрал\w+(?: жить)?){_NOW} (?:в|во)"
-    ),
-    "employer": _pattern(
-        rf"(?:works?|working|employed|job(?: is)?){_NOW} (?:at|for|with)|joined|"
-        rf"pracuj\w+{_NOW} (?:dla|u)"
-    ),
-    "called": _pattern(
-        r"(?:call|address) (?:me|him|her)(?: as)?|mów\w* (?:do )?mi|(?:называ\w+|зови\w*) меня"
-    ),
-    "reply": _pattern(r"(?:answers?|reply|replies|respond)(?: (?:to )?me)? in"),
-    "odpowiedź": _pattern(r"odpowiada\w+(?: mi)? po|отвеча\w+(?: мне)? по"),
-    "age": _pattern(
-        rf"(?:is|am|i'm|aged|turned|turns|skończył\w*|ma|mam|исполнилось|мне|ему|ей)"
-        rf"{_NOW}(?= \d{{1,3}}(?: (?:years old|now|lat|lata|год|года|лет))?\W*$)"
-    ),
+    name: _pattern(name) for name in ("home", "employer", "called", "reply", "odpowiedź", "age")
 }
 """What says that a person has the value that follows: a name, but for these."""
 _ANY_VALUE = ("age", "odpowiedź")
-_COPULA = _pattern(
-    rf"(?:is|are)(?: (?:called|named))?{_NOW}|nazywa\w* się|ma(?:m)? na imię|"
-    rf"(?:to|jest){_NOW}|это|зовут{_NOW}|теперь|стал\w*"
-)
-_SLOT = _pattern(
-    r"bosse?s?|manager|supervisor|team lead|wife|husband|spouse|girlfriend|boyfriend|fiancee?|"
-    r"landlord|dentist|gp|my name|her name|his name|user's name|favou?rite \w+|default \w+|"
-    r"deadline|birthday|e-?mail(?: address)?|phone(?: number)?|address|budget|rent|salary|height|"
-    r"weight|shoe size|blood (?:type|group)|time ?zone|nationality|citizenship|native language|"
-    r"szef\w*|kierowni\w+|przełożon\w+|żon[aąyę]|mąż|męża|dziewczyn[aąyę]|chłopak\w*|narzeczon\w+|"
-    r"ma(?:m)? na imię|imię|ulubion\w+ \w+|domyśln\w+ \w+|termin|urodziny|e?mail|telefon|"
-    r"numer telefonu|budżet|czynsz|pensja|wzrost|waga|rozmiar buta|grupa krwi|strefa czasowa|"
-    r"narodowość|obywatelstwo|"
-    r"начальни\w+|руководител\w+|шеф\w*|жен[аоуы]й?|муж\w*|девушк\w+|невест\w+|жених\w*|"
-    r"меня|ее|его|любим\w+ \w+|основн\w+ \w+|срок|дедлайн|день рождения|почта|телефон|"
-    r"номер телефона|бюджет|аренда|зарплата|рост|вес|размер обуви|группа крови|часовой пояс|"
-    r"гражданство|национальность"
-)
+_COPULA = _pattern("copula")
+_SLOT = _pattern("slot")
 """What somebody has one of."""
-_STATE = _pattern(
-    r"is|are|am|i'm|have|has|had|takes?|uses?|costs?|weighs|starts?|ends?|begins?|opens?|closes?|"
-    r"runs?|keep|kept|wakes?|gets up|wstaj\w+|встает|встаю|ma|mam|mają|mamy|jest|są|to|"
-    r"używa\w*|kosztuje|waży|zaczyna\w*|kończy|trwa|у|есть|это|использу\w+|пользу\w+|стоит|весит|начина\w+|длится|храним|хранятся"
-)
+_STATE = _pattern("state")
 """What holds now and may have another number next: an event ("ran 5 km") may happen again."""
-_DENIED = _pattern(
-    r"not|no|never|none|neither|nor|without|no longer|stop(?:s|ped)?|quits?|gave up|given up|sold|"
-    r"hates?|hated|dislikes?|detests?|can ?not stand|"
-    r"nie|nigdy|bez|przesta\w+|rzucił\w*|sprzedał\w*|nienawidz\w+|nie (?:znos\w+|cierpi\w*)|"
-    r"не|нет|никогда|без|перестал\w*|бросил\w*|продал\w*|ненавид\w+|терпеть не мо\w+|не вынос\w+"
-)
-_NOT_DENIED = _pattern(r"not only|no (?:doubt|problem)|nie tylko|не только")
-_LIKING = _pattern(r"likes?|loves?|enjoys?|lubi\w*|uwielbia\w*|люб(?:лю|ит|ят)|обожа\w*|нрав\w+")
-_CHANGED = _pattern(
-    r"any ?more|any longer|no longer|now|these days|currently|already|again|still|really|just|"
-    r"always|years old|turned|teraz|już|obecnie|znowu|zawsze|lat|lata|rok|"
-    r"теперь|сейчас|уже|больше|снова|всегда|лет|год|года"
-)
+_DENIED = _pattern("denied")
+_NOT_DENIED = _pattern("not_denied")
+_LIKING = _pattern("liking")
+_CHANGED = _pattern("changed")
 """Words that make no difference to what a fact is about."""
-_HEDGED = _pattern(
-    r"also|too|another|second|sometimes|part[ -]time|plans?|wants?|would|might|maybe|if|unless|"
-    r"used to|born|grew up|formerly|once|previously|was|were|will|"
-    r"też|także|również|drug\w+|czasem|czasami|planuj\w+|chce|chcę|może|jeśli|dawniej|kiedyś|był\w*|"
-    r"тоже|также|еще|второ\w+|иногда|планиру\w+|хоч\w+|возможно|если|раньше|прежде|был\w*"
-)
+_HEDGED = _pattern("hedged")
 """Says that something holds beside the rest, at times, not yet or not any more."""
 _ASIDE = re.compile(
     r",? (?:instead of|rather than|and not|not|zamiast|a nie|nie|вместо|а не|не) "
@@ -98,28 +50,9 @@ _TAIL = re.compile(
     r"(?<![.!])(?:[,.;!]? (?:now|currently|these days|since \w+|as of .+|for good|again|last \w+|"
     r"teraz|obecnie|od \w+|теперь|сейчас|с \w+))*[.!]*$"
 )
-_NUMBER_WORDS = [
-    "one jeden jedna jedno jednego jedną один одна одно одного одну",
-    "two dwa dwie dwoje dwóch два две двое двоих двух",
-    "three trzy troje trzech три трое троих трёх",
-    "four cztery czworo czterech четыре четверо четырёх",
-    "five pięć pięcioro pięciu пять пятеро пяти",
-    "six sześć sześciu шесть шести",
-    "seven siedem siedmiu семь семи",
-    "eight osiem ośmiu восемь восьми",
-    "nine dziewięć dziewięciu девять девяти",
-    "ten dziesięć dziesięciu десять десяти",
-]
-_COUNTS = {fold(w): str(n) for n, line in enumerate(_NUMBER_WORDS, 1) for w in line.split()}
+_COUNTS = {fold(w): str(n) for n, line in enumerate(_SAID["numbers"], 1) for w in line.split()}
 _DIGITS = re.compile(r"\d+(?:[.,:]\d+)*(?:st|nd|rd|th)?(?!\w)")
-_COUNTRY = re.compile(
-    r"(?:poland|pols|germany|niem|герман|польш|franc|франц|spain|hiszpa|испан|ital|wlo|итал|russia|"
-    r"rosj|росси|ukrain|украин|england|angli|англи|britain|brytan|uk|usa?|america|ameryk|америк|"
-    r"czech|чех|austri|австр|switzer|szwajc|швейц|swed|szwec|швец|norw|норв|denmark|dani|netherl|"
-    r"holand|нидерл|belg|бельг|portug|португ|irel|irland|ирланд|scotl|szkoc|шотл|canad|kanad|канад|"
-    r"japan|japon|япон|chin|кита|india|индии|turk|turc|турц|georgia|gruz|грузи|serb|серб|"
-    r"europ|европ|belarus|bialorus|беларус|lithuan|litw|литв|gree|grec|грец|finl|финл)"
-)
+_COUNTRY = re.compile(_SAID["country"])
 """Who lives in a country may be said to live in a town of it next."""
 _JOINT = re.compile(r"[,;()]|\b(?:and|but|with|who|where|because|oraz|i|a|ale|z|ze|и|но|а|с|со)\b")
 _MOST_VALUE = 4

@@ -7,7 +7,7 @@ from importlib import resources
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.rights import AUTO
 from vaultmind.memory.sections import LANGUAGES
-from vaultmind.memory.suggestions import words_of
+from vaultmind.memory.suggestions import begun
 from vaultmind.types import Caller
 from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import VaultPaths
@@ -32,10 +32,9 @@ def default_identity(agent: str, language: str, level: int = AUTO) -> str:
 
 def folder_files(paths: VaultPaths, agent: str, language: str, level: int = AUTO) -> dict[str, str]:
     """Return the files a new memory folder holds, with their first texts."""
-    words = words_of(language)
     return {
         paths.readme: page("README", language),
-        paths.suggestions: f"# {words.title}\n\n{words.intro}\n",
+        paths.suggestions: begun(language),
         paths.identity(agent): default_identity(agent, language, level),
     }
 

@@ -1,106 +1,159 @@
 """The one gate: every change of memory passes here, whoever asks.
 
-`write` changes facts: secrets out → rights → matching → suggestion or compare-and-swap edit →
-limits → audit → index. `save` and `append` store records: sessions, summaries, identities.
-Nothing else writes to the memory folder.
+`write` changes facts; `save` and `append` store records: sessions, summaries, identities. Nothing
+else writes to the memory folder.
 """
 
 from __future__ import annotations
 
-import logging
-import threading
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+import random
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 
-from vaultmind.errors import NotAllowed, PathRefused, VaultMindError
-from vaultmind.memory.audit import FOUND, AuditLog, ref_text, settled_before
-from vaultmind.memory.brains import TRIES
-from vaultmind.memory.forget.erasing import Erasing, Hands
-from vaultmind.memory.forget.erasure import Erased, Erasure, Preview
-from vaultmind.memory.forget.kinds import RecordKind, Ref
-from vaultmind.memory.forget.tombstones import Hiding
-from vaultmind.memory.queue import Approving, Queue
-from vaultmind.memory.rights import Authority
-from vaultmind.memory.undo import Undoing
+from vaultmind import errors
+from vaultmind.memory.audit import (
+    AuditLine,
+    find_line,
+    newest_first,
+    ref_text,
+    refs_of,
+    settled_before,
+)
+from vaultmind.memory.brain import new_brain
+from vaultmind.memory.changes import Step, quoted
+from vaultmind.memory.forget.erasing import Erased, Erasing, Erasure, Preview
+from vaultmind.memory.undo import Conflict, check_undoable, take_back, undo_line
 from vaultmind.memory.writing import (
     Dropped,
-    FactStores,
-    FactWriter,
-    GateSettings,
-    Witness,
+    Facts,
+    also,
+    in_name,
+    safe_outcome,
 )
 from vaultmind.plural import counted
-from vaultmind.ports import Clock, FileIndexer, IndexErasing, Report, silent
+from vaultmind.ports import IndexErasing, Report, silent
 from vaultmind.redact import mask
 from vaultmind.types import Caller, MemoryWrite, MessageRef, Outcome
-from vaultmind.vault.files import Change, FileText, VaultReader
-from vaultmind.vault.paths import VaultPaths, agent_name
+from vaultmind.vault.files import Change, FileText
 from vaultmind.vault.replacing import digest
-from vaultmind.vault.writer import VaultWriter
-
-log = logging.getLogger(__name__)
 
 
-class Gate:
+class Gate(Facts):
     """Writes to the memory folder. One per vault; any thread."""
 
-    def __init__(
-        self,
-        paths: VaultPaths,
-        settings: GateSettings,
-        kinds: Sequence[RecordKind],
-        indexer: FileIndexer,
-        authority: Authority,
-        clock: Clock,
-    ) -> None:
-        self._paths = paths
-        self._settings = settings
-        self._indexer = indexer
-        self._authority = authority
-        self._writer = VaultWriter(paths)
-        reader = VaultReader(paths, max_bytes=0)
-        self._audit = AuditLog(paths, settings.device, self._writer.append, clock)
-        self._hiding = Hiding(paths, settings.device, kinds, self._writer.append, clock)
-        self.queue = Queue(reader, self._edit, clock, settings.rng)
-        """What waits for the person."""
-        stores = FactStores(authority, self._audit, self._hiding, self.queue, self._naming)
-        self._facts = FactWriter(self._writer, reader, stores, clock, settings)
-        self._undoing = Undoing(self._facts, self._hiding, self._audit, paths)
-        self._approving = Approving(reader, self.queue, self._write, self._audit)
-        self._erasing = Erasing(
-            reader, settings.erasables, Hands(self._edit, self._bury, self._erased), clock,
-            settings.state_dir, lambda agent: authority.identity(agent).language or "en",
-        )  # fmt: skip
-        self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
-
-    # --- facts ---------------------------------------------------------------------------
-
-    def write(self, write: MemoryWrite, witness: Witness | None = None) -> Outcome:
-        """Change one agent's facts, or say why not. Never both lost, never one twice.
-
-        `witness` is called before something is written, and only then: a request that comes to
-        nothing leaves no words behind. Raises BadArgument for empty or over-long texts;
-        WriteConflict and WriteFailed when nothing was written.
-        """
-        return self._write(_in_name(write), witness)
-
-    def _write(self, write: MemoryWrite, witness: Witness | None = None) -> Outcome:
-        """Change facts in the name of the caller, who has approved it where that is the person."""
-        agent = agent_name(write.agent)
-        with self._locks[agent]:
-            outcome = self._facts.write(write, witness)
-        if self._settings.tally is not None:
-            self._settings.tally.add(write.op, outcome.outcome)
-        self._index(agent, outcome)
-        return outcome
+    @cached_property
+    def _erasing(self) -> Erasing:
+        kept = self._settings.erasables, self._settings.state_dir
+        hide, note = self._hiding.hide, self._audit.note
+        return Erasing(self._reader, kept, self._edit, hide, note, self._clock)
 
     def would(self, write: MemoryWrite) -> Outcome:
         """Return what a write would come to now. Nothing is written, suggested or audited.
 
         Raises BadArgument as `write` does.
         """
-        return self._facts.would(_in_name(write))
+        ask = replace(self._ask(in_name(write)), dry=True, rng=random.Random(0))
+        outcome = self._asked(ask, None)
+        does = {"written": "be written to", "suggested": "wait for the person in"}
+        if outcome.outcome in does:
+            words = quoted(outcome.fact or ask.write.text)
+            message = f"{words} would {does[outcome.outcome]} {outcome.path}."
+            outcome = replace(outcome, message=message, block=outcome.block * bool(outcome.before))
+        return outcome if outcome.outcome == "written" else replace(outcome, before="")
+
+    def undo(self, agent: str, line_id: str, caller: Caller, *, dry_run: bool = False) -> Outcome:
+        """Take a change back; the person's wish alone. A conflict comes to `unchanged`.
+
+        Raises NotFound and BadArgument as `find_line` does.
+        """
+        if caller.kind != "person":
+            reason = "only the person undoes, on the command line"
+            self._audit.note(caller, agent, "undo", "denied", reason=reason)
+            message = f"Not allowed: {reason}. Nothing was changed."
+            return Outcome("denied", agent, message=message, reason=reason)
+        with self._locks[agent]:
+            self._complete(agent)
+            line = find_line(self._paths, (agent,), line_id)
+            try:
+                outcome = self._undone(line, caller, dry_run=dry_run)
+            except (Conflict, errors.BrokenMemory) as conflict:
+                reason = mask(str(conflict)).text
+                about = {"path": line.path, "block": line.block, "reason": reason}
+                if not dry_run:
+                    self._audit.note(caller, agent, "undo", "unchanged", **about)
+                message = f"{reason} Nothing was changed."
+                outcome = Outcome("unchanged", agent, message=message, reason=reason)
+                outcome = replace(outcome, path=line.path)
+        if not dry_run:
+            self._index(agent, outcome)
+        return outcome
+
+    def _undone(self, line: AuditLine, caller: Caller, *, dry_run: bool) -> Outcome:
+        """Turn a change round. Raises Conflict."""
+        check_undoable(line)
+        others = newest_first(self._paths, self._paths.agent_names(), holding='"hidden"')
+        kept = {
+            name
+            for one in others
+            if one.outcome == "written" and not one.undone_by and one.id != line.id
+            for name in one.hidden
+        }  # another change hides these, too
+        shown = tuple(name for name in line.hidden if name not in kept)
+        ask = self._ask(MemoryWrite("replace", line.agent, caller, "undo", old="undo"))
+        made = self._audit.line(caller, line.agent, "show" if shown else "hide", "written")
+        made = replace(made, undoes=line.id, reason=f"undo of {line.id}")
+        made = replace(made, shown=shown, hidden=line.shown)
+        step = Step(ask.outcome("written", ""))
+
+        def step_of(brain: str, archive: str) -> Step:
+            return take_back(line, brain, archive, ask)
+
+        if line.moves and dry_run:
+            brain = self._text(ask.path) or new_brain(line.agent, ask.language)
+            step = step_of(brain, self._text(ask.archive))
+        elif line.moves:
+            step = self._change(ask, step_of, lambda step: undo_line(made, step))
+        counts = [(len(shown), "shown"), (len(line.shown), "hidden")]
+        if not dry_run:
+            counts[0] = len(self._hiding.show(refs_of(shown))), "shown"
+            counts[1] = len(self._hiding.hide(refs_of(line.shown))), "hidden"
+            self._audit.write(undo_line(made, step) if line.moves else made)
+            self._sound.add(line.agent)
+        outcome = replace(step.outcome, hidden_messages=counts[1][0])
+        for number, what in counts:
+            messages = f"{counted(number, 'message')} {'is' if number == 1 else 'are'}"
+            outcome = also(outcome, f"{messages} {what} again." if number else "")
+        stay = len(shown) < len(line.hidden)
+        outcome = also(outcome, "Others stay hidden for another change's sake." if stay else "")
+        outcome = outcome if outcome.message else also(outcome, "Nothing was hidden.")
+        return safe_outcome(also(outcome, "Nothing was changed yet." if dry_run else ""))
+
+    def hide(self, agent: str, refs: Iterable[MessageRef], caller: Caller) -> int:
+        """Hide messages from every recall; return how many were not hidden before.
+
+        Raises NotAllowed for an agent that may not forget by itself.
+        """
+        decision = self._authority.decide(caller, agent, "forget", "brain")
+        if decision.verdict != "allow":
+            raise errors.NotAllowed(f"Not allowed: {decision.reason}. Nothing was hidden.")
+        with self._locks[agent]:
+            return self._hide(agent, tuple(refs), caller)
+
+    def hide_request(self, ref: MessageRef, caller: Caller) -> None:
+        """Hide the words of a request to forget, which say what was forgotten once more.
+
+        Called in the middle of a write, maybe to another agent's memory: it takes no agent's lock,
+        or two that forget in each other's memory would wait for each other for ever.
+        """
+        self._hide(ref.agent, (ref,), caller)
+
+    def _hide(self, agent: str, refs: Sequence[MessageRef], caller: Caller) -> int:
+        hidden = self._hiding.hide(refs)
+        if hidden:
+            names, reason = tuple(map(ref_text, refs)), counted(len(refs), "message")
+            self._audit.note(caller, agent, "hide", "written", reason=reason, hidden=names)
+        return len(hidden)
 
     def dropped(self, agent: str, session: str, dropped: Sequence[Dropped], caller: Caller) -> int:
         """Tell the audit what extraction found in a session and did not keep; return how many.
@@ -110,7 +163,7 @@ class Gate:
         with self._locks[agent]:
             if agent not in self._paths.agent_names() or not self.keeps_records(agent):
                 return 0
-            return self._facts.drop(agent, session, dropped, caller)
+            return self._drop(agent, session, dropped, caller)
 
     def settled_before(self, agent: str, session: str) -> frozenset[str]:
         """Return what extraction wrote from a session once, and what the person then rejected.
@@ -118,57 +171,25 @@ class Gate:
         Each as `settled_words` of `memory/audit` gives the words of a fact.
         """
         with self._locks[agent]:
-            self._facts.complete(agent)
+            self._complete(agent)
         return settled_before(self._paths, agent, session)
-
-    def hide(self, agent: str, refs: Iterable[MessageRef], caller: Caller) -> int:
-        """Hide messages from every recall; return how many were not hidden before.
-
-        Raises NotAllowed for an agent that may not forget by itself.
-        """
-        decision = self._authority.decide(caller, agent, "forget", "brain")
-        if decision.verdict != "allow":
-            raise NotAllowed(f"Not allowed: {decision.reason}. Nothing was hidden.")
-        with self._locks[agent]:
-            wanted = tuple(refs)
-            hidden = self._hiding.hide(wanted)
-            if hidden:
-                names, reason = tuple(map(ref_text, wanted)), counted(len(wanted), "message")
-                self._audit.note(caller, agent, "hide", "written", reason=reason, hidden=names)
-            return len(hidden)
-
-    def hide_request(self, ref: MessageRef, caller: Caller) -> None:
-        """Hide the words of a request to forget, which say what was forgotten once more.
-
-        Called in the middle of a write, maybe to another agent's memory: it takes no agent's lock,
-        or two that forget in each other's memory would wait for each other for ever.
-        """
-        if self._hiding.hide([ref]):
-            more = {"reason": "1 message", "hidden": (ref_text(ref),)}
-            self._audit.note(caller, ref.agent, "hide", "written", **more)
-
-    def undo(self, agent: str, line_id: str, caller: Caller, *, dry_run: bool = False) -> Outcome:
-        """Take a change back, the agent's last where none is named; the person's wish alone."""
-        with self._locks[agent]:
-            outcome = self._undoing.undo(agent, line_id, caller, dry_run=dry_run)
-        if not dry_run:
-            self._index(agent, outcome)
-        return outcome
 
     def repair(self) -> None:
         """Complete what a crash cut short in anybody's memory, and remove what it left."""
         self._writer.sweep()
         for agent in self._paths.agent_names():
             with self._locks[agent]:
-                self._facts.complete(agent)
+                self._complete(agent)
+
+    # --- what waits, rights, erasing -------------------------------------------------------
 
     def settle_suggestions(self) -> tuple[Outcome, ...]:
         """Act on what the person ticked or rejected in Suggestions.md; expire what is old."""
-        return self._approving.settle()
+        return self.queue.settle()
 
     def answer_suggestion(self, suggestion_id: str, accept: bool, caller: Caller) -> Outcome:
         """Accept or reject a suggestion. Raises BadArgument for every caller but the person."""
-        return self._approving.answer(suggestion_id, accept, caller)
+        return self.queue.answer(suggestion_id, accept, caller)
 
     def allow(self, agent: str, seen: str, caller: Caller) -> tuple[str, ...]:
         """Let an agent have what its identity asks for and the person has seen; return what.
@@ -184,8 +205,6 @@ class Gate:
         """Tell whether an agent's conversations are written down: not at autonomy 0."""
         return self._authority.keeps_records(agent)
 
-    # --- erasing -------------------------------------------------------------------------
-
     def preview_erasure(self, erasure: Erasure) -> Preview:
         """Return what an erasure would remove. Raises NotAllowed for all but the person."""
         return self._erasing.preview(erasure)
@@ -198,12 +217,6 @@ class Gate:
         """
         return self._erasing.erase(erasure, index, report)
 
-    def _bury(self, refs: Iterable[Ref]) -> None:
-        self._hiding.hide(refs, erased=True)
-
-    def _erased(self, caller: Caller, agent: str, reason: str) -> None:
-        self._audit.note(caller, agent, "erase", "written", reason=reason)
-
     # --- records -------------------------------------------------------------------------
 
     def save(
@@ -215,9 +228,8 @@ class Gate:
         the audit. Returns the file as written, None when the change declined. Raises PathRefused
         for the files that `write` keeps, and for an agent that reaches into another's memory.
         """
-        for path in (relative, without):
-            if path:
-                self._check_record(path, caller)
+        for path in filter(None, (relative, without)):
+            self._check_record(path, caller)
         written = self._edit(relative, change)
         if written is not None:
             self._saved(caller, relative, reason)
@@ -235,10 +247,10 @@ class Gate:
     def remove(self, relative: str, caller: Caller, reason: str) -> bool:
         """Remove a record; tell whether it was there. Raises PathRefused, WriteConflict."""
         self._check_record(relative, caller)
-        if not self._removed(relative):
-            return False
-        self._saved(caller, relative, reason)
-        return True
+        is_there = self._removed(relative)
+        if is_there:
+            self._saved(caller, relative, reason)
+        return is_there
 
     def _removed(self, relative: str) -> bool:
         path = self._paths.writable(relative)
@@ -248,53 +260,15 @@ class Gate:
         self._indexer.mark([relative])
         return True
 
-    def told(self, caller: Caller, agent: str, op: str, path: str, reason: str) -> None:
-        """Tell an agent's audit of a change that was made to a file which is nobody's."""
-        self._audit.note(caller, agent, op, "written", path=path, reason=mask(reason).text)
-
     def _check_record(self, relative: str, caller: Caller | None) -> None:
         agent = self._paths.agent_of(relative)
         name = relative.rsplit("/", 1)[-1]
         kept = {self._paths.brain(agent), self._paths.archive(agent)} if agent else set()
         if relative in kept or (agent and name.startswith(("audit-", "tombstones-"))):
-            raise PathRefused(relative, "facts, audit and tombstones change by gate.write only")
+            raise errors.PathRefused(
+                relative, "facts, audit and tombstones change by gate.write only"
+            )
         if caller is None or caller.kind == "person":
             return
         if agent != caller.agent or relative == self._paths.identity(agent):
-            raise PathRefused(relative, f"{caller.agent} may write its own records only")
-
-    def _saved(self, caller: Caller, path: str, reason: str) -> None:
-        """Record that a record was stored, without its text."""
-        if agent := self._paths.agent_of(path):
-            self.told(caller, agent, "save", path, reason)
-
-    def _naming(self, caller: Caller) -> Callable[[str, Change], None]:
-        """Return what changes a record so that its parts can be named, and hidden by that."""
-
-        def edit(relative: str, change: Change) -> None:
-            if self._edit(relative, change) is not None:
-                self._saved(caller, relative, "parts are named, to be hidden")
-                self._indexer.refresh([relative])
-
-        return edit
-
-    def _edit(self, relative: str, change: Change) -> FileText | None:
-        return self._writer.edit(relative, change, TRIES)
-
-    def _index(self, agent: str, outcome: Outcome) -> None:
-        """Bring the index up to date; the fact is on disk, so that a failure is only said."""
-        if outcome.outcome != "written":
-            return
-        files = [self._paths.brain(agent), self._paths.archive(agent)]
-        try:
-            self._indexer.refresh(files)
-        except VaultMindError as error:
-            self._indexer.mark(files)
-            log.warning("%s was written and not indexed: %s", outcome.path, error)
-
-
-def _in_name(write: MemoryWrite) -> MemoryWrite:
-    """Return a write with the caller whose rights it has: extraction has none but the agent's."""
-    if write.how not in FOUND or write.caller.kind == "agent":
-        return write
-    return replace(write, caller=Caller("agent", agent_name(write.agent), write.caller.client))
+            raise errors.PathRefused(relative, f"{caller.agent} may write its own records only")

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from vaultmind.memory.audit import JOINT, AuditLine, moment, newest_first, refs_of
+from vaultmind.memory.audit import AuditLine, moment, newest_first, refs_of
+from vaultmind.memory.brain import JOINT
 from vaultmind.memory.changes import named
 from vaultmind.memory.match import repeats, says
 from vaultmind.memory.rights import Decision
@@ -64,7 +65,7 @@ class Late:
         yield from filter(None, dict.fromkeys((line.before, *line.before.split(JOINT))))
         refs = () if line.before else refs_of(line.hidden)
         for ref in refs:
-            if isinstance(ref, MessageRef):
+            if "/" not in ref.session:
                 yield from (one for one in [self._message(ref)[0]] if says(one, line.after or one))
 
     def _is_older(self, write: MemoryWrite, fact: Fact) -> bool:

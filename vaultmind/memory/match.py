@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vaultmind.memory.words import NEGATIONS, SOFT, Word, bare, content, fold, saying, tokens
+from vaultmind.language.words import NEGATIONS, SOFT, Word, bare, content, fold, saying, tokens
 from vaultmind.types import Fact
 
 NEAREST = 3

@@ -8,413 +8,454 @@
 ticked: the person may have changed it; all else stands in the comment, and a task without one is
 the person's own. A settled one leaves the file, and the log tells of it; a rejected one is not made
 again. Every line that is not ours stays where it is, newlines and byte order mark too.
+
+An accepted one is written first, as the person, through the whole gate, and settled second: a
+crash in between finds it ticked, sees in the audit that it was written, and settles it.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
+import logging
 import random
 import re
+import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from functools import lru_cache, partial
 from typing import Any, Literal
 
-from vaultmind.errors import (
-    DamagedMemory,
-)
-from vaultmind.memory.audit import FOUND
-from vaultmind.memory.brain import PlacedFact, block_ids, new_block, parse_brain
-from vaultmind.memory.words import saying
-from vaultmind.types import SECTIONS, Caller, MemoryWrite, MessageRef, Section
-from vaultmind.vault.bullets import HEADING, MARKER, plain, prose
-from vaultmind.vault.edits import newline_of, with_newlines
+from vaultmind import errors
+from vaultmind.language.words import saying
+from vaultmind.memory.audit import FOUND, AuditLog, moment, newest_first
+from vaultmind.memory.brain import PlacedFact, add_item, block_ids, new_block, parse_brain
+from vaultmind.memory.changes import quoted
+from vaultmind.memory.replies import phrase
+from vaultmind.memory.sections import LANGUAGES
+from vaultmind.ports import Clock
+from vaultmind.redact import mask
+from vaultmind.types import SECTIONS, Caller, MemoryWrite, MessageRef, Outcome
+from vaultmind.vault.bullets import MARKER, plain
+from vaultmind.vault.edits import line_span, newline_of, with_newlines
+from vaultmind.vault.files import Change, FileText, VaultReader
 from vaultmind.vault.oneline import escape, one_line, unescape
 from vaultmind.vault.paths import AGENT_NAME, VaultPaths
 
 Op = Literal["remember", "replace", "forget"]
 OPS: tuple[Op, ...] = ("remember", "replace", "forget")
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """What Suggestions.md says in one language."""
-
-    title: str
-    intro: str
-    waiting: str
-    verbs: tuple[str, str, str]
-    """In the order of `OPS`."""
-    into: str
-    """Whose memory, where it is not the one's who asks."""
-    instead: str
-    """Before the fact that a correction takes the place of."""
-    why: str
-    message: str
-    failed: str
-    """Begins the line under an accepted suggestion that could not be applied."""
-    again: str
-
-    def label(self, op: Op, caller: str, agent: str) -> str:
-        """Return the beginning of a task: who wants to do what, and in whose memory."""
-        into = f" {self.into.format(agent)}" if caller != agent else ""
-        return f"**{caller}** {self.verbs[OPS.index(op)]}{into}"
-
-
-WORDS = {
-    "en": Words(
-        "Suggestions",
-        "Tick `[x]` to accept a suggestion, write `[-]` to reject it. You may change its words "
-        "first: what stands in the task is what is kept.",
-        "Waiting",
-        ("wants to remember", "wants to correct", "wants to forget"),
-        "in **{}**'s memory",
-        "instead of",
-        "why",
-        "the message",
-        "could not be applied",
-        "Change its words if they are wrong, and tick it again.",
-    ),
-    "pl": Words(
-        "Sugestie",
-        "Zaznacz `[x]`, aby przyjąć sugestię, wpisz `[-]`, aby ją odrzucić. Najpierw możesz "
-        "zmienić jej słowa: zapisane zostanie to, co stoi w zadaniu.",
-        "Czekają",
-        ("chce zapamiętać", "chce poprawić", "chce zapomnieć"),
-        "w pamięci **{}**",
-        "zamiast",
-        "dlaczego",
-        "wiadomość",
-        "nie udało się zastosować",
-        "Zmień słowa, jeśli są błędne, i zaznacz ponownie.",
-    ),
-    "ru": Words(
-        "Предложения",
-        "Отметьте `[x]`, чтобы принять предложение, поставьте `[-]`, чтобы отклонить. Слова можно "
-        "сначала изменить: сохранится то, что стоит в задаче.",
-        "Ожидают",
-        ("хочет запомнить", "хочет исправить", "хочет забыть"),
-        "в памяти **{}**",
-        "вместо",
-        "почему",
-        "сообщение",
-        "не удалось применить",
-        "Измените слова, если они неверны, и отметьте снова.",
-    ),
-}
-
-
-def words_of(language: str) -> Words:
-    """Return the words of a language; English for one we do not write."""
-    return WORDS.get(language, WORDS["en"])
-
-
-ID_START = "s-"
+State = Literal["waiting", "accepted", "rejected"]
+Put = tuple[Literal["new", "waiting", "rejected", "full"], str]
+"""What becomes of a suggestion, and its id: new, or needless because it waits already or was
+rejected; `full` where extraction has suggested so much that one more would hide the rest."""
 PER_SESSION, AT_ONCE = 5, 25
 """So many suggestions of extraction wait at most: of one conversation, and of all."""
-
-State = Literal["waiting", "accepted", "rejected"]
+EXPIRE_DAYS = 30
+OBSIDIAN = Caller("person", client="obsidian")
+"""Who settled what is found ticked or rejected in the file."""
 
 _META = re.compile(r"%%(\{.*?\})%%")
 _FAILED = "%%failed%%"
 """Ends the line that says why a ticked suggestion could not be applied."""
 _BOX = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(.)\]")
-_BLANK = "\ufeff \t\r\n"
-_HIDDEN = "Suggestions.md holds an open comment or code that hides every line."
+_STATES: dict[str, State] = {"x": "accepted", "-": "rejected"}
+_WHERE = {OBSIDIAN.client: "in Suggestions.md", "cli": "on the command line"}
+_PLAIN = re.compile(r"[^\w .-]+")
+_APPROVED = re.compile(r"suggested by [a-z0-9_-]+, approved [\w .-]+ \(\^(s-[a-z0-9]+)\)")
+"""What the reason of such a write begins with; what follows is the agent's own words."""
+_DONE = ("written", "unchanged")
+
+_NEW: Put = ("new", "")
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A change that an agent would like to make, and all that is needed to make it."""
+    """A change that an agent would like to make, in the person's words where they changed it."""
 
     id: str
     """Its block id: `s-k3f9`."""
-    op: Op
-    agent: str
-    """Whose memory."""
-    caller: Caller
-    text: str
-    old: str = ""
-    """For `replace`: the words of the fact that goes."""
-    section: Section | None = None
-    evidence: MessageRef | None = None
-    how: str = "said"
-    reason: str = ""
+    write: MemoryWrite
+    """The change, by the agent that asks for it."""
     time: str = ""
     """ISO 8601 with an offset."""
+    state: State = field(default="waiting", compare=False)
+    start: int = field(default=0, compare=False)
+    """Where its first line begins in the file's text."""
+    end: int = field(default=0, compare=False)
+    """Where the last line under it ends, without the newline."""
 
-    def write(self, caller: Caller | None = None) -> MemoryWrite:
-        """Return the change as a write: by the one who suggested it, or by another caller."""
-        names = ("op", "agent", "text", "old", "section", "evidence", "how", "reason")
-        return MemoryWrite(
-            caller=caller or self.caller, **{name: getattr(self, name) for name in names}
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A suggestion as it stands in the file, in the person's words where they changed it."""
-
-    suggestion: Suggestion
-    state: State
-    start: int
-    """Of its first line, in the text."""
-    end: int
-    """Of the last line under it, without the newline."""
-    meta: dict[str, Any]
-    """What its comment says."""
-
-    @property
-    def is_due(self) -> bool:
-        """Tell whether the person ticked or rejected it."""
-        return self.state in ("accepted", "rejected")
-
-    def means(self, other: Suggestion) -> bool:
-        """Tell whether it is, or was before a person changed its words, the same suggestion."""
-        mine = self.suggestion
+    def means(self, other: MemoryWrite) -> bool:
+        """Tell whether it is the same suggestion."""
+        mine = self.write
         if (mine.op, mine.agent) != (other.op, other.agent):
             return False
-        if self.meta.get("was") == _was(mine.id, other):
-            return True
         same_old = not mine.old or saying(mine.old) == saying(other.old)
         return same_old and saying(mine.text) == saying(other.text)
-
-
-@dataclass(frozen=True, slots=True)
-class Put:
-    """What became of a suggestion: new, or needless because it waits already or was rejected.
-
-    `full`: extraction has suggested so much that one more would hide the rest.
-    """
-
-    state: Literal["new", "waiting", "rejected", "full"]
-    id: str = ""
 
 
 # --- the file's text ----------------------------------------------------------------------
 
 
 @lru_cache(maxsize=8)
-def parse(text: str) -> tuple[Listed, ...]:
+def parse(text: str) -> tuple[Suggestion, ...]:
     """Return every suggestion of the file. Lenient; never raises."""
-    return tuple(one for placed in parse_brain(text).facts if (one := _listed(placed, text)))
+    return tuple(one for placed in parse_brain(text).facts if (one := _suggestion(placed, text)))
 
 
-def suggestion_of(write: MemoryWrite, suggestion_id: str, time: str) -> Suggestion:
-    """Return the suggestion that asks for a write. The texts must be safe to store."""
-    return Suggestion(
-        suggestion_id, write.op, write.agent, write.caller, one_line(write.text),
-        one_line(write.old), write.section, write.evidence, write.how, one_line(write.reason), time,
-    )  # fmt: skip
-
-
-def known(text: str, suggestion: Suggestion) -> Put:
-    """Return whether a suggestion is new to the file, or what makes it needless."""
-    listed = parse(text)
-    for one in listed:
-        if one.means(suggestion):
-            return Put("waiting", one.suggestion.id)
-    found = [one.suggestion for one in listed if one.suggestion.how in FOUND]
-    found = found if suggestion.how in FOUND else []
-    same = sum(_source(one) == _source(suggestion) for one in found)
-    is_full = same >= PER_SESSION or len(found) >= AT_ONCE
-    return Put("full") if is_full else Put("new", suggestion.id)
-
-
-def _source(one: Suggestion) -> tuple[str, str]:
-    """Return the conversation that a suggestion comes from."""
-    return (one.evidence.agent, one.evidence.session) if one.evidence else (one.agent, "")
-
-
-def _listed(placed: PlacedFact, text: str) -> Listed | None:
+def _suggestion(placed: PlacedFact, text: str) -> Suggestion | None:
     """Return a task as a suggestion; None for a line of the person's own."""
     first = text[placed.start : placed.tree_end].split("\n", maxsplit=1)[0]
-    meta = _meta(first)
+    match = _META.search(first)
+    try:
+        meta: dict[str, Any] = json.loads(match[1]) if match else {}
+    except (ValueError, RecursionError):
+        return None
     op = next((one for one in OPS if one == meta.get("op")), None)
-    agent, by = (meta.get(key) if _is_agent(meta.get(key)) else "" for key in ("agent", "by"))
-    if op is None or not agent or not by or meta.get("settled"):  # earlier versions kept those
+    said = {key: str(meta.get(key) or "") for key in ("agent", "by", "client", "old", "why")}
+    if op is None or not all(AGENT_NAME.fullmatch(said[one]) for one in ("agent", "by")):
         return None
     shown = unescape(plain(MARKER.sub("", first, count=1))[0])
-    label, colon, said = shown.partition(": ")
-    ref = meta.get("evidence")
+    label, colon, words = shown.partition(": ")
+    words = words if colon else "" if label.endswith(":") else shown
+    ref, box = meta.get("evidence"), _BOX.match(first)
     is_ref = isinstance(ref, list) and [type(one) for one in ref] == [str] * 4
-    suggestion = Suggestion(
-        placed.fact.block or str(meta.get("id", "")), op, agent,
-        Caller("agent", by, str(meta.get("client", ""))),
-        one_line(said if colon else "" if label.endswith(":") else shown),
-        one_line(str(meta.get("old", ""))),
+    write = MemoryWrite(
+        op, said["agent"], Caller("agent", said["by"], said["client"]),
+        one_line(words), one_line(said["old"]),
         next((one for one in SECTIONS if one == meta.get("section")), None),
         MessageRef(*ref) if is_ref and isinstance(ref, list) else None,
-        str(meta.get("how", "said")), one_line(str(meta.get("why", ""))), str(meta.get("time", "")),
+        str(meta.get("how", "said")), one_line(said["why"]),
     )  # fmt: skip
-    box = _BOX.match(first)
-    marks: dict[str, State] = {"x": "accepted", "-": "rejected"}
-    state = marks.get(box[1].lower() if box else " ", "waiting")
-    return Listed(suggestion, state, placed.start, placed.tree_end, meta)
+    state = _STATES.get(box[1].lower() if box else "", "waiting")
+    time = str(meta.get("time", ""))
+    block, start, end = placed.fact.block, placed.start, placed.tree_end
+    return Suggestion(block, write, time, state, start, end)
 
 
-def _meta(line: str) -> dict[str, Any]:
-    match = _META.search(line)
-    try:
-        value = json.loads(match[1]) if match else {}
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+def known(text: str, write: MemoryWrite) -> Put:
+    """Return whether a suggestion is new to the file, or what makes it needless."""
+    listed = parse(text)
+    if same := next((one for one in listed if one.means(write)), None):
+        return "waiting", same.id
+    found = [_source(one.write) for one in listed if one.write.how in FOUND and write.how in FOUND]
+    is_full = found.count(_source(write)) >= PER_SESSION or len(found) >= AT_ONCE
+    return ("full" if is_full else "new"), ""
+
+
+def _source(write: MemoryWrite) -> tuple[str, str]:
+    """Return the conversation that a suggestion comes from."""
+    ref = write.evidence
+    return (ref.agent, ref.session) if ref else (write.agent, "")
 
 
 def new_id(text: str, rng: random.Random) -> str:
     """Return a fresh id for a suggestion in this text."""
-    return ID_START + new_block({one.removeprefix(ID_START) for one in block_ids(text)}, rng)
+    return "s-" + new_block({one.removeprefix("s-") for one in block_ids(text)}, rng)
 
 
 def add(text: str, one: Suggestion, paths: VaultPaths, language: str = "en") -> str:
     """Return the text with a suggestion at the end of those that wait.
 
-    The text itself where the same one waits or was rejected. Raises DamagedMemory where a
-    person's open comment or code would hide it.
+    Raises DamagedMemory where a person's open comment or code would hide it.
     """
-    if known(text, one).state != "new":
-        return text
-    words = _words_in(text, language)
-    below = [f"{words.instead}: “{escape(one.old)}”"] if one.op == "replace" else []
-    below += [f"{words.why}: {escape(one.reason)}"] if one.reason else []
-    ref, when = one.evidence, [one.time[:16].replace("T", " ")] if one.time else []
+    write, ref, language = one.write, one.write.evidence, _language_in(text, language)
+    says = partial(_word, language)
+    below = [f"{says('instead')}: “{escape(write.old)}”"] if write.op == "replace" else []
+    below += [f"{says('why')}: {escape(write.reason)}"] if write.reason else []
+    when = [one.time[:16].replace("T", " ")] if one.time else []
     if ref:
         path = paths.session(ref.agent, ref.session).removesuffix(".md")
         block = f"#^{ref.block}" if ref.block else ""
-        when.append(f"[[{path}{block}|{words.message}]]")
+        when.append(f"[[{path}{block}|{says('message')}]]")
     below += [", ".join(when)] if when else []
     meta = {
-        "op": one.op, "agent": one.agent, "by": one.caller.agent,
-        "client": one_line(one.caller.client), "section": one.section, "how": one.how,
+        "op": write.op, "agent": write.agent, "by": write.caller.agent,
+        "client": one_line(write.caller.client), "section": write.section, "how": write.how,
         "time": one.time, "evidence": [ref.agent, ref.session, ref.block, ref.id] if ref else None,
-        "old": one.old, "why": one.reason, "was": _was(one.id, one),
+        "old": write.old, "why": write.reason,
     }  # fmt: skip
-    label = words.label(one.op, one.caller.name, one.agent)
-    task = f"- [ ] {label}: {escape(one.text)} {_comment(meta)} ^{one.id}"
+    kept = {key: value for key, value in meta.items() if value}
+    raw = json.dumps(kept, ensure_ascii=False, separators=(",", ":")).replace("%", "\\u0025")
+    into = "" if write.caller.name == write.agent else f" {says('into', agent=write.agent)}"
+    label = f"**{write.caller.name}** {says(write.op)}{into}"
+    task = f"- [ ] {label}: {escape(write.text)} %%{raw}%% ^{one.id}"
     item = "\n".join((task, *(f"    - {line}" for line in below)))
-    return _placed(_introduced(text, words), words.waiting, item)
+    heads = [_word(code, "waiting") for code in LANGUAGES]
+    new = add_item(_begun(text, language), item, says("waiting"), lambda it: it.title in heads)
+    if len(parse(new)) != len(parse(text)) + 1:
+        raise errors.DamagedMemory("An open comment or code block hides every line.")
+    return new
 
 
-def remove(text: str, ones: Sequence[Listed]) -> str:
+def remove(text: str, ones: Sequence[Suggestion]) -> str:
     """Return the text without some suggestions and what stands under them."""
     for one in sorted(ones, key=lambda each: each.start, reverse=True):
-        text = _without(text, one)
+        first, stop = line_span(text, one.start, one.end)
+        text = text[:first] + text[stop:]
     return text
 
 
-def tell(text: str, one: Listed, reason: str) -> str:
+def tell(text: str, one: Suggestion, reason: str) -> str:
     """Return the text with a suggestion unticked, and a line under it that says why."""
-    words = _words_in(text, "en")
     first, *below = [line.rstrip("\r") for line in text[one.start : one.end].split("\n")]
     indent = first[: len(first) - len(first.lstrip(" \t"))]
     first = _BOX.sub(lambda m: m[0].replace(f"[{m[1]}]", "[ ]"), first, count=1)
-    told = escape(one_line(reason)).rstrip(".")
-    why = f"{indent}    - {words.failed}: {told}. {words.again} {_FAILED}"
+    told = _word(_language_in(text, "en"), "failed", reason=escape(one_line(reason)).rstrip("."))
+    why = f"{indent}    - {told} {_FAILED}"
     lines = [first, *(line for line in below if _FAILED not in line), why]
-    item = with_newlines("\n".join(lines), newline_of(text))
-    return text[: one.start] + item + text[one.end :]
-
-
-def erase(text: str, says: Callable[[str], bool]) -> str:
-    """Return the text without each suggestion of which any line says so.
-
-    `says` gets each line of an item as a reader sees it, and its texts. Lines that a person
-    put under it go too.
-    """
-    for one in reversed(parse(text)):
-        lines = text[one.start : one.end].split("\n")
-        shown = [unescape(plain(MARKER.sub("", line, count=1))[0]) for line in lines]
-        texts = (one.suggestion.text, one.suggestion.old, one.suggestion.reason)
-        if any(says(line) for line in (*shown, *texts) if line):
-            text = _without(text, one)
-    return text
+    return text[: one.start] + with_newlines("\n".join(lines), newline_of(text)) + text[one.end :]
 
 
 def warn(text: str, note: str, language: str = "en") -> str:
     """Return the text with a note for the person at its end."""
     newline = newline_of(text)
-    start = _introduced(text, _words_in(text, language)).rstrip("\r\n")
+    start = _begun(text, _language_in(text, language)).rstrip("\r\n")
     return f"{start}{newline}{newline}{with_newlines(note, newline)}{newline}"
 
 
-def _without(text: str, one: Listed) -> str:
-    stop = text.find("\n", one.end)
-    return text[: one.start] + (text[stop + 1 :] if stop >= 0 else "")
+def begun(language: str) -> str:
+    """Return the first words of a file that holds nothing yet."""
+    return f"# {_word(language, 'title')}\n\n{_word(language, 'intro')}\n"
 
 
-def _placed(text: str, title: str, item: str) -> str:
-    """Return the text with an item at the end of the part of that title, made where it is missing.
+def _begun(text: str, language: str) -> str:
+    return text if text.strip("\ufeff \t\r\n") else text.rstrip(" \t\r\n") + begun(language)
 
-    Raises DamagedMemory where the item could not be read again.
+
+def _language_in(text: str, language: str) -> str:
+    """Return the language of a file's headings, else the one given."""
+    titles = {one.title for one in parse_brain(text).headings}
+    ours = ({_word(code, "title"), _word(code, "waiting")} for code in LANGUAGES)
+    found = (code for code, words in zip(LANGUAGES, ours, strict=True) if words & titles)
+    return next(found, language)
+
+
+def _word(language: str, name: str, **values: object) -> str:
+    return phrase(language, name, "suggestions", **values)
+
+
+# --- what the person answers --------------------------------------------------------------
+
+
+class Queue:
+    """The suggestions of one vault, and the person's answers to them. Any thread.
+
+    Every change goes through `edit`, the gate's compare-and-swap: a person's edit that comes
+    first is kept, and the change is made again to the newer text.
     """
-    heads = _headings(text)
-    own = {words.waiting for words in WORDS.values()}
-    at = next((i for i, (_, name) in enumerate(heads) if name in own), None)
-    if at is not None:
-        new = _insert(text, heads[at + 1][0] if at + 1 < len(heads) else len(text), item)
-    else:
-        settled = {"Settled", "Rozstrzygnięte", "Решённые"}  # earlier versions had such a part
-        place = next((start for start, name in heads if name in settled), len(text))
-        new = _insert(text, place, f"## {title}\n\n{item}")
-    if len(parse(new)) != len(parse(text)) + len(parse(item)):
-        raise DamagedMemory(_HIDDEN)
-    return new
+
+    def __init__(
+        self,
+        reader: VaultReader,
+        edit: Callable[[str, Change], object],
+        write: Callable[[MemoryWrite], Outcome],
+        audit: AuditLog,
+        clock: Clock,
+        rng: random.Random,
+    ) -> None:
+        self._reader, self._paths, self._edit = reader, reader.paths, edit
+        self._write, self._audit, self._clock, self._rng = write, audit, clock, rng
+        self._lock = threading.Lock()
+
+    def put(self, write: MemoryWrite, language: str = "en") -> Put:
+        """Make a suggestion of a write whose texts are safe to store, unless it was made before.
+
+        The file is made where it is missing. Raises DamagedMemory, which names the file, where
+        nothing can be added to it; WriteConflict and WriteFailed when nothing was written.
+        """
+        time, rejected = self._clock().isoformat(timespec="seconds"), self._rejected(write)
+        put = _NEW
+
+        def change(text: str) -> str | None:
+            nonlocal put
+            put = rejected or known(text, write)
+            if put[0] != "new":
+                return None
+            put = "new", new_id(text, self._rng)
+            return add(text, Suggestion(put[1], write, time), self._paths, language)
+
+        self._change(change)
+        return put
+
+    def seen(self, write: MemoryWrite) -> Put:
+        """Return what would become of a suggestion of this write; nothing is put."""
+        return self._rejected(write) or known(self._text(), write)
+
+    def _rejected(self, write: MemoryWrite) -> Put | None:
+        """Return that the person has rejected the same before, as the log has it."""
+        for line in newest_first(self._paths, (write.agent,), (write.op,), '"rejected"'):
+            text = line.before if write.op == "forget" else line.after
+            if line.outcome == "rejected" and _same(text, write.text):
+                return "rejected", ""
+        return None
+
+    def listed(self) -> tuple[Suggestion, ...]:
+        """Return every suggestion in order. Raises UnreadableNote for a file that is no text."""
+        return parse(self._text())
+
+    def waiting(self, agent: str = "") -> int:
+        """Return how many wait for the person: for one agent's memory, or for anybody's.
+
+        Raises UnreadableNote.
+        """
+        waits = (one.write.agent for one in self.listed() if one.state == "waiting")
+        return sum(agent in ("", whose) for whose in waits)
+
+    def due(self) -> tuple[Suggestion, ...]:
+        """Return those that the person ticked or rejected and that nobody acted on yet.
+
+        Read as a writer reads, while nobody saves the file: half a save may hold half a fact.
+        """
+        found: list[tuple[Suggestion, ...]] = [()]
+        self._change(lambda text: found.append(parse(text)))
+        return tuple(one for one in found[-1] if one.state != "waiting")
+
+    def settle(self) -> tuple[Outcome, ...]:
+        """Act on what stands ticked or rejected in the file; expire what is too old.
+
+        What fails for a passing reason stays due. Raises DamagedMemory and UnreadableNote for a
+        file that cannot be used, WriteConflict and WriteFailed when it could not be changed.
+        """
+        with self._lock:
+            oldest = (self._clock() - timedelta(days=EXPIRE_DAYS)).timestamp()
+            for one in self.listed():
+                if one.state == "waiting" and 0 < moment(one.time) < oldest and self._removed(one):
+                    self._note(one.write.caller, one, "expired", f"no answer in {EXPIRE_DAYS} days")
+            done = [self._settled(one) for one in self.due()]
+        return tuple(one for one in done if one)
+
+    def answer(self, suggestion_id: str, accept: bool, caller: Caller) -> Outcome:
+        """Accept or reject one suggestion in the person's name.
+
+        Raises BadArgument for every caller but the person, NotFound for an id that does not
+        wait; what `gate.write` raises, with the suggestion left as it was.
+        """
+        if caller.kind != "person":
+            raise errors.BadArgument("caller", caller.name, "the person: agents approve nothing")
+        with self._lock:
+            wanted = suggestion_id.strip().removeprefix("^").lower()
+            names = {wanted, f"s-{wanted.removeprefix('s-')}"}
+            found = next((one for one in self.listed() if one.id in names), None)
+            if found is None:
+                raise errors.NotFound(
+                    f"No suggestion {suggestion_id!r} waits in {self._paths.suggestions}.",
+                    hint="`vaultmind suggestions list` names those that do.",
+                )
+            outcome = self._applied(found, caller) if accept else self._reject(found, caller)
+            if accept and outcome.outcome in _DONE:
+                self._removed(found)
+            return outcome
+
+    def _settled(self, one: Suggestion) -> Outcome | None:
+        """Act on one that is due; None for one that stays due."""
+        try:
+            if one.state == "rejected":
+                return self._reject(one, OBSIDIAN)
+            try:
+                outcome = self._applied(one, OBSIDIAN)
+            except (errors.WriteConflict, errors.WriteFailed):
+                raise
+            except (errors.VaultMindError, OSError) as error:
+                log.warning("a suggestion could not be applied: %s", error)
+                outcome = self._failed(one, str(error))
+            if outcome.outcome in _DONE:
+                self._removed(one)
+            else:
+                why = outcome.reason or outcome.message
+                self._change_one(one, lambda text, found: tell(text, found, why))
+        except (errors.WriteConflict, errors.WriteFailed) as error:
+            log.warning("a suggestion stays due: %s", error)
+            return None
+        return outcome
+
+    def _applied(self, one: Suggestion, caller: Caller) -> Outcome:
+        """Write what a suggestion says, unless the audit says that this was done."""
+        if one.write.agent not in self._paths.agent_names():
+            return self._failed(one, "there is no agent of this name")
+        if done := self._done_already(one):
+            return done
+        where = _WHERE.get(caller.client) or f"in {_PLAIN.sub(' ', caller.client)}"
+        told = f"suggested by {one.write.caller.name}, approved {where} (^{one.id})"
+        reason = ": ".join(part for part in (told, one.write.reason) if part)
+        outcome = self._write(replace(one.write, caller=caller, reason=reason))
+        # what a crash cut short was completed just now
+        return outcome if outcome.outcome in _DONE else self._done_already(one) or outcome
+
+    def _done_already(self, one: Suggestion) -> Outcome | None:
+        """Return the outcome of a suggestion whose words were written before a crash hid it."""
+        wish = one.write
+        for line in newest_first(self._paths, (wish.agent,), holding=one.id):
+            named = _APPROVED.match(line.reason)
+            ours = named is not None and named.group(1) == one.id and not line.undoes
+            by_person = line.caller == OBSIDIAN.name and line.outcome == "written"
+            if ours and by_person and (wish.op == "forget" or _same(line.after, wish.text)):
+                message = f"Already done: {quoted(wish.text)} (change {line.id})."
+                path = self._paths.brain(wish.agent)
+                return Outcome("unchanged", wish.agent, path=path, message=message)
+        return None
+
+    def _reject(self, one: Suggestion, caller: Caller) -> Outcome:
+        path = self._paths.suggestions
+        if not self._removed(one):
+            raise errors.WriteConflict(f"The suggestion in {path} was changed just now.")
+        self._note(caller, one, "rejected", f"suggested by {one.write.caller.name}")
+        message = f"Rejected: {quoted(one.write.text)}. It does not come back."
+        return Outcome("unchanged", one.write.agent, path=path, message=message)
+
+    def _note(self, caller: Caller, one: Suggestion, outcome: str, reason: str) -> None:
+        wish, agents = one.write, self._paths.agent_names()
+        if home := next((it for it in (wish.agent, wish.caller.agent) if it in agents), ""):
+            before, after = (wish.text, "") if wish.op == "forget" else (wish.old, wish.text)
+            self._audit.note(
+                caller, home, wish.op, outcome, reason=reason, section=wish.section or "",
+                before=mask(before).text, after=mask(after).text,
+                evidence=self._audit.evidence(wish.evidence), how=wish.how * (wish.how in FOUND),
+            )  # fmt: skip
+
+    def _failed(self, one: Suggestion, why: str) -> Outcome:
+        message = f"Not written: {quoted(one.write.text)}: {why.rstrip('.')}. It goes on waiting."
+        path = self._paths.suggestions
+        return Outcome("not_found", one.write.agent, path=path, message=message, reason=why)
+
+    def _removed(self, expected: Suggestion) -> bool:
+        """Take a suggestion out of the file; False where it does not stand there as expected.
+
+        Somebody changed it meanwhile then, and it is left. Raises DamagedMemory.
+        """
+        return self._change_one(expected, lambda text, one: remove(text, [one]))
+
+    def _change_one(self, expected: Suggestion, new: Callable[[str, Suggestion], str]) -> bool:
+        found: list[Suggestion | None] = [None]
+
+        def change(text: str) -> str | None:
+            found.append(next((one for one in parse(text) if one == expected), None))
+            return new(text, found[-1]) if found[-1] else None
+
+        self._change(change)
+        return found[-1] is not None
+
+    def _change(self, change: Callable[[str], str | None]) -> None:
+        def changed(file: FileText | None) -> str | None:
+            return change(file.text if file else "")
+
+        path = self._paths.suggestions
+        try:
+            self._edit(path, changed)
+        except (errors.DamagedMemory, errors.UnreadableNote) as error:
+            reason = error.reason if isinstance(error, errors.UnreadableNote) else error.message
+            raise errors.DamagedMemory(
+                f"{path} cannot be used: {reason}",
+                hint="Nothing was changed. Repair the file or rename it; a new one will be made.",
+            ) from error
+
+    def _text(self) -> str:
+        try:
+            return self._reader.read(self._paths.suggestions).text
+        except errors.NotFound:
+            return ""
 
 
-def _insert(text: str, at: int, item: str) -> str:
-    """Return the text with an item after the last line before `at`, a heading's or the end."""
-    newline = newline_of(text)
-    last_end = len(text[:at].rstrip("\r\n \t"))
-    stop = text.find("\n", last_end, at)
-    head, tail = (text[:at], text[at:]) if stop < 0 else (text[: stop + 1], text[stop + 1 :])
-    if head.strip(_BLANK):
-        head += "" if head.endswith("\n") else newline
-        last = text[text.rfind("\n", 0, last_end) + 1 : last_end]
-        head += "" if MARKER.match(last) and MARKER.match(item) else newline
-    gap = newline if tail and not tail.startswith(("\n", "\r\n")) else ""
-    return head + with_newlines(item, newline) + newline + gap + tail
-
-
-def _introduced(text: str, words: Words) -> str:
-    """Return the text with the first words of a file that holds none yet."""
-    if text.strip(_BLANK):
-        return text
-    return text.rstrip(" \t\r\n") + f"# {words.title}\n\n{words.intro}\n"
-
-
-def _headings(text: str) -> list[tuple[int, str]]:
-    return [
-        (start, plain(match.group(1))[0])
-        for start, _, line in prose(text)
-        if (match := HEADING.match(line))
-    ]
-
-
-def _words_in(text: str, language: str) -> Words:
-    """Return the words in the language of a file's headings, else in one."""
-    titles = {title for _, title in _headings(text)}
-    for words in WORDS.values():
-        if {words.title, words.waiting} & titles:
-            return words
-    return words_of(language)
-
-
-def _comment(values: dict[str, Any]) -> str:
-    kept = {key: value for key, value in values.items() if value}
-    raw = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
-    return "%%" + raw.replace("%", "\\u0025") + "%%"
-
-
-def _is_agent(value: object) -> bool:
-    return isinstance(value, str) and AGENT_NAME.fullmatch(value) is not None
-
-
-def _was(salt: str, one: Suggestion) -> str:
-    """Return a salted digest of a suggestion's words, which outlives an erasure of them."""
-    return _hash((salt, one.op, one.agent, *saying(one.text), "\0", *saying(one.old)))
-
-
-def _hash(parts: Sequence[str]) -> str:
-    return hashlib.sha256("\0".join(parts).encode(errors="replace")).hexdigest()[:16]
+def _same(stored: str, text: str) -> bool:
+    return saying(stored) == saying(one_line(mask(text).text))

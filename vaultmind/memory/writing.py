@@ -1,68 +1,57 @@
-"""The way of one write of facts: rights → plan → judged → begun → files → hidden → audit.
+"""How facts change: secrets out → rights → plan → suggestion or files → limits → audit → index.
 
-A plan is made on the texts as they stand and made anew whenever a person's edit came first. What
-takes facts first goes into the archive, then into the brain, then out of the archive: a crash in
-between leaves a fact twice, never not at all, and `complete` makes the same moves again, which
-changes nothing that was made, or takes back what came before the brain. The caller holds the
-agent's lock.
+A plan is made on the texts as they stand and made anew whenever a person's edit came first. Its
+line stands in the audit as `begun` before the first file changes; then the brain changes, then the
+archive. What a crash cut short between the two is completed from that line: a fact is never lost.
 """
 
 from __future__ import annotations
 
 import logging
 import random
-from collections import Counter
+import threading
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from vaultmind.errors import VaultMindError
-from vaultmind.memory.audit import (
-    BEGUN,
-    DROP,
-    FOUND,
-    JOINT,
-    AuditLine,
-    AuditLog,
-    newest_first,
-    ref_of,
-    ref_text,
-    refs_of,
-    session_of,
+from vaultmind import errors
+from vaultmind.language.words import content
+from vaultmind.memory import audit
+from vaultmind.memory.brain import (
+    MEND,
+    WRITING_WAITS,
+    apply,
+    damage,
+    find_fact,
+    masked,
+    new_brain,
+    own_text,
 )
-from vaultmind.memory.brains import Brains
-from vaultmind.memory.changes import (
-    LABEL_WORDS,
-    Ask,
-    Step,
-    make_room,
-    plan,
-    quoted,
-    safe_write,
-    stands_in_own_text,
-)
-from vaultmind.memory.forget.kinds import Edit, Ref
+from vaultmind.memory.changes import Ask, Sizes, Step, plan, quoted, safe_write, with_room
+from vaultmind.memory.forget.kinds import RecordKind, Ref
 from vaultmind.memory.forget.taking import ERASABLES, Erasable
 from vaultmind.memory.forget.tombstones import Hiding, hidden_words
 from vaultmind.memory.late import FORGOTTEN, Late
-from vaultmind.memory.moves import Move, Sizes
-from vaultmind.memory.queue import Queue
+from vaultmind.memory.match import mentions, says_words
 from vaultmind.memory.rights import AUTO, VERDICTS, Authority, Decision, cautious, inferred
-from vaultmind.memory.words import content
+from vaultmind.memory.suggestions import Queue, warn
 from vaultmind.plural import counted
-from vaultmind.ports import Clock
+from vaultmind.ports import Clock, FileIndexer
 from vaultmind.redact import MARK, blank_private, has_household_code, mask
 from vaultmind.tally import Tally
-from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome, OutcomeName
-from vaultmind.vault.files import VaultReader
+from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
+from vaultmind.vault.files import Change, FileText, VaultReader
 from vaultmind.vault.oneline import one_line
+from vaultmind.vault.paths import VaultPaths, agent_name
 from vaultmind.vault.writer import VaultWriter
 
+TRIES = 25
+"""How often a write starts anew because someone else's edit came first."""
+LABEL_WORDS = 3
+"""A secret with so few words of content beside it is a secret with its label: no fact."""
 GUESSED = "it was read out of a conversation, and nothing is forgotten by guess"
-COMPLETED = "completed after it was cut short"
-NOT_MADE = "cut short before anything was changed"
-FULL = "so many suggestions of conversations wait already"
-"""Why one more of extraction's is dropped."""
 MOST_DROPS, MOST_CHARS = 20, 200
 """Facts of one session that were not kept and are told, a line each, and characters of one."""
 UNTOLD = frozenset({"secret", "private", "asked not to keep", FORGOTTEN})
@@ -70,13 +59,8 @@ UNTOLD = frozenset({"secret", "private", "asked not to keep", FORGOTTEN})
 _WAITS = {
     "new": "not written yet: {reason}. It waits for the person's approval in {path}.",
     "waiting": "not written yet: {reason}. It waits already, in {path}.",
-    "full": "not written: {reason} ({path}).",
+    "full": "not written: so many suggestions of conversations wait already ({path}).",
     "rejected": "not written: the person has rejected this before ({path}).",
-}
-_WOULD = {
-    "written": "{0} would be written to {2}.",
-    "suggested": "{0} would wait for the person in {2}: {1}.",
-    "denied": "{0} would not be written: {1}.",
 }
 
 Dropped = tuple[str, str, tuple[str, ...]]
@@ -92,8 +76,7 @@ class Held(Exception):
 
     def __init__(self, decision: Decision, step: Step, dropped: str = "") -> None:
         super().__init__(decision.reason)
-        self.decision = decision
-        self.step = step
+        self.decision, self.step = decision, step
         self.dropped = dropped
         """Under which reason extraction's audit tells it; empty where it is no drop."""
 
@@ -118,155 +101,171 @@ class GateSettings:
     """Where it is counted what came of each write of a fact."""
 
 
-@dataclass(frozen=True, slots=True)
-class FactStores:
-    """What a write of facts reads and changes beside the brain."""
-
-    authority: Authority
-    audit: AuditLog
-    hiding: Hiding
-    queue: Queue
-    naming: Callable[[Caller], Edit]
-    """For a caller, what gives ids to parts of records, to hide them by."""
-
-
-class FactWriter:
-    """Changes brains and archives. The caller holds the agent's lock."""
+class Facts:
+    """Changes brains and archives. One per vault; any thread."""
 
     def __init__(
         self,
-        writer: VaultWriter,
-        reader: VaultReader,
-        stores: FactStores,
-        clock: Clock,
+        paths: VaultPaths,
         settings: GateSettings,
+        kinds: Sequence[RecordKind],
+        indexer: FileIndexer,
+        authority: Authority,
+        clock: Clock,
     ) -> None:
-        self._reader = reader
-        self.brains = Brains(writer, reader)
-        self._paths = reader.paths
-        self._stores = stores
-        self._audit = stores.audit
-        self._hiding = stores.hiding
-        self._clock = clock
-        self._settings = settings
-        self._late = Late(self._paths, self.brains.text)
-        self.sound: set[str] = set()
+        self._paths, self._settings, self._indexer = paths, settings, indexer
+        self._authority, self._clock = authority, clock
+        self._writer = VaultWriter(paths)
+        self._reader = VaultReader(paths, max_bytes=0)
+        self._audit = audit.AuditLog(paths, settings.device, self._writer.append, clock)
+        self._hiding = Hiding(paths, settings.device, kinds, self._writer.append, clock)
+        self._late = Late(paths, self._text)
+        self.queue = Queue(self._reader, self._edit, self._write, self._audit, clock, settings.rng)
+        """What waits for the person."""
+        self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
+        self._sound: set[str] = set()
         """Agents whose last change is known to be whole."""
 
-    # --- a write --------------------------------------------------------------------------
+    # --- facts ---------------------------------------------------------------------------
 
-    def write(self, asked: MemoryWrite, witness: Witness | None) -> Outcome:
-        """Change one agent's facts, or say why not. Raises BrokenMemory, WriteFailed."""
-        ask = self._ask(asked)
-        write = ask.write
-        self.complete(write.agent)
-        decision = self._decide(write, "brain")
+    def write(self, write: MemoryWrite, witness: Witness | None = None) -> Outcome:
+        """Change one agent's facts, or say why not. Never both lost, never one twice.
+
+        `witness` is called before something is written, and only then: a request that comes to
+        nothing leaves no words behind. Raises BadArgument for empty or over-long texts;
+        WriteConflict, BrokenMemory and WriteFailed when nothing was written.
+        """
+        return self._write(in_name(write), witness)
+
+    def _write(self, write: MemoryWrite, witness: Witness | None = None) -> Outcome:
+        """Change facts in the name of the caller, who has approved it where that is the person."""
+        agent = agent_name(write.agent)
+        with self._locks[agent]:
+            self._complete(agent)
+            outcome = self._asked(self._ask(write), witness)
+        if self._settings.tally is not None:
+            self._settings.tally.add(write.op, outcome.outcome)
+        self._index(agent, outcome)
+        return outcome
+
+    def _asked(self, ask: Ask, witness: Witness | None) -> Outcome:
+        line = self._audit.line(ask.write.caller, ask.write.agent, ask.write.op, "")
+        decision = self._decide(ask.write, "brain")
         if refused := self._refused(ask, decision):
-            return self._tell(write, refused)
-        line = self._audit.line(write.caller, write.agent, write.op, "")
+            return refused if ask.dry else self._tell(line, ask.write, Step(refused))
         try:
             step, ask = self._made(ask, witness, line)
-            outcome, hidden = step.outcome, tuple[Ref, ...]()
-            if step.unsaid and not inferred(write):
-                outcome, hidden = self._hide_unsaid(ask, step, decision)
-                if witness and outcome.outcome == "written":
-                    ask = replace(ask, write=replace(write, evidence=witness()))
-            elif write.op == "forget" and outcome.outcome == "written":
-                outcome, hidden = self._hide_said(ask, step)
+            if ask.dry:
+                return _shown(ask, step).outcome
+            if step.unsaid and not inferred(ask.write):
+                step = self._hide_unsaid(ask, step, decision)
+                if witness and step.written:
+                    ask = replace(ask, write=replace(ask.write, evidence=witness()))
+            else:
+                step = _with_hidden(step, self._hiding.hide(step.hidden), "said it")
         except Held as held:
             return self._held(ask, held, witness)
-        line = self._line(line, ask.write, outcome, step.moves)
-        outcome = self._tell(ask.write, _shown(ask, outcome), line, hidden)
-        return self.with_room(ask, outcome)
+        return self._tell(line, ask.write, _shown(ask, step))
 
-    def _made(self, ask: Ask, witness: Witness | None, line: AuditLine) -> tuple[Step, Ask]:
+    def _made(self, ask: Ask, witness: Witness | None, line: audit.AuditLine) -> tuple[Step, Ask]:
         """Make a write; return the step, and what was asked with the message that says it.
 
         Raises Held for one that is not to be made.
         """
-        made: list[tuple[Step, Ask]] = []
+        makes_room = self._authority.level(ask.write.agent) >= AUTO
 
-        def judged(text: str | None) -> Step:
-            now = made[-1][1] if made else ask
-            step = plan(text, self.brains.text(ask.archive), now)
-            if step.outcome.outcome == "written":
-                self._judge(now.write, step)
-                if witness and now is ask:
-                    now = replace(ask, write=replace(ask.write, evidence=witness()))
-                    step = plan(text, self.brains.text(ask.archive), now)
-            made.append((step, now))
-            return step
+        def step_of(brain: str, archive: str) -> Step:
+            nonlocal ask, witness
+            step = plan(brain, archive, ask)
+            if not step.written:
+                return step
+            self._judge(ask.write, step)
+            if witness:
+                ask = replace(ask, write=replace(ask.write, evidence=witness()))
+                witness, step = None, plan(brain, archive, ask)
+            if ask.write.op == "forget" and not ask.dry:
+                return replace(step, hidden=self._saying(ask.write, step.gone))
+            return with_room(step, brain, archive, ask) if makes_room else step
 
-        def begin(step: Step) -> None:
-            is_plain = ask.write.how not in FOUND and not step.gone and len(step.moves) == 1
-            if not is_plain:
-                self.begin(self._line(line, made[-1][1].write, step.outcome, step.moves))
+        return self._change(ask, step_of, lambda step: self._line(line, ask.write, step)), ask
 
-        self.brains.carry_out(ask, judged, begin)
-        return made[-1]
+    def _change(
+        self,
+        ask: Ask,
+        step_of: Callable[[str, str], Step],
+        line_of: Callable[[Step], audit.AuditLine],
+    ) -> Step:
+        """Make a step of brain and archive; its line stands before the first of them changes."""
+        step = Step(ask.outcome("unchanged", ""))
 
-    def with_room(self, ask: Ask, outcome: Outcome) -> Outcome:
-        """Make room in a brain that a write made too big: a change of its own, which it tells."""
-        agent = ask.write.agent
-        if outcome.outcome != "written" or self._stores.authority.level(agent) < AUTO:
-            return outcome
-        line = self._audit.line(ask.write.caller, agent, "archive", "written")
-        made: list[Step] = []
+        def archived(file: FileText | None) -> str:
+            text = file.text if file else f"# {ask.write.agent.capitalize()} - Archive\n"
+            return apply(text, step.moves, archive=True, language=ask.language)
 
-        def step(text: str | None) -> Step:
-            made[:] = [make_room(text or "", self.brains.text(ask.archive), ask, outcome.block)]
-            return made[0]
+        def change(file: FileText | None) -> str | None:
+            nonlocal step
+            if file and (reason := damage(file.text)):
+                raise errors.UnreadableNote(ask.path, reason)
+            text = file.text if file else new_brain(ask.write.agent, ask.language)
+            step = step_of(text, self._text(ask.archive))
+            if ask.dry or not step.written:
+                return None
+            if any(move.archive for move in step.moves):
+                archived(self._found(ask.archive))  # raises where it can take nothing
+            if ask.write.how in audit.FOUND or step.gone or len(step.moves) != 1:
+                self._audit.write(replace(line_of(step), outcome=audit.BEGUN))
+                self._sound.discard(ask.write.agent)
+            new = apply(text, step.moves, archive=False, language=ask.language)
+            return None if all(move.archive for move in step.moves) else new
 
-        def told() -> AuditLine:
-            moves = masked_moves(made[0].moves)
-            texts = dict.fromkeys(move.fact.text for move in moves)
-            return replace(line, before=JOINT.join(texts), path=ask.archive, moves=moves)
-
-        self.brains.carry_out(ask, step, lambda _: self.begin(told()))
-        if made[0].moves:
-            self._audit.write(told())
-            self.sound.add(agent)
-        return replace(also(outcome, made[0].outcome.message), archived=made[0].outcome.archived)
-
-    def would(self, asked: MemoryWrite) -> Outcome:
-        """Return what a write would come to as the memory stands now; nothing is touched."""
-        ask = replace(self._ask(asked), rng=random.Random(0))
-        if refused := self._refused(ask, self._decide(ask.write, "brain")):
-            return refused
-        steps: list[Step] = []
-        self.brains.edit_brain(
-            ask, lambda text: steps.append(plan(text, self.brains.text(ask.archive), ask))
-        )
-        outcome = steps[-1].outcome
         try:
-            if outcome.outcome == "written":
-                self._judge(ask.write, steps[-1])
-                outcome = replace(outcome, block=outcome.block if steps[-1].gone else "")
-        except Held as held:
-            name: OutcomeName = "denied" if held.decision.verdict == "deny" else "suggested"
-            path = ask.paths.suggestions if name == "suggested" else outcome.path
-            reason = held.decision.reason
-            outcome = replace(outcome, outcome=name, reason=reason, path=path, before="", block="")
-        if told := _WOULD.get(outcome.outcome):
-            words = quoted(outcome.fact or ask.write.text)
-            outcome = replace(outcome, message=told.format(words, outcome.reason, outcome.path))
-        return _shown(ask, outcome)
+            self._writer.edit(ask.path, change, TRIES)
+        except errors.UnreadableNote as error:
+            raise self._broken(error, ask.language) from error
+        if step.written and not ask.dry and any(move.archive for move in step.moves):
+            self._edit(ask.archive, archived)
+        return step
 
     def _ask(self, write: MemoryWrite) -> Ask:
         safe, kinds = safe_write(write)
         words = (write.old, safe.old) if safe.op == "replace" else (write.text, safe.text)
-        return replace(self.asking(safe, words), redacted=kinds)
+        language = self._authority.identity(safe.agent).language or "en"
+        today, sizes, rng = self._clock().date(), self._settings.sizes, self._settings.rng
+        return Ask(safe, words, self._paths, today, sizes, rng, language, kinds)
 
-    def asking(self, write: MemoryWrite, words: tuple[str, ...]) -> Ask:
-        """Return a write that is safe to store, with what it needs to know of the memory."""
-        language = self._stores.authority.identity(write.agent).language or "en"
-        today, sizes = self._clock().date(), self._settings.sizes
-        return Ask(write, words, self._paths, today, sizes, self._settings.rng, language)
+    def _text(self, path: str) -> str:
+        """Return a file's text; empty where there is none that can be read."""
+        try:
+            found = self._found(path)
+        except errors.UnreadableNote:
+            return ""
+        return found.text if found else ""
+
+    def _found(self, path: str) -> FileText | None:
+        try:
+            return self._reader.read(path)
+        except errors.NotFound:
+            return None
+
+    def _broken(self, error: errors.UnreadableNote, language: str) -> errors.BrokenMemory:
+        """Tell the person of a file that is to be mended; return what is raised."""
+        told = f"{error.path} is damaged: {error.reason}. {WRITING_WAITS}"
+        note = f"> [!warning] a damaged memory file\n> {told} {MEND}"
+
+        def warned(file: FileText | None) -> str | None:
+            text = file.text if file else ""
+            return None if told in text else warn(text, note, language)
+
+        try:
+            self._edit(self._paths.suggestions, warned)
+        except errors.UnreadableNote:
+            self._writer.append(self._paths.suggestions, f"\n{note}\n")
+        return errors.BrokenMemory(f"Not written: {told}", hint=MEND)
 
     # --- who may --------------------------------------------------------------------------
 
     def _decide(self, write: MemoryWrite, scope: str) -> Decision:
-        return self._stores.authority.decide(write.caller, write.agent, write.op, scope)
+        return self._authority.decide(write.caller, write.agent, write.op, scope)
 
     def _refused(self, ask: Ask, decision: Decision) -> Outcome | None:
         """Return what a write that must not happen comes to; None for one that may."""
@@ -306,105 +305,47 @@ class FactWriter:
 
     def _held(self, ask: Ask, held: Held, witness: Witness | None) -> Outcome:
         """Put before the person what may not be written, or refuse it; return what that came to."""
-        write, outcome, reason = ask.write, held.step.outcome, held.decision.reason
+        write, step, reason, dropped = ask.write, held.step, held.decision.reason, held.dropped
         if held.decision.verdict == "deny":
-            said, dropped = "Not written" if held.dropped else "Not allowed", held.dropped
-            message = f"{said}: {reason}. Nothing was changed."
-            outcome = replace(outcome, outcome="denied", message=message, reason=reason, before="")
+            said = "Not written" if dropped else "Not allowed"
+            told: dict[str, Any] = {"outcome": "denied", "before": "", "reason": reason}
+            told["message"] = f"{said}: {reason}. Nothing was changed."
         else:
-            write, outcome, dropped = self._put(ask, held, witness)
+            write = _readable(write, step)
+            put = self.queue.seen(write)
+            if put[0] == "new" and not ask.dry:
+                write = replace(write, evidence=witness() if witness else write.evidence)
+                found = write.how in audit.FOUND  # an agent gives a reason of its own
+                whys = dict.fromkeys(
+                    filter(None, (write.reason, write.hold, reason if found else ""))
+                )
+                put = self.queue.put(replace(write, reason=" · ".join(whys)), ask.language)
+            path = self._paths.suggestions
+            waits = _WAITS[put[0]].format(reason=reason, path=path)
+            told = {"message": f"{quoted(write.text)}: {waits}", "reason": reason, "path": path}
+            told |= {"outcome": "suggested" if put[0] in ("new", "waiting") else "denied"}
+            told |= {"block": put[1]}
+            dropped = "too many" if put[0] == "full" else ""
+        shown = _shown(ask, replace(step, outcome=replace(step.outcome, **told)))
+        if ask.dry:
+            return shown.outcome
         if dropped:
             ref = write.evidence or MessageRef(write.agent, "", "")
-            self.drop(write.agent, ref.session, [(write.text, dropped, (ref.block,))], write.caller)
-            return _shown(ask, outcome)
-        return self._tell(write, _shown(ask, outcome))
-
-    def _put(
-        self, ask: Ask, held: Held, witness: Witness | None
-    ) -> tuple[MemoryWrite, Outcome, str]:
-        """Return a held write as it waits, its outcome, and why extraction's is dropped instead."""
-        reason, write = held.decision.reason, _readable(ask.write, held.step)
-        put = self._stores.queue.seen(write)
-        if put.state == "new":
-            write = replace(write, evidence=witness() if witness else write.evidence)
-            why = reason if write.how in FOUND else ""  # an agent gives a reason of its own
-            told = dict.fromkeys(part for part in (write.reason, write.hold, why) if part)
-            waiting = replace(write, reason=" · ".join(told))
-            put = self._stores.queue.put(waiting, ask.language)
-        full = put.state == "full"
-        path, reason = ask.paths.suggestions, FULL if full else reason
-        message = f"{quoted(write.text)}: {_WAITS[put.state].format(reason=reason, path=path)}"
-        name: OutcomeName = "suggested" if put.state in ("new", "waiting") else "denied"
-        outcome = replace(
-            held.step.outcome, outcome=name, message=message, reason=reason, path=path,
-            block=put.id, before="" if full else held.step.outcome.before,
-        )  # fmt: skip
-        return write, outcome, "too many" if full else ""
-
-    # --- forgetting -----------------------------------------------------------------------
-
-    def _hide_said(self, ask: Ask, step: Step) -> tuple[Outcome, tuple[Ref, ...]]:
-        """Hide what said a forgotten fact; an agent reaches its own records alone."""
-        write = ask.write
-        found = self._hiding.said(write.agent, step.gone, self._stores.naming(write.caller))
-        own = tuple(
-            one for one in found if write.caller.kind == "person" or one.agent == write.agent
-        )
-        return _with_hidden(step.outcome, self._hiding.hide(own), "said it"), own
-
-    def _hide_unsaid(
-        self, ask: Ask, step: Step, decision: Decision
-    ) -> tuple[Outcome, tuple[Ref, ...]]:
-        """Hide the messages that say what no fact says, or tell what to do about it.
-
-        Raises Held for what waits.
-        """
-        write, words, agent = ask.write, ask.write.text, ask.write.agent
-        both = dict.fromkeys(ask.words)  # notes of agents may hold what a message has masked
-        if decision.verdict != "allow" or write.hold:
-            if any(self._hiding.finds(agent, one) for one in both):
-                raise Held(Decision("suggest", write.hold or decision.reason), step)
-            return step.outcome, ()
-        naming = self._stores.naming(write.caller)
-        said = (self._hiding.saying(agent, one, naming) for one in both)
-        refs = tuple(dict.fromkeys(ref for each in said for ref in each))
-        hid = self._hiding.hide(refs)
-        own = stands_in_own_text(self.brains.text(ask.path), words)
-        here = f"in {ask.path} as your own text; edit it there."
-        if hid:
-            sessions = {(one.agent, one.session) for one in hid if isinstance(one, MessageRef)}
-            path = self._paths.session(*sessions.pop()) if len(sessions) == 1 else ""
-            outcome = replace(step.outcome, outcome="written", path=path, nearest=())
-            outcome = _with_hidden(replace(outcome, message="No fact said it;"), hid, "did")
-            return also(outcome, f"It also stands {here}" if own else ""), refs
-        if own:
-            message = f"No fact says {quoted(words)}. It stands {here}"
-        elif mentioned := self._hiding.mentioned(agent, words):
-            verb = "mentions" if mentioned == 1 else "mention"
-            message = f"{step.outcome.message} {counted(mentioned, 'message')} {verb} it. To hide"
-            message += " what was said, give two words or more of it."
-        elif step.outcome.nearest:
-            message = step.outcome.message
-        else:
-            message = f"Nothing in {agent}'s memory says {quoted(words)}."
-        return replace(step.outcome, message=message), ()
+            self._drop(
+                write.agent, ref.session, [(write.text, dropped, (ref.block,))], write.caller
+            )
+            return shown.outcome
+        line = self._audit.line(write.caller, write.agent, write.op, "")
+        return self._tell(line, write, replace(shown, moves=()))
 
     # --- the audit ------------------------------------------------------------------------
 
-    def begin(self, line: AuditLine) -> None:
-        """Write down that a change is begun. Raises WriteFailed."""
-        self._audit.write(replace(line, outcome=BEGUN))
-        self.sound.discard(line.agent)
-
-    def _line(
-        self, line: AuditLine, write: MemoryWrite, outcome: Outcome, moves: Sequence[Move]
-    ) -> AuditLine:
+    def _line(self, line: audit.AuditLine, write: MemoryWrite, step: Step) -> audit.AuditLine:
         """Return a line with what a write came to; its texts are masked."""
-        is_written = outcome.outcome == "written"
-        before = outcome.before
-        if not before and not is_written and write.op != "remember":
+        outcome, before = step.outcome, step.outcome.before
+        if not (before or step.written) and write.op != "remember":
             before = write.old or write.text
-        took_place = write.op == "remember" and is_written and before
+        took_place = write.op == "remember" and step.written and before
         return replace(
             line,
             op="replace" if took_place else write.op,
@@ -416,45 +357,33 @@ class FactWriter:
             reason=" · ".join(part for part in (outcome.reason, write.reason) if part),
             path=outcome.path,
             block=outcome.block,
-            how=write.how if write.how in FOUND else "",
-            moves=masked_moves(moves) if is_written else (),
+            how=write.how if write.how in audit.FOUND else "",
+            moves=masked(step.moves) if step.written else (),
+            hidden=tuple(map(audit.ref_text, step.hidden)),
         )
 
-    def _tell(
-        self,
-        write: MemoryWrite,
-        outcome: Outcome,
-        line: AuditLine | None = None,
-        hidden: Sequence[Ref] = (),
-    ) -> Outcome:
+    def _tell(self, line: audit.AuditLine, write: MemoryWrite, step: Step) -> Outcome:
         """Write the line of what a write came to; a change that is on disk stays true without."""
-        if line is None:
-            line = self._audit.line(write.caller, write.agent, write.op, "")
-            line = self._line(line, write, outcome, ())
-        line = replace(line, hidden=tuple(map(ref_text, hidden)))
         home = write.agent
-        if outcome.outcome != "written" and home not in self._paths.agent_names():
+        if not step.written and home not in self._paths.agent_names():
             home = write.caller.agent or home  # what is not written makes no folder
         try:
-            self._audit.write(line, home)
-        except VaultMindError as error:
-            if outcome.outcome != "written":
+            self._audit.write(self._line(line, write, step), home)
+        except errors.VaultMindError as error:
+            if not step.written:
                 raise
             log.error("the audit line of a write is missing: %s", error)
             why = f"the audit could not be written: {error}"
-            return also(
-                replace(outcome, reason=outcome.reason or why), f"{why[0].upper()}{why[1:]}"
-            )
-        self.sound.add(write.agent)
-        return outcome
+            outcome = replace(step.outcome, reason=step.outcome.reason or why)
+            return also(outcome, f"{why[0].upper()}{why[1:]}")
+        self._sound.add(write.agent)
+        return step.outcome
 
-    def drop(self, agent: str, session: str, dropped: Sequence[Dropped], caller: Caller) -> int:
-        """Tell the audit of facts that were not kept and not told before; return how many.
-
-        At most `MOST_DROPS` of one session.
-        """
-        lines = newest_first(self._paths, (agent,), (DROP,), session)
-        known = Counter((one.after, one.reason) for one in lines if session_of(one) == session)
+    def _drop(self, agent: str, session: str, dropped: Sequence[Dropped], caller: Caller) -> int:
+        lines = audit.newest_first(self._paths, (agent,), (audit.DROP,), session)
+        known = Counter(
+            (one.after, one.reason) for one in lines if audit.session_of(one) == session
+        )
         room, told = MOST_DROPS - known.total(), 0
         for text, reason, evidence in dropped:
             safe = "" if reason in UNTOLD else one_line(mask(blank_private(text)).text)
@@ -465,71 +394,146 @@ class FactWriter:
             block = next((one for one in reversed(evidence) if one[1:].isdigit()), "")
             source = self._audit.evidence(MessageRef(agent, session, block) if session else None)
             self._audit.note(
-                caller, agent, DROP, "dropped", after=safe, reason=reason, evidence=source
+                caller, agent, audit.DROP, "dropped", after=safe, reason=reason, evidence=source
             )
             told += 1
         return told
 
-    # --- what a crash cut short -----------------------------------------------------------
+    def _complete(self, agent: str) -> None:
+        """Complete the changes of an agent's facts that a crash cut short, if there are any.
 
-    def complete(self, agent: str) -> None:
-        """Complete the change of an agent's facts that a crash cut short, if there is one.
-
-        Where that fails the change waits, and is tried again; no other write has to.
+        Where that fails they wait, and are tried again; no other write has to.
         """
-        if agent in self.sound:
+        if agent in self._sound:
             return
         try:
-            while line := self._audit.unfinished(agent):
-                for path in (self._paths.brain(agent), self._paths.archive(agent)):
-                    if self._reader.exists(path):
-                        self._reader.read(path)  # raises where it is no text
-                self._complete(line)
-            self.sound.add(agent)
-        except (VaultMindError, OSError) as error:
+            for line in self._audit.unfinished(agent):
+                self._finish(line)
+            self._sound.add(agent)
+        except (errors.VaultMindError, OSError) as error:
             log.warning("what was cut short in the memory of %s waits: %s", agent, error)
 
-    def _complete(self, line: AuditLine) -> None:
-        """Make the moves of a line once more, and what belongs to it.
-
-        Where the brain had not been changed yet they are not made: whoever asked was told so.
-        """
-        person = line.caller == "person"
-        caller = Caller("person" if person else "agent", "" if person else line.caller, line.client)
-        write = MemoryWrite(
-            "forget", line.agent, caller, line.before if line.op == "forget" else line.after,
-            evidence=ref_of(line.evidence), reason=line.reason,
-        )  # fmt: skip
-        ask = self.asking(write, (write.text,))
-        moves = tuple(move for move in line.moves if move.whole or not move.came)
-        step = Step(Outcome("written", line.agent), moves)
-        if not self.brains.is_made(ask, moves):
-            self.brains.take_back(ask, moves)
-            self._audit.write(replace(line, outcome="unchanged", reason=NOT_MADE))
+    def _finish(self, line: audit.AuditLine) -> None:
+        """Do what a line says that is not done yet; nothing where the brain never changed."""
+        found = self._found(self._paths.brain(line.agent))
+        brain, reason = found.text if found else "", "cut short before anything was changed"
+        own = [move for move in line.moves if not move.archive]
+        if own and all(bool(find_fact(brain, move.fact)) is not move.came for move in own):
+            self._audit.write(
+                replace(line, outcome="unchanged", reason=reason, hidden=(), shown=())
+            )
             return
-        self.brains.carry_out(ask, lambda text: step, lambda step: None)
-        self._hiding.show(refs_of(line.shown))
-        hidden = line.hidden
-        if line.op == "forget" and not line.undoes:
-            gone = [move.fact for move in moves if not move.came]
-            gone += [Fact(one, None) for one in line.before.split(JOINT)]
-            hidden = tuple(map(ref_text, self._hide_said(ask, replace(step, gone=tuple(gone)))[1]))
-        self._hiding.hide(refs_of(hidden))
-        reason = " · ".join(filter(None, (line.reason, COMPLETED)))
-        self._audit.write(replace(line, outcome="written", reason=reason, hidden=hidden))
+        moves = [move for move in line.moves if move.archive and (move.whole or not move.came)]
+        if moves:
+            start = f"# {line.agent.capitalize()} - Archive\n"
+            self._edit(
+                self._paths.archive(line.agent),
+                lambda file: apply(file.text if file else start, moves, archive=True),
+            )
+        self._hiding.show(audit.refs_of(line.shown))
+        self._hiding.hide(audit.refs_of(line.hidden))
+        reason = " · ".join(filter(None, (line.reason, "completed after it was cut short")))
+        self._audit.write(replace(line, outcome="written", reason=reason))
+
+    # --- hiding ---------------------------------------------------------------------------
+
+    def _saying(self, write: MemoryWrite, gone: Iterable[Fact]) -> tuple[Ref, ...]:
+        """Return what said forgotten facts; an agent reaches its own records alone."""
+        found = self._hiding.said(write.agent, gone, self._naming(write.caller))
+        person = write.caller.kind == "person"
+        return tuple(one for one in found if person or one.agent == write.agent)
+
+    def _hide_unsaid(self, ask: Ask, step: Step, decision: Decision) -> Step:
+        """Hide the messages that say what no fact says, or tell what to do about it.
+
+        Raises Held for what waits.
+        """
+        write, words, agent = ask.write, ask.write.text, ask.write.agent
+        both = dict.fromkeys(ask.words)  # notes of agents may hold what a message has masked
+        outcome, shown = step.outcome, [*self._hiding.shown(agent, words)]
+        if decision.verdict != "allow" or write.hold:
+            said = (one for each in both for one in self._hiding.shown(agent, each))
+            if any(says_words(one, each) for one in said for each in both):
+                raise Held(Decision("suggest", write.hold or decision.reason), step)
+            return step
+        edit, says = self._naming(write.caller), self._hiding.saying
+        refs = tuple(dict.fromkeys(ref for each in both for ref in says(agent, each, edit)))
+        hid = self._hiding.hide(refs)
+        prose = own_text(blank_private(self._text(ask.path)))
+        in_prose = any(mentions(paragraph, words) for paragraph in prose)
+        there = f"in {ask.path} as your own text; edit it there."
+        mentioned = sum(mentions(one, words) for one in shown)
+        if hid:
+            outcome = replace(outcome, outcome="written", path="", nearest=())
+            outcome = replace(outcome, message="No fact said it;")
+            step = _with_hidden(replace(step, outcome=outcome, hidden=refs), hid, "did")
+            more = f"It also stands {there}" if in_prose else ""
+            return replace(step, outcome=also(step.outcome, more))
+        if in_prose:
+            message = f"No fact says {quoted(words)}. It stands {there}"
+        elif mentioned:
+            verb = "mentions" if mentioned == 1 else "mention"
+            message = f"{outcome.message} {counted(mentioned, 'message')} {verb} it. To hide"
+            message += " what was said, give two words or more of it."
+        else:
+            nothing = f"Nothing in {agent}'s memory says {quoted(words)}."
+            message = outcome.message if outcome.nearest else nothing
+        return replace(step, outcome=replace(outcome, message=message))
+
+    # --- files ---------------------------------------------------------------------------
+
+    def _saved(self, caller: Caller, path: str, reason: str) -> None:
+        """Record that a record was stored, without its text."""
+        if agent := self._paths.agent_of(path):
+            self.told(caller, agent, "save", path, reason)
+
+    def _naming(self, caller: Caller) -> Callable[[str, Change], None]:
+        """Return what changes a record so that its parts can be named, and hidden by that."""
+
+        def edit(relative: str, change: Change) -> None:
+            if self._edit(relative, change) is not None:
+                self._saved(caller, relative, "parts are named, to be hidden")
+                self._indexer.refresh([relative])
+
+        return edit
+
+    def _edit(self, relative: str, change: Change) -> FileText | None:
+        return self._writer.edit(relative, change, TRIES)
+
+    def _index(self, agent: str, outcome: Outcome) -> None:
+        """Bring the index up to date; the fact is on disk, so that a failure is only said."""
+        if outcome.outcome != "written":
+            return
+        files = [self._paths.brain(agent), self._paths.archive(agent)]
+        try:
+            self._indexer.refresh(files)
+        except errors.VaultMindError as error:
+            self._indexer.mark(files)
+            log.warning("%s was written and not indexed: %s", outcome.path, error)
+
+    def told(self, caller: Caller, agent: str, op: str, path: str, reason: str) -> None:
+        """Tell an agent's audit of a change that was made to a file which is nobody's."""
+        self._audit.note(caller, agent, op, "written", path=path, reason=mask(reason).text)
+
+
+def in_name(write: MemoryWrite) -> MemoryWrite:
+    """Return a write with the caller whose rights it has: extraction has none but the agent's."""
+    if write.how not in audit.FOUND or write.caller.kind == "agent":
+        return write
+    return replace(write, caller=Caller("agent", agent_name(write.agent), write.caller.client))
 
 
 def also(outcome: Outcome, sentence: str) -> Outcome:
     """Return an outcome whose message says one thing more."""
-    return (
-        replace(outcome, message=f"{outcome.message} {sentence}".strip()) if sentence else outcome
-    )
+    message = f"{outcome.message} {sentence}".strip()
+    return replace(outcome, message=message) if sentence else outcome
 
 
-def _with_hidden(outcome: Outcome, refs: Sequence[Ref], said: str) -> Outcome:
-    """Return an outcome that tells of what was hidden."""
-    messages = sum(isinstance(one, MessageRef) for one in refs)
-    return replace(also(outcome, hidden_words(refs, said)), hidden_messages=messages)
+def _with_hidden(step: Step, refs: Sequence[Ref], said: str) -> Step:
+    """Return a step that tells of what was hidden."""
+    messages = sum("/" not in one.session for one in refs)
+    outcome = replace(also(step.outcome, hidden_words(refs, said)), hidden_messages=messages)
+    return replace(step, outcome=outcome)
 
 
 def _readable(write: MemoryWrite, step: Step) -> MemoryWrite:
@@ -545,28 +549,20 @@ def _readable(write: MemoryWrite, step: Step) -> MemoryWrite:
     return replace(write, section=step.outcome.section)
 
 
-def masked_moves(moves: Iterable[Move]) -> tuple[Move, ...]:
-    """Return moves as the audit may hold them."""
-    safe = ((move, mask(move.line).text) for move in moves)
-    return tuple(
-        replace(move, line=line, whole=move.whole and line == move.line) for move, line in safe
-    )
-
-
-def _shown(ask: Ask, outcome: Outcome) -> Outcome:
-    """Return an outcome as it may be shown: secrets masked, and what was taken out named."""
+def _shown(ask: Ask, step: Step) -> Step:
+    """Return a step as it may be shown: secrets masked, and what was taken out named."""
+    outcome = step.outcome
     if ask.redacted:
         outcome = also(outcome, f"Taken out before storing: {', '.join(ask.redacted)}.")
-    is_kept = ask.write.op != "forget" and outcome.outcome == "written"
-    if is_kept and has_household_code(outcome.fact):
+    if ask.write.op != "forget" and step.written and has_household_code(outcome.fact):
         outcome = also(outcome, "The code stands in plain text in your vault.")
-    return safe_outcome(outcome)
+    return replace(step, outcome=safe_outcome(outcome))
 
 
 def safe_outcome(outcome: Outcome) -> Outcome:
     """Return an outcome with the secrets in its texts masked."""
-    fact, before, message = (
-        mask(getattr(outcome, key)).text for key in ("fact", "before", "message")
-    )
+    texts: dict[str, Any] = {
+        key: mask(getattr(outcome, key)).text for key in ("fact", "before", "message")
+    }
     nearest = tuple(mask(text).text for text in outcome.nearest)
-    return replace(outcome, fact=fact, before=before, message=message, nearest=nearest)
+    return replace(outcome, nearest=nearest, **texts)

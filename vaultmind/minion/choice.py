@@ -6,28 +6,33 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
+from importlib.metadata import distributions
+from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
+from vaultmind.address import Server, parse_address
 from vaultmind.config import MinionConfig
-from vaultmind.errors import BadArgument, MinionFailed
-from vaultmind.minion.process import RESTING
-from vaultmind.minion.spending import Spending
+from vaultmind.errors import BadArgument, MinionFailed, install_hint
+from vaultmind.minion.models import CommandGenerator, LocalGenerator, RemoteGenerator
+from vaultmind.minion.state import Spending, learned
 from vaultmind.ports import Clock, Generator
-from vaultmind.types import Generated, Prompt, Purpose
-
-if TYPE_CHECKING:
-    from vaultmind.minion.local import LocalGenerator
-    from vaultmind.minion.remote import RemoteGenerator
+from vaultmind.types import PURPOSES, Purpose
 
 EXTRACTIVE = "extractive"
 """No model: the built-in engine, which is always there and ends every line."""
+COMMAND = "command"
+"""The person's own: `minion.command`."""
 SPENT = "spent"
 """Why a job was not begun: the models have worked for as long as they may today."""
+
+_BOUND = ContextVar("bound", default=True)
+"""Whether the day's seconds bind whoever asks."""
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -39,10 +44,6 @@ class ClosableGenerator(Generator, Protocol):
     def close(self) -> None:
         """Let go."""
         ...
-
-
-Open = Callable[[str], ClosableGenerator]
-"""Returns the generator of a configured name; raises MinionFailed, BadArgument."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +75,14 @@ class Minion:
         config: MinionConfig,
         folder: Path,
         *,
-        env: Mapping[str, str] | None = None,
-        open_generator: Open | None = None,
+        open_generator: Callable[[str], ClosableGenerator] | None = None,
         clock: Clock = lambda: datetime.now().astimezone(),
-        spending: Spending | None = None,
     ) -> None:
-        """Count into `spending` where it is given: that of other models of the same person."""
         self._config = config
-        self._folder = folder
-        self._env = os.environ if env is None else env
-        self._open = open_generator or self._opened
+        self._open = open_generator or (lambda name: opened(name, config, folder))
         self._generators: dict[str, ClosableGenerator] = {}
         self._lock = threading.Lock()
-        self._spending = spending or Spending(folder, config.daily_seconds, clock)
-        self._unbound = threading.local()
+        self._spending = Spending(folder, config.daily_seconds, clock)
         self._closed = False
 
     def chain(self, purpose: Purpose) -> tuple[str, ...]:
@@ -95,36 +90,48 @@ class Minion:
 
         Empty where no model is set, or where the purpose is to do without one.
         """
-        own = getattr(self._config, purpose)
-        names = (own, self._config.model) if own else (self._config.model,)
-        line: list[str] = []
-        for name in names:
-            if name == EXTRACTIVE:
-                break
-            if name not in line:
-                line.append(name)
-        return tuple(line)
+        own, general = getattr(self._config, purpose), self._config.model
+        if self._config.command and purpose != "rerank":  # a plan cannot wait for it
+            general = COMMAND
+        line = dict.fromkeys(filter(None, (own, general)))
+        return tuple(takewhile(lambda name: name != EXTRACTIVE, line))
 
     def run(self, purpose: Purpose, job: Callable[[Generator], T]) -> Done[T]:
         """Have a job done by the first model of a purpose that can; never raises MinionFailed.
 
-        Each answer is paid for out of the day's seconds; where they are used up, nobody is asked.
+        It is paid for out of the day's seconds; where they are used up, nobody is asked.
         """
         failures: list[str] = []
-        resting = False
+        whys: set[str] = set()
         for name in self.chain(purpose):
+            began = time.monotonic()
             try:
                 generator = self.generator(name)
-                value = job(_Metered(generator, self._spending, self._pays))
+                if name == COMMAND and purpose == "summary":
+                    continue  # it sums a conversation up when it takes its facts: one call for both
+                self._pay(name)
+                value = job(generator)
                 return Done(value, generator.id, tuple(failures))
             except (MinionFailed, BadArgument) as failure:
                 log.warning("%s by %s: %s", purpose, name, failure)
                 failures.append(failure.message)
-                why = failure.why if isinstance(failure, MinionFailed) else ""
-                resting = resting or why == RESTING
-                if why == SPENT:
-                    return Done(None, EXTRACTIVE, tuple(failures), capped=True, resting=resting)
-        return Done(None, EXTRACTIVE, tuple(failures), resting=resting)
+                whys.add(getattr(failure, "why", ""))
+                if SPENT in whys:
+                    break
+            finally:
+                self._spending.add(time.monotonic() - began)
+        return Done(None, EXTRACTIVE, tuple(failures), SPENT in whys, "resting" in whys)
+
+    def _pay(self, name: str) -> None:
+        """Raise MinionFailed where a model may not work any more today; count a command's call."""
+        if _BOUND.get() and self._spending.left() <= 0:
+            worked = f"Models have worked {self.spent_today():.0f} s today"
+            raise MinionFailed(SPENT, f"{worked}, as long as they may (minion.daily_seconds).")
+        if name == COMMAND:
+            if self._spending.today("calls") >= self._config.calls_per_day:
+                raise MinionFailed(SPENT, "The command was called as often as it may today "
+                                   "(minion.calls_per_day).")  # fmt: skip
+            self._spending.add(1, "calls")
 
     def spent_today(self) -> float:
         """Return the seconds that models have worked since midnight."""
@@ -136,15 +143,11 @@ class Minion:
 
         They are counted all the same.
         """
-        before = getattr(self._unbound, "depth", 0)
-        self._unbound.depth = before + 1
+        before = _BOUND.set(False)
         try:
             yield
         finally:
-            self._unbound.depth = before
-
-    def _pays(self) -> bool:
-        return not getattr(self._unbound, "depth", 0)
+            _BOUND.reset(before)
 
     def generator(self, name: str) -> Generator:
         """Return the generator of a configured name; raises MinionFailed, BadArgument."""
@@ -159,73 +162,68 @@ class Minion:
         """End every process; jobs that run end too, and none begins any more."""
         with self._lock:
             self._closed = True
-            generators = list(self._generators.values())
-            self._generators.clear()
-        for one in generators:
+        for one in self._generators.values():
             one.close()
 
-    def _opened(self, name: str) -> ClosableGenerator:
-        return open_generator(name, self._config, self._folder, self._env)
 
-
-class _Metered:
-    """A generator whose time is counted, and which is not asked once the day's share is gone."""
-
-    def __init__(self, generator: Generator, spending: Spending, pays: Callable[[], bool]) -> None:
-        self._generator = generator
-        self._spending = spending
-        self._pays = pays
-
-    @property
-    def id(self) -> str:
-        return self._generator.id
-
-    @property
-    def context_tokens(self) -> int:
-        return self._generator.context_tokens
-
-    def count(self, text: str) -> int:
-        return self._generator.count(text)
-
-    def generate(self, prompt: Prompt) -> Generated:
-        if self._pays() and self._spending.left() <= 0:
-            raise MinionFailed(
-                SPENT,
-                f"Models have worked {self._spending.today():.0f} s today, as long as they may "
-                "(minion.daily_seconds).",
-            )
-        began = time.monotonic()
-        try:
-            return self._generator.generate(prompt)
-        finally:
-            self._spending.add(time.monotonic() - began)
-
-
-def open_generator(
-    name: str,
-    config: MinionConfig,
-    folder: Path,
-    env: Mapping[str, str],
-    *,
-    background: bool = True,
-) -> LocalGenerator | RemoteGenerator:
+def opened(
+    name: str, config: MinionConfig, folder: Path, *, background: bool = True
+) -> ClosableGenerator:
     """Return the generator of a configured name; its process or connection comes when needed.
 
     Raises MinionFailed for a file that is missing or no model, BadArgument for any other name.
     """
-    from vaultmind.address import parse_address
-    from vaultmind.minion.local import LocalGenerator
-    from vaultmind.minion.remote import RemoteGenerator
-
+    if name == COMMAND and config.command:
+        return CommandGenerator(config)
     if name.startswith(("http://", "https://")):
-        return RemoteGenerator(
-            parse_address(name),
-            key=env.get(config.key_env, ""),
-            context_tokens=config.context_tokens,
-            job_seconds=config.job_seconds,
-        )
+        at = parse_address(name)
+        server = Server(at, os.environ.get(config.key_env, ""))
+        return RemoteGenerator(server, f"{at.model}@{at.host}", config, config.context_tokens)
     if name.lower().endswith(".gguf"):
         return LocalGenerator(Path(name), config, folder, background=background)
-    raise BadArgument(
-        "minion.model", name, f"`{EXTRACTIVE}`, the path of a .gguf file, or a server's URL#NAME"
-    )
+    allowed = f"`{EXTRACTIVE}`, the path of a .gguf file, or a server's URL#NAME"
+    raise BadArgument("minion.model", name, allowed)
+
+
+def standing(config: MinionConfig, folder: Path) -> dict[str, Any]:
+    """Return who does what: the models of each purpose in order, and how each model is.
+
+    Nothing is loaded and nobody is asked for it.
+    """
+    minion = Minion(config, folder)
+    chains = {purpose: [*minion.chain(purpose), EXTRACTIVE] for purpose in PURPOSES}
+    names = dict.fromkeys(name for chain in chains.values() for name in chain[:-1])
+    package = next((one.version for one in distributions(name="llama-cpp-python")), "")
+    models = [_model(minion, name, package) for name in names]
+    return {"purposes": chains, "models": models, "llama_cpp": package}
+
+
+def _model(minion: Minion, name: str, package: str) -> dict[str, Any]:
+    """Return a model's name, kind, `problem` and `hint` where it cannot be used, and its size.
+
+    `safe`: it crashed with the usual settings. `failure`: why its last job failed.
+    `tokens_per_second`: of its last answer, reading the question included.
+    """
+    unknown: dict[str, Any] = {"safe": False, "tokens_per_second": 0.0, "failure": ""}
+    row = {"name": name, "kind": "server", "problem": "", "hint": "", "size_mb": 0.0,
+           "context_tokens": 0, "trained_tokens": 0, **unknown}  # fmt: skip
+    try:
+        found = minion.generator(name)
+    except (MinionFailed, BadArgument) as failure:
+        kind = "gguf" if name.endswith(".gguf") else "unknown"
+        return row | {"kind": kind, "problem": failure.message, "hint": failure.hint}
+    row["context_tokens"] = found.context_tokens
+    if not isinstance(found, LocalGenerator):
+        return row | {"name": found.id, "kind": COMMAND} if name == COMMAND else row
+    row |= {"kind": "gguf", "size_mb": found.head.size_mb,
+            "trained_tokens": found.head.context_tokens}  # fmt: skip
+    if not package:
+        row |= {"problem": "llama-cpp-python is not installed.", "hint": install_hint("minion")}
+    return row | learned(found.folder, found.head.key)
+
+
+def named(name: str) -> str:
+    """Return a model's name as a configuration should hold it: a file by its whole path."""
+    if name == EXTRACTIVE or name.startswith(("http://", "https://")):
+        return name
+    return str(Path(name).expanduser().absolute())

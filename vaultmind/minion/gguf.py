@@ -5,27 +5,27 @@ The format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 
 from __future__ import annotations
 
+import hashlib
 import struct
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any
 
 from vaultmind.errors import MinionFailed
 
 MAGIC = b"GGUF"
-VERSIONS = (2, 3)
-MAX_PAIRS, MAX_STRING = 4096, 1_000_000
-"""Beyond these a file is no sound model: damaged, or made to hurt."""
-_FIXED = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
-_STRING, _ARRAY = 8, 9
-_TOKENIZER = "tokenizer."
-"""The vocabulary, a megabyte or more, comes last: it is not read."""
+HEAD_BYTES = 1_000_000
+"""Of a file that are looked at: what a model says of itself stands before its vocabulary."""
+_NUMBERS = {4: "<I", 5: "<i", 10: "<Q", 11: "<q"}
+_STRING = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
     """What a model says of itself."""
 
+    path: Path
     name: str
     architecture: str
     context_tokens: int
@@ -33,102 +33,53 @@ class Head:
     dim: int
     pools: bool
     """Whether it is made to embed texts: it names how it pools."""
-    rope_base: float
     size_mb: float
+    key: str
+    """What tells it from any other model."""
 
 
 def read_head(path: Path) -> Head:
     """Return what a GGUF file says; raise MinionFailed where there is none or it is another."""
+    path = path.expanduser().absolute()
     try:
         with path.open("rb") as file:
-            values = _pairs(file, path)
-            size_mb = path.stat().st_size / 1e6
+            raw = file.read(HEAD_BYTES)
+        size = path.stat().st_size
     except FileNotFoundError:
-        raise MinionFailed(
-            "missing",
-            f"There is no model file {str(path)!r}.",
-            hint="Name it by its whole path in `minion.model`.",
-        ) from None
+        hint = "Name it by its whole path in `minion.model`."
+        raise MinionFailed("missing", f"There is no model file {str(path)!r}.", hint=hint) from None
     except OSError as error:
         raise MinionFailed("missing", f"{path} cannot be read: {error.strerror}.") from error
-    arch = str(values.get("general.architecture", ""))
-    if not arch:
-        raise _no_model(path, "it names no architecture")
+    arch = _value(raw, "general.architecture")
+    if not raw.startswith(MAGIC) or not isinstance(arch, str):
+        raise MinionFailed(
+            "not_a_model",
+            f"{path} is no GGUF model.",
+            hint="Name a .gguf file in `minion.model`, or `extractive` to do without.",
+        )
+    context, dim = (_value(raw, f"{arch}.{one}") for one in ("context_length", "embedding_length"))
     return Head(
-        name=str(values.get("general.name", "")) or path.stem,
+        path=path,
+        name=str(_value(raw, "general.name") or path.stem),
         architecture=arch,
-        context_tokens=_number(values.get(f"{arch}.context_length")),
-        dim=_number(values.get(f"{arch}.embedding_length")),
-        pools=f"{arch}.pooling_type" in values,
-        rope_base=_real(values.get(f"{arch}.rope.freq_base")),
-        size_mb=size_mb,
+        context_tokens=context if isinstance(context, int) else 0,
+        dim=dim if isinstance(dim, int) else 0,
+        pools=_value(raw, f"{arch}.pooling_type") is not None,
+        size_mb=size / 1e6,
+        key=hashlib.sha256(raw + str(size).encode()).hexdigest()[:12],
     )
 
 
-def _pairs(file: BinaryIO, path: Path) -> dict[str, object]:
-    """Return the single values of the head, up to the vocabulary."""
-    try:
-        if file.read(4) != MAGIC:
-            raise _no_model(path, "it does not begin as one")
-        version, _, count = struct.unpack("<IQQ", file.read(20))
-        if version not in VERSIONS or count > MAX_PAIRS:
-            raise _no_model(path, f"version {version} with {count} entries is none that is known")
-        values: dict[str, object] = {}
-        for _ in range(count):
-            key = _string(file)
-            if key.startswith(_TOKENIZER):
-                break
-            (kind,) = struct.unpack("<I", file.read(4))
-            value = _value(file, kind)
-            if value is not None:
-                values[key] = value
-        return values
-    except (struct.error, ValueError, UnicodeDecodeError) as error:
-        raise _no_model(path, "its head is damaged") from error
+def _value(raw: bytes, name: str) -> Any:  # noqa: ANN401
+    """Return a value of a head; None where it has none, or one of another kind.
 
-
-def _value(file: BinaryIO, kind: int) -> object:
-    """Return the next value; None for a list, which is stepped over."""
-    if kind == _STRING:
-        return _string(file)
-    if kind == _ARRAY:
-        inner, count = struct.unpack("<IQ", file.read(12))
-        if inner in _FIXED:
-            file.seek(count * struct.calcsize(f"<{_FIXED[inner]}"), 1)
-            return None
-        if inner != _STRING or count > MAX_STRING:
-            raise ValueError(f"a list of {count} values of kind {inner}")
-        for _ in range(count):
-            _string(file)
-        return None
-    if kind not in _FIXED:
-        raise ValueError(f"kind {kind}")
-    code = f"<{_FIXED[kind]}"
-    value: object = struct.unpack(code, file.read(struct.calcsize(code)))[0]
-    return value
-
-
-def _string(file: BinaryIO) -> str:
-    (length,) = struct.unpack("<Q", file.read(8))
-    if length > MAX_STRING:
-        raise ValueError(f"a string of {length} bytes")
-    raw = file.read(length)
-    if len(raw) < length:
-        raise ValueError("it ends too early")
-    return raw.decode("utf-8", "replace")
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) else 0
-
-
-def _real(value: object) -> float:
-    return value if isinstance(value, float) else 0.0
-
-
-def _no_model(path: Path, why: str) -> MinionFailed:
-    return MinionFailed(
-        "not_a_model",
-        f"{path} is no GGUF model: {why}.",
-        hint="Name a .gguf file in `minion.model`, or `extractive` to do without.",
-    )
+    An entry is the length of its name, the name, the kind of value, the value.
+    """
+    _, _, rest = raw.partition(struct.pack("<Q", len(name)) + name.encode())
+    with suppress(struct.error):
+        kind, size = struct.unpack_from("<IQ", rest)
+        if kind == _STRING:
+            return rest[12 : 12 + size].decode("utf-8", "replace")
+        if kind in _NUMBERS:
+            return struct.unpack_from(_NUMBERS[kind], rest, 4)[0]
+    return None

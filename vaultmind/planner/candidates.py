@@ -7,34 +7,32 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, NamedTuple
 
 from vaultmind.errors import IndexUnavailable
 from vaultmind.index.words.stopwords import BY_LANGUAGE
 from vaultmind.index.words.terms import fold
-from vaultmind.planner.names import stems_of
+from vaultmind.planner.names import WordTable, folder_of, stems_of
 from vaultmind.planner.task import risk_of_path
-from vaultmind.planner.types import FileRecord, PlanRequest, Risk, TaskKind, Understood
-from vaultmind.types import Caller
+from vaultmind.planner.types import FileRecord, Piece, PlanRequest, TaskKind, Understood
+from vaultmind.types import Caller, Reason
+from vaultmind.vault.files import FileStat
 
 if TYPE_CHECKING:
     from vaultmind.index.raw import Strong
-    from vaultmind.planner.graph import Graph
     from vaultmind.planner.sources import Source
 
-FOUND_CHUNKS = 200
-"""Chunks of a search that are looked at."""
-MOST_SPOTS = 5
-"""Of a file."""
+FOUND_CHUNKS, MOST_SPOTS = 200, 5
+"""Chunks of a search that are looked at; and of them of one file."""
 MOST_LIKE, MOST_COMMITS = 40, 60
 """Files by their names; commits by their words, or of one file."""
-SEEDS = 8
-"""Of the strongest candidates, whose neighbours are looked at."""
-MOST_EDGES = 40
-"""Of a file, one way: what half the source imports says nothing."""
+SEEDS, MOST_EDGES = 8, 40
+"""The strongest candidates, whose neighbours are looked at; and how many of each, one way."""
 FADING = 0.6
 """What the next best chunk of a file adds, as a share of the one before."""
 SURE = {
@@ -53,35 +51,29 @@ MOST_NEAR, SHARE = 3, 0.5
 the nearest."""
 LINKED = {"used": "used by", "user": "uses", "test": "tests", "tested": "tested by"}
 """What a signal of the links says of a strong candidate, before its name."""
-_ASKING = """
-    write prepare draft describe explain summarize summarise tell give help please
-    napisz przygotuj opisz wyjasnij podsumuj streszcz opracuj sporzadz pomoz prosze
-    напиши подготовь опиши объясни составь резюмируи помоги пожалуиста"""
-ASKING = frozenset(_ASKING.split())
-"""Folded words with which a task asks for a text. Of code some are names, of notes none is."""
 BIG_TOKENS = 20_000
 """A file of so many tokens or more costs as much as any."""
-HALF_LIFE_DAYS = 30.0
+HALF_LIFE_DAYS, SECONDS_A_DAY = 30.0, 86_400.0
 """Days after which a change is half as recent."""
 HAS_TESTS = 0.3
 """Of the test proximity: a file that tests touch, though they are none of this task's."""
-SECONDS_A_DAY = 86_400.0
-Role = Literal["code", "test", "note", "document", "data"]
-_FITS: Mapping[TaskKind, Mapping[Role, float]] = {
-    "bugfix": {"code": 1.0, "test": 0.8, "document": 0.4, "data": 0.4, "note": 0.5},
-    "feature": {"code": 1.0, "test": 0.8, "document": 0.6, "data": 0.5, "note": 0.5},
-    "refactor": {"code": 1.0, "test": 0.8, "document": 0.3, "data": 0.3, "note": 0.5},
-    "incident": {"code": 1.0, "test": 0.4, "document": 0.5, "data": 0.8, "note": 0.7},
-    "research": {"code": 0.6, "test": 0.4, "document": 1.0, "data": 0.5, "note": 1.0},
-    "writing": {"code": 0.5, "test": 0.3, "document": 1.0, "data": 0.4, "note": 1.0},
-    "unknown": {"code": 0.8, "test": 0.7, "document": 0.8, "data": 0.6, "note": 0.8},
+_ROLES = ("code", "test", "document", "data", "note")
+_FITS: Mapping[TaskKind, tuple[float, ...]] = {
+    "bugfix": (1.0, 0.8, 0.4, 0.4, 0.5),
+    "feature": (1.0, 0.8, 0.6, 0.5, 0.5),
+    "refactor": (1.0, 0.8, 0.3, 0.3, 0.5),
+    "incident": (1.0, 0.4, 0.5, 0.8, 0.7),
+    "research": (0.6, 0.4, 1.0, 0.5, 1.0),
+    "writing": (0.5, 0.3, 1.0, 0.4, 1.0),
+    "unknown": (0.8, 0.7, 0.8, 0.6, 0.8),
 }
 """How well each role of a file goes with a kind of task: which layers such a task is asked of."""
-_RISKS: Mapping[Risk, float] = {"low": 0.2, "medium": 0.6, "high": 1.0}
+_RISKS = {"low": 0.2, "medium": 0.6, "high": 1.0}
 _STRUCTURAL = ("path", "definitions", "named", "defined", "used", "user", "tested")
+_ENDINGS = ("test", "tests", "spec", "index", "init", "main")
 _SCOPE = re.compile(r"\s*([\w./\\-]{2,60})(?:\(([^)\n]{1,60})\))?!?:\s")
 _TYPES = frozenset(
-    ("fix", "feat", "feature", "chore", "refactor", "perf", "style", "build", "revert", "bug")
+    ["fix", "feat", "feature", "chore", "refactor", "perf", "style", "build", "revert", "bug"]
 ) | {"bugfix", "hotfix", "wip", "note"}
 """Of `fix(cart): …`: words before a colon that name no place."""
 
@@ -100,13 +92,22 @@ class Spot:
     """What may be shown of it, where that is not what the file says there: of an agent's memory."""
 
 
-@dataclass(slots=True)
+class Form(NamedTuple):
+    """One way to show a file: its pieces, what they cost, how much of its worth they have."""
+
+    pieces: tuple[Piece, ...]
+    tokens: int
+    gain: float
+
+
+@dataclass(slots=True, eq=False)
 class Candidate:
-    """A file and what speaks for it. Paths are relative to the source."""
+    """A file on its way into a plan: found, measured, read. Each stage fills in what it knows."""
 
     path: str
+    """Relative to the source."""
     signals: dict[str, float] = field(default_factory=dict)
-    """What was measured, by the name of the signal; most from 0 to 1."""
+    """What was measured, by the name of the signal or feature; most from 0 to 1."""
     spots: tuple[Spot, ...] = ()
     because: dict[str, None] = field(default_factory=dict)
     """In words, what found it: `used by src/auth.py`."""
@@ -114,16 +115,27 @@ class Candidate:
     """How sure it is that earlier work of this kind changed it, from 0 to 1."""
     parts: tuple[str, ...] = ()
     """Definitions or headings that such work told to have changed."""
+    score: float = 0.0
+    reasons: tuple[Reason, ...] = ()
+    relevance: float = 1.0
+    confidence: float = 1.0
+    text: str = ""
+    """As it was read for the plan, without private passages and keys; offsets as on disk."""
+    stat: FileStat | None = None
+    record: FileRecord | None = None
+    """What is known of it, if that is of these very bytes."""
+    is_indexed: bool = False
+    """Whether the index holds these very bytes: only then its offsets are right."""
+    is_outdated: bool = False
+    """Whether the index holds other bytes of it, or it changed meanwhile."""
+    is_guarded: bool = False
+    """Whether it is an agent's memory, of which only what a search let through may be shown."""
+    forms: tuple[Form, ...] = ()
+    """The shortest first."""
 
-    @property
-    def is_said(self) -> bool:
-        """Tell whether a word of the task, or earlier work, leads to it: not meaning alone."""
-        return any(self.signals.get(name, 0.0) > 0 for name in TIES)
-
-    @property
-    def is_tied(self) -> bool:
-        """Tell whether anything of the task itself speaks for it: no other is worth much."""
-        return self.signals.get("meaning", 0.0) >= NEAR or self.is_said
+    def is_told(self, names: Iterable[str], least: float = 0.0) -> bool:
+        """Tell whether any of some signals speaks for it."""
+        return any(self.signals.get(name, 0.0) > least for name in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,72 +153,67 @@ class Asked:
     @property
     def said(self) -> str:
         """The task without the words that say nothing of its subject."""
-        stuff = self.source.structure.names.stuff
-        return said_of(self.request.task, self.understood.language, stuff)
+        return said_of(self.request.task, self.understood.language)
 
 
-class Pool(dict[str, Candidate]):
-    """Candidates by path."""
+def said_of(task: str, language: str) -> str:
+    """Return a task without the small words of its language; the task where nothing would be left.
 
-    def add(self, signal: str, found: Mapping[str, float], because: str = "") -> None:
-        """Add a signal of some files; of two with one name the stronger counts."""
-        for path, value in found.items():
-            one = self.setdefault(path, Candidate(path))
-            one.signals[signal] = max(one.signals.get(signal, value), value)
-            if because:
-                one.because[because] = None
-
-    def add_all(self, one: Candidate) -> None:
-        """Add what earlier work says of a file."""
-        for signal, value in one.signals.items():
-            self.add(signal, {one.path: value}, *one.because)
-        self[one.path].causal, self[one.path].parts = one.causal, one.parts
-
-    def keep(self, is_kept: Callable[[Candidate], bool]) -> None:
-        """Drop the other candidates."""
-        for path in [path for path, one in self.items() if not is_kept(one)]:
-            del self[path]
-
-
-def said_of(task: str, language: str, stuff: Literal["code", "notes"]) -> str:
-    """Return a task without the small words of its language, and over notes without what asks.
-
-    The task itself where nothing would be left. A word in an identifier or path stays.
+    A word in an identifier or path stays.
     """
     small = frozenset() if language in ("en", "") else frozenset(BY_LANGUAGE.get(language, ()))
-    asking = ASKING if stuff == "notes" else frozenset()
-    kept, begins = [], True
-    for one in task.split(" "):
-        word = fold(one.strip(",.:;!?()\"'„”«»"))
-        idle = word in small or (begins and word in asking)
-        kept += [] if idle else [one]
-        begins = (idle and begins) or one.endswith((".", "!", "?", "\n"))
-    said = " ".join(kept)
+    said = " ".join(it for it in task.split(" ") if fold(it.strip(",.:;!?()\"'„”«»")) not in small)
     return said if re.search(r"[^\W_]", said) else task
+
+
+# --- finding ------------------------------------------------------------------------------
 
 
 def candidates(asked: Asked) -> dict[str, Candidate]:
     """Return the files that may belong to a task, none of which is hidden from the caller."""
-    structure, pool = asked.source.structure, Pool(_searched(asked))
-    shows = asked.source.index.outlet.shown_to(asked.caller)
-    is_there = lambda one: bool(  # noqa: E731
-        (structure.record(one.path) is not None or one.spots) and shows.shows(one.path)
-    )
-    _look_up(asked, pool)
+    structure, pool = asked.source.structure, _searched(asked)
+    graph, past, understood = structure.graph, structure.history.past, asked.understood
+    shows, task = asked.source.index.outlet.shown_to(asked.caller).shows, asked.said
+
+    def add(signal: str, found: Mapping[str, float], *because: str) -> None:
+        for path, value in found.items():
+            one = pool.setdefault(path, Candidate(path))
+            one.signals[signal] = max(one.signals.get(signal, value), value)
+            one.because |= dict.fromkeys(because)
+
+    def keep(is_kept: Callable[[Candidate], bool]) -> None:
+        for path in [path for path, one in pool.items() if not is_kept(one)]:
+            del pool[path]
+
+    def is_there(one: Candidate) -> bool:
+        return bool(structure.record(one.path) or one.spots) and shows(one.path)
+
+    add("path", structure.by_path.like(task, MOST_LIKE))
+    add("definitions", structure.by_definition.like(task, MOST_LIKE))
+    add("named", graph.named(understood.paths))
+    add("defined", graph.defined(understood.identifiers))
+    add("place", graph.near(missing_of(asked)))
+    told = stems_of(task)
+    add("whole_name", {path: _whole_name(path, told, structure.by_path) for path in pool})
+    add("similar", past.similar(task, MOST_COMMITS))
     for one in asked.recalled:
-        pool.add_all(one)
-    pool.keep(is_there)
-    tied = [one for one in pool.values() if one.is_tied]
-    if not any(one.is_said for one in tied):
-        return _by_meaning(tied)
+        for signal, value in one.signals.items():
+            add(signal, {one.path: value}, *one.because)
+        pool[one.path].causal, pool[one.path].parts = one.causal, one.parts
+    keep(is_there)
+    tied = [one for one in pool.values() if one.is_told(TIES) or one.is_told(["meaning"], NEAR)]
+    if not any(one.is_told(TIES) for one in tied):  # any two texts are somewhat near each other
+        tied.sort(key=lambda one: (-one.signals["meaning"], one.path))
+        least = SHARE * tied[0].signals["meaning"] if tied else 0.0
+        return {it.path: it for it in tied[:MOST_NEAR] if it.signals["meaning"] >= least}
     seeds = seeds_of(tied)
-    _look_around(structure.graph, pool, seeds)
-    _look_beside(structure.names.folders, pool, seeds)
-    past = structure.history.past
-    pool.add("together", past.together(seeds, MOST_COMMITS))
-    leads = (*LINKED, "together", *(["beside"] if structure.names.stuff == "code" else []))
-    pool.keep(is_there)
-    pool.keep(lambda one: one.is_tied or any(one.signals.get(name, 0.0) > 0 for name in leads))
+    for signal, found, because in _around(asked, seeds):
+        add(signal, found, because)
+    add("beside", _beside(graph.folders, pool, seeds))
+    add("together", past.together(seeds, MOST_COMMITS))
+    leads = (*LINKED, "together", *(["beside"] if graph.stuff == "code" else []))
+    near = {one.path for one in tied}
+    keep(lambda one: is_there(one) and (one.path in near or one.is_told(leads)))
     return pool
 
 
@@ -217,8 +224,7 @@ def seeds_of(found: Iterable[Candidate]) -> dict[str, float]:
         for one in found
     }
     ranked = sorted(strength.items(), key=lambda one: (-one[1], one[0]))[:SEEDS]
-    best = ranked[0][1] if ranked else 0.0
-    return {path: value / best for path, value in ranked if best}
+    return {path: value / ranked[0][1] for path, value in ranked if ranked[0][1]}
 
 
 def missing_of(asked: Asked) -> tuple[str, ...]:
@@ -226,23 +232,13 @@ def missing_of(asked: Asked) -> tuple[str, ...]:
 
     One outside of the source is none of its own: tracebacks are full of them.
     """
-    names, outlet = asked.source.structure.names, asked.source.index.outlet
+    graph, outlet = asked.source.structure.graph, asked.source.index.outlet
     return tuple(
         path
-        for path in asked.understood.entities.paths
+        for path in asked.understood.paths
         if (path.startswith(f"{asked.source.root}/") or not path.startswith(("/", "~")))
-        and not any(outlet.shows(one, asked.caller) for one in names.at(path))
+        and not any(outlet.shows(one, asked.caller) for one in graph.at(path))
     )
-
-
-def _by_meaning(found: Sequence[Candidate]) -> dict[str, Candidate]:
-    """Return the few files that are near a task of which no word is known: nothing beside them.
-
-    Any two texts are somewhat near each other, letters without a meaning as well.
-    """
-    near = sorted(found, key=lambda one: (-one.signals["meaning"], one.path))[:MOST_NEAR]
-    least = SHARE * near[0].signals["meaning"] if near else 0.0
-    return {one.path: one for one in near if one.signals["meaning"] >= least}
 
 
 def _searched(asked: Asked) -> dict[str, Candidate]:
@@ -254,37 +250,39 @@ def _searched(asked: Asked) -> dict[str, Candidate]:
         told = asked.source.index.raw.strongest(asked.said, asked.caller, FOUND_CHUNKS)
     except IndexUnavailable:
         return {}
-    by_file: dict[str, list[Strong]] = {}
+    by_file: defaultdict[str, list[Strong]] = defaultdict(list)
     for one in told.strong:
-        by_file.setdefault(one.chunk.path, []).append(one)
+        by_file[one.chunk.path].append(one)
     total = math.fsum(told.weights) or 1.0
+    ranks = [one.rank for one in told.strong]
+    low, width = min(ranks, default=0.0), max(ranks, default=0.0) - min(ranks, default=0.0)
 
     def covered(held: Iterable[float]) -> float:
         """Return the share of the telling words that are held."""
-        return math.fsum(weight * each for weight, each in zip(told.weights, held, strict=False))
+        return math.fsum(a * b for a, b in zip(told.weights, held, strict=False)) / total
 
-    sums = {path: _faded([one.words for one in each]) for path, each in by_file.items()}
-    most = max(sums.values(), default=0.0) or 1.0
-    ranks = [one.rank for one in told.strong]
-    low = min(ranks, default=0.0)
-    width = (max(ranks, default=0.0) - low) or 1.0
+    def faded(each: Sequence[Strong]) -> float:
+        """Return a sum of its words' shares in which each next best counts less."""
+        shares = sorted((one.words for one in each), reverse=True)[:MOST_SPOTS]
+        return math.fsum(value * FADING**at for at, value in enumerate(shares))
+
+    most = max(map(faded, by_file.values()), default=0.0) or 1.0
     found = {}
     for path, each in by_file.items():
-        together = [max(shares) for shares in zip(*(one.held for one in each if one.held),
-                                                  strict=False)]  # fmt: skip
+        held = [max(shares) for shares in zip(*(it.held for it in each if it.held), strict=False)]
         signals = {
             "words": max(one.words for one in each),
-            "words_sum": sums[path] / most,
-            "coverage": covered(together) / total,
+            "words_sum": faded(each) / most,
+            "coverage": covered(held),
             "meaning": max(one.meaning for one in each),
-            "rank": max((one.rank - low) / width for one in each),
+            "rank": max((one.rank - low) / (width or 1.0) for one in each),
         }
         spots = tuple(
             Spot(
                 one.chunk.start,
                 one.chunk.end,
                 one.chunk.anchor,
-                (one.words + one.meaning + covered(one.held) / total) / 3,
+                (one.words + one.meaning + covered(one.held)) / 3,
                 "" if one.chunk.kind == "note" else one.chunk.text,
             )
             for one in each[:MOST_SPOTS]
@@ -293,54 +291,45 @@ def _searched(asked: Asked) -> dict[str, Candidate]:
     return found
 
 
-def _faded(values: Sequence[float]) -> float:
-    """Return a sum in which each next best counts less."""
-    ranked = sorted(values, reverse=True)[:MOST_SPOTS]
-    return math.fsum(value * FADING**at for at, value in enumerate(ranked))
-
-
-def _look_up(asked: Asked, pool: Pool) -> None:
-    """Add the files that are called what the task says, define it, or were changed for it."""
-    names, past = asked.source.structure.names, asked.source.structure.history.past
-    entities, task = asked.understood.entities, asked.said
-    pool.add("path", names.by_path.like(task, MOST_LIKE))
-    pool.add("definitions", names.by_definition.like(task, MOST_LIKE))
-    pool.add("named", names.named(entities.paths))
-    pool.add("defined", names.defined(entities.identifiers))
-    pool.add("place", names.near(missing_of(asked)))
-    told = frozenset(stems_of(task))
-    pool.add("whole_name", {path: names.whole(path, told) for path in pool})
-    pool.add("similar", past.similar(task, MOST_COMMITS))
-
-
-def _look_around(graph: Graph, pool: Pool, seeds: Mapping[str, float]) -> None:
-    """Add what the strongest candidates lead to, what leads to them, and their tests."""
+def _around(
+    asked: Asked, seeds: Mapping[str, float]
+) -> Iterator[tuple[str, dict[str, float], str]]:
+    """Yield what strong candidates lead to, what leads to them, and their tests."""
+    graph = asked.source.structure.graph
     for seed, weight in seeds.items():
-        out = dict.fromkeys(edge.target for edge in graph.out(seed) if edge.kind != "tests")
-        into = dict.fromkeys(edge.source for edge in graph.into(seed) if edge.kind != "tests")
         around = {
-            "used": out, "user": into,
-            "test": graph.tests_of(seed), "tested": graph.tested_by(seed),
-        }  # fmt: skip
-        for signal, found in around.items():
-            paths = [*found][:MOST_EDGES]
-            share = weight / (1.0 + math.log1p(len(paths)))
-            pool.add(signal, dict.fromkeys(paths, share), f"{LINKED[signal]} {seed}")
+            "used": dict.fromkeys(path for kind, path in graph.out(seed) if kind != "tests"),
+            "user": dict.fromkeys(path for kind, path in graph.into(seed) if kind != "tests"),
+            "test": graph.tests_of(seed),
+            "tested": [path for kind, path in graph.out(seed) if kind == "tests"],
+        }
+        for signal, paths in around.items():
+            share = weight / (1.0 + math.log1p(min(len(paths), MOST_EDGES)))
+            yield signal, dict.fromkeys([*paths][:MOST_EDGES], share), f"{LINKED[signal]} {seed}"
 
 
-def _look_beside(folders: Mapping[str, set[str]], pool: Pool, seeds: Mapping[str, float]) -> None:
-    """Add what lies in the folders of the strongest candidates, the smaller the folder the more."""
-    weights: dict[str, float] = {}
+def _whole_name(path: str, words: Iterable[str], table: WordTable[str]) -> float:
+    """Return how much of a file's own name a task says, 0 to 1, rare words counting more."""
+    name = path.rpartition("/")[2]
+    own = {one: table.worth(one) for one in stems_of(name.rpartition(".")[0] or name)}
+    own = {one: worth for one, worth in own.items() if one not in _ENDINGS}
+    return sum(own.get(one, 0.0) for one in words) / (sum(own.values()) or 1.0)
+
+
+def _beside(
+    folders: Mapping[str, set[str]], pool: Iterable[str], seeds: Mapping[str, float]
+) -> dict[str, float]:
+    """Return what lies in the folders of the strongest candidates, the smaller the more."""
+    weights, found = defaultdict[str, float](float), dict[str, float]()
     for seed, weight in seeds.items():
-        folder = seed.rpartition("/")[0]
-        weights[folder] = weights.get(folder, 0.0) + weight
-    whole = math.fsum(weights.values()) or 1.0
+        weights[folder_of(seed)] += weight
     for folder, weight in weights.items():
         inside = folders.get(folder, set())
-        share = weight / whole / (1.0 + math.log1p(len(inside)) / 4)
-        here = {path for path in pool if path.rpartition("/")[0] == folder}
+        share = weight / math.fsum(weights.values()) / (1.0 + math.log1p(len(inside)) / 4)
+        here = {path for path in pool if folder_of(path) == folder}
         here |= inside if len(inside) <= MOST_EDGES else set()
-        pool.add("beside", dict.fromkeys(here, share))
+        found |= dict.fromkeys(here, share)
+    return found
 
 
 # --- features ---------------------------------------------------------------------------
@@ -348,20 +337,18 @@ def _look_beside(folders: Mapping[str, set[str]], pool: Pool, seeds: Mapping[str
 
 def scope_of(task: str) -> frozenset[str]:
     """Return the words of the place that a task names before a colon; of `a/b.py: …` all parts."""
-    found = _SCOPE.match(task)
-    if found is None:
+    if (found := _SCOPE.match(task)) is None:
         return frozenset()
     kind, place = found[1], found[2]
     return frozenset(stems_of(place or ("" if kind.lower() in _TYPES else kind)))
 
 
-def role_of(path: str, record: FileRecord | None) -> Role:
-    """Return what a file is to a task."""
+def _role(path: str, record: FileRecord | None) -> str:
+    """Return what a file is to a task: one of `_ROLES`."""
     if record is None or record.shape == "note":
         return "note" if path.endswith((".md", ".canvas")) else "data"
-    if record.test:
-        return "test"
-    return "code" if record.shape == "code" else "document" if record.shape == "text" else "data"
+    kinds = {"code": "code", "text": "document"}
+    return "test" if record.test else kinds.get(record.shape, "data")
 
 
 def features_of(
@@ -370,14 +357,13 @@ def features_of(
     """Return all features of a candidate by name. `scope`: see `scope_of`."""
     structure, understood, signals = asked.source.structure, asked.understood, one.signals
     record = structure.record(one.path)
-    role = role_of(one.path, record)
+    role = _role(one.path, record)
     told = max((signals.get(name, 0.0) for name in _STRUCTURAL), default=0.0)
     near = max(signals.get("test", 0.0), signals.get("tested", 0.0))
-    if role == "code" and any(edge.kind == "tests" for edge in structure.graph.into(one.path)):
+    if role == "code" and any(kind == "tests" for kind, _ in structure.graph.into(one.path)):
         near = max(near, HAS_TESTS)
     cost = math.log1p(record.tokens if record else 0) / math.log1p(BIG_TOKENS)
-    own = len(scope.intersection(stems_of(one.path))) / len(scope) if scope else 0.0
-    fit = _FITS[understood.predicted][role]
+    fit = _FITS[understood.predicted][_ROLES.index(role)]
     return {
         **signals,
         "f_structural_relevance": fit * (0.4 + 0.6 * min(1.0, told)),
@@ -387,22 +373,19 @@ def features_of(
         "f_risk_score": risk_of_path(one.path) * _RISKS[understood.risk],
         "f_test_proximity": min(1.0, near),
         "f_token_cost": min(1.0, cost),
-        "scope": own,
+        "scope": len(scope & stems_of(one.path).keys()) / len(scope) if scope else 0.0,
         "is_test": float(role == "test"),
     }
 
 
-def measured(asked: Asked) -> list[tuple[Candidate, dict[str, float]]]:
+def measured(asked: Asked) -> list[Candidate]:
     """Return every candidate with its features. Ages are whole days: a plan lasts a day."""
     with asked.source.structure.lock:
         pool = candidates(asked)
-        scope, now = scope_of(asked.request.task), asked.now.timestamp()
-        try:
-            rows = asked.source.index.rows([*pool])
-        except IndexUnavailable:
-            rows = []
-        ages = {row.path: (now - row.stat.mtime_ns / 1e9) // SECONDS_A_DAY for row in rows}
-        return [
-            (one, features_of(one, asked, scope, ages.get(path, math.inf)))
-            for path, one in pool.items()
-        ]
+        scope, now, ages = scope_of(asked.request.task), asked.now.timestamp(), dict[str, float]()
+        with suppress(IndexUnavailable):
+            for row in asked.source.index.rows([*pool]):
+                ages[row.path] = (now - row.stat.mtime_ns / 1e9) // SECONDS_A_DAY
+        for path, one in pool.items():
+            one.signals = features_of(one, asked, scope, ages.get(path, math.inf))
+        return [*pool.values()]

@@ -1,4 +1,4 @@
-"""What a file of code holds: definitions by tree-sitter, imports and names by expressions.
+"""What a file of code holds: definitions by tree-sitter, imports by `languages.toml`; its spans.
 
 tree-sitter holds Python's lock while it works, and its error recovery may take minutes over what is
 no code: parsing is stopped after a while.
@@ -13,17 +13,20 @@ import time
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise, takewhile
+from typing import TYPE_CHECKING, NamedTuple
 
 from vaultmind.errors import install_hint
 from vaultmind.heavy import importing
-from vaultmind.planner.types import Definition, FileRecord, Link, Task
+from vaultmind.index.linked import cut_plainly
+from vaultmind.index.taken import shape_of
+from vaultmind.planner.types import FileRecord, Link, Part, Task
 from vaultmind.redact import mask
 
 if TYPE_CHECKING:
@@ -33,40 +36,30 @@ if TYPE_CHECKING:
 PARSE_SECONDS = 2.0
 """Processor time of this thread that one file may take."""
 MOST_CHARS = 1_000_000
-MOST_DEFINITIONS, MOST_LINKS, MOST_NAMES, MOST_USES = 600, 400, 200, 150
+MOST_PARTS, MOST_LINKS, MOST_NAMES = 600, 400, 200
 DEEPEST = 40
 """How deep definitions are looked for."""
 LONGEST = 240
 """Characters of an abstract, a signature, a task or a value."""
 MOST_ABOVE = 40
 """Lines of comments and decorators that belong to the definition below them."""
+SPAN_CHARS = 1200
+"""Characters of a span, unless a single line is longer."""
 INSTALL = install_hint("code")
-CLASSES = frozenset({"class", "interface", "enum", "type", "holder"})
-"""Kinds whose functions are methods, and into which is looked."""
-_BASES = frozenset({
-    "argument_list", "class_heritage", "extends_type_clause", "superclass", "super_interfaces",
-    "extends_interfaces", "delegation_specifiers", "base_list", "base_class_clause", "trait_bounds",
-})  # fmt: skip
-"""Nodes that say what a class inherits from."""
+AROUND = frozenset({"class", "interface", "enum", "type", "holder", "module"})
+"""Kinds into which is looked."""
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "call_expression"})
 """Values that make a function of a name; a call where a function is handed to it."""
 _TYPED = {"struct_type": "class", "interface_type": "interface"}
 _ABOVE = ("#", "//", "/*", "*", "@", "--", "[")
 _TOPS = frozenset({"", "src", "app", "bin", "lib", "server", "client", "cmd"})
 """Folders whose index file is where a program begins."""
-_NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*)*")
 _TYPES = re.compile(r"<[^<>]*(?:<[^<>]*>[^<>]*)*>")
-_NOT_A_BASE = re.compile(r"\b(?:extends|implements|public|private|protected|virtual|with)\b")
 _MARKS = re.compile(r"^\s*(?:/\*+!?|//[/!]*|\*+/?|#+!?|--+|;+)\s?|\s{0,20}\*{1,80}/\s*$")
 _QUOTES = re.compile(r"^[rRbBuUfF]{0,3}(\"\"\"|'''|\"|')(.*?)\1?$", re.S)
 _TO_DO = re.compile(r"(?:#|//|/\*|\*|--)[^\n]{0,200}?\b((?:TODO|FIXME|XXX|HACK)\b[^\n]{0,300})")
 _STRINGS = re.compile(r"//[^\n]*|#[^\n]*|\"[^\"\n]*\"|'[^'\n]*'|^[ \t]*\*[^\n]*", re.M)
-_NO_ABSTRACT = re.compile(
-    r"copyright|licen[cs]e|spdx|eslint|prettier|@ts-|-\*-|coding[:=]|^#!|use strict|noinspection"
-    r"|pylint:|ruff:|mypy:|go:build|\+build",
-    re.I,
-)
-_BRACES = re.compile(r"[^{},]*\{|\}|[^{},]+")
+_NO_ABSTRACT = re.compile(r"(?i)copyright|licen[cs]e|spdx|lint|-\*-|coding[:=]|^#!|use strict")
 _HELD = threading.local()
 log = logging.getLogger(__name__)
 
@@ -79,25 +72,23 @@ class Language:
     grammar: str = ""
     """Module that carries the grammar; empty where none is known."""
     function: str = "language"
-    extensions: tuple[str, ...] = ()
-    file_names: tuple[str, ...] = ()
-    shebangs: tuple[str, ...] = ()
-    test_files: tuple[str, ...] = ()
-    test_folders: tuple[str, ...] = ()
-    entry_files: tuple[str, ...] = ()
-    index_files: tuple[str, ...] = ()
+    extensions: Sequence[str] = ()
+    file_names: Sequence[str] = ()
+    test_files: Sequence[str] = ()
+    test_folders: Sequence[str] = ()
+    entry_files: Sequence[str] = ()
+    index_files: Sequence[str] = ()
     """Stems that stand for their folder: `__init__`, `index`, `mod`."""
     family: str = ""
     """Languages of one family import each other; empty: its own name."""
-    public: str = "underscore"
-    """`capital`: only names with a capital letter are for others."""
-    public_words: tuple[str, ...] = ()
-    private_words: tuple[str, ...] = ("private", "protected")
+    public: str = ""
+    """What is for others: `capital` names, or what a word (`pub`, `export`) says so of."""
+    private_words: Sequence[str] = ("private", "protected")
+    by_names: bool = False
+    """Whether a file is found by the names that it defines: no import names it."""
     kinds: Mapping[str, str] = field(default_factory=dict)
     """What each type of node defines."""
-    imports: tuple[str, ...] = ()
-    exports: str = ""
-    """An expression whose groups hold the names that are for others."""
+    imports: Sequence[str] = ()
 
 
 # --- languages ----------------------------------------------------------------------------
@@ -107,24 +98,17 @@ class Language:
 def languages() -> Mapping[str, Language]:
     """Return all languages by name."""
     read = tomllib.loads(files(__package__).joinpath("languages.toml").read_text("utf-8"))
-    plain, known = read.pop("plain"), dict[str, Language]()
+    known = dict[str, Language]()
     for name, one in read.items():
-        like = known.get(one.get("like", ""), Language(name))
-        values: dict[str, Any] = {
-            each.name: tuple(value) if isinstance(value, list) else value
-            for each in fields(Language)
-            if (value := one.get(each.name)) is not None
-        }
-        kinds = {**like.kinds, **one.get("kinds", {})}
-        known[name] = replace(like, **values | {"name": name, "kinds": kinds})
-    for name, endings in plain.items():
-        names = tuple(one[1:] for one in endings if one[0] == "=")
-        known[name] = Language(name, extensions=tuple(endings), file_names=names)
+        like = known.get(one.pop("like", ""), Language(name))
+        one["kinds"] = {**like.kinds, **one.get("kinds", {})}
+        known[name] = replace(like, **one | {"name": name})
     return known
 
 
 @cache
-def _endings() -> Mapping[str, str]:
+def endings() -> Mapping[str, str]:
+    """Return the language of each ending."""
     return {ending: one.name for one in languages().values() for ending in one.extensions}
 
 
@@ -133,17 +117,13 @@ def language(name: str) -> Language:
     return languages().get(name) or Language(name)
 
 
-def language_of(path: str, first_line: str = "") -> str:
-    """Return what a file is written in by its name, or by its `#!` line; empty: not code."""
+def language_of(path: str) -> str:
+    """Return what a file is written in by its name: a language, or its ending; empty: not code."""
     name = path.rpartition("/")[2]
-    for one in languages().values():
-        if name in one.file_names:
-            return one.name
-    ending = _endings().get(name.lower().rpartition(".")[2]) if "." in name else None
-    if ending or not first_line.startswith("#!"):
-        return ending or ""
-    words = {word.rstrip("0123456789.") for word in first_line[2:].replace("/", " ").split()}
-    return next((one.name for one in languages().values() if words & {*one.shebangs}), "")
+    ending = name.lower().rpartition(".")[2]
+    found = (one.name for one in languages().values() if name in one.file_names)
+    other = ending if shape_of(path) == "code" else ""
+    return next(found, endings().get(ending, other))
 
 
 def is_installed(one: Language) -> bool:
@@ -207,10 +187,7 @@ def _parsed(one: Language, data: bytes) -> Node | None:
 
 
 def read_code(plain: FileRecord, text: str) -> FileRecord:
-    """Return the record of a file of code, in the order of the file; `uses`: most frequent first.
-
-    What does not parse is left out, the rest told.
-    """
+    """Return the record of a file of code. What does not parse is left out, the rest told."""
     one = language(plain.language)
     *folders, file = plain.path.split("/")
     test = any(fnmatchcase(file, pattern) for pattern in one.test_files)
@@ -218,32 +195,26 @@ def read_code(plain: FileRecord, text: str) -> FileRecord:
     is_index = file.partition(".")[0] in one.index_files
     entry = file in one.entry_files and (not is_index or (folders or [""])[-1] in _TOPS)
     plain = replace(plain, test=test, entry=entry)
-    if not one.grammar:
-        return replace(plain, fault=f"no grammar for {one.name or 'this language'} is known")
     if not is_installed(one):
-        return replace(plain, fault=f"no grammar for {one.name} is installed: {INSTALL}")
-    if len(text) > MOST_CHARS:
-        return replace(plain, fault=f"its {len(text):,} characters are over the limit")
+        how = f"is installed: {INSTALL}" if one.grammar else "is known"
+        return replace(plain, fault=f"no grammar for {one.name or 'this language'} {how}")
     data = text.encode("utf-8", "replace")
-    root = _parsed(one, data)
+    root = _parsed(one, data) if len(text) <= MOST_CHARS else None
     if root is None:
         return replace(plain, fault="it could not be parsed in the time there is")
     read = _File(one, text, data)
     read.walk(root, None)
     about = (read.docstring(root) or read.head()).strip()
-    own = {each.name.rpartition(".")[2] for each in read.definitions}
-    counted = Counter(re.findall(r"[^\W\d]\w{2,60}", _STRINGS.sub(" ", text)))
-    tasks = zip(_TO_DO.finditer(text), range(MOST_NAMES), strict=False)
+    own = {each.name.rpartition(".")[2] for each in read.parts}
+    said = re.findall(r"[^\W\d]\w{2,60}", _STRINGS.sub(" ", text)) if one.by_names else []
+    tasks = [found[1] for found in _TO_DO.finditer(text)][:MOST_NAMES]
     return replace(
         plain,
-        definitions=tuple(read.definitions[:MOST_DEFINITIONS]),
-        links=tuple(_links(one, text, read.definitions)),
-        uses=tuple(name for name, _ in counted.most_common(MOST_USES) if name not in own),
+        parts=tuple(read.parts[:MOST_PARTS]),
+        links=tuple(_imports(one, text))[:MOST_LINKS],
+        uses=tuple(it for it, _ in Counter(said).most_common(MOST_NAMES) if it not in own),
         abstract=clean(re.split(r"\n\s*\n", about)[0]),
-        tasks=tuple(
-            Task(clean(_MARKS.sub("", found[1])), text.count("\n", 0, found.start(1)) + 1)
-            for found, _ in tasks
-        ),
+        tasks=tuple(Task(clean(_MARKS.sub("", one))) for one in tasks),
     )
 
 
@@ -252,58 +223,72 @@ class _File:
 
     def __init__(self, one: Language, text: str, data: bytes) -> None:
         self.language, self.data, self.lines = one, data, text.split("\n")
-        self.definitions: list[Definition] = []
-        found = re.findall(one.exports, text) if one.exports else []
-        self.exports = set(re.findall(r"\w+", " ".join(map(str, found))))
-        self.has_exports = bool(found) or bool(one.exports and re.search(r"(?m)^export\b", text))
+        self.parts: list[Part] = []
+        self.exports = one.public == "export" and bool(re.search(r"(?m)^export\b", text))
 
-    def text(self, node: Node | None) -> str:
+    def text(self, node: Node | None, end: Node | None = None) -> str:
+        """Return what stands in a node, up to where another begins."""
         if node is None:
             return ""
-        return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+        stop = end.start_byte if end else node.end_byte
+        return self.data[node.start_byte : stop].decode("utf-8", "replace")
 
     def walk(
-        self, node: Node, parent: Definition | None, outer: Node | None = None, deep: int = 0
+        self, node: Node, parent: Part | None, outer: Node | None = None, deep: int = 0
     ) -> None:
-        """Note what stands in a node. Bodies of functions are not looked into."""
+        """Note what is defined in a node. Bodies of functions are not looked into."""
         for child in node.named_children if deep < DEEPEST else ():
             kind = self.language.kinds.get(child.type, "")
-            if kind == "wrap":
-                self.walk(child, parent, outer or child, deep + 1)
-            elif kind:
-                self._define(child, kind, parent, outer or child, deep)
-            elif not child.type.endswith(("comment", "string")):
-                self.walk(child, parent, outer, deep + 1)
+            around = outer or child if kind else outer
+            made = self._made(child, kind, parent, around or child) if kind else None
+            if made is None:
+                if not child.type.endswith(("comment", "string")):
+                    self.walk(child, parent, around, deep + 1)
+                continue
+            self.parts += [made] if kind != "holder" else []
+            if made.kind in AROUND:
+                self.walk(_body_of(child) or child, made, None, deep + 1)
 
-    def _define(
-        self, node: Node, kind: str, parent: Definition | None, outer: Node, deep: int
-    ) -> None:
-        """Note what a node defines, and what stands within."""
-        named, body, value = self._named(node), _body_of(node), node.child_by_field_name("value")
-        is_made = value is not None and value.type in _FUNCTIONS
-        if is_made and value is not None and value.type == "call_expression":
-            is_made = "=>" in self.text(value) or "function" in self.text(value)
-        inside = parent is not None and parent.kind in CLASSES
-        if kind == "prototype":
-            kind = "function" if "(" in self.text(node) and named else ""
-        elif kind in ("constant", "field"):
-            plain = (
-                "constant" if kind == "constant" and (not parent or parent.kind == "module") else ""
-            )
-            kind = "function" if is_made else plain
-        elif kind in ("class", "enum") and body is None and self.language.family == "c":
+    def _kind(self, node: Node, kind: str, name: str, parent: Part | None) -> str:
+        """Return what a node defines, of a type of node that may; empty: nothing."""
+        value, of = node.child_by_field_name("value"), node.child_by_field_name("type")
+        if kind in ("constant", "field"):
+            is_made = value is not None and value.type in _FUNCTIONS
+            if is_made and value is not None and value.type == "call_expression":
+                is_made = "=>" in self.text(value) or "function" in self.text(value)
+            plain = kind == "constant" and (not parent or parent.kind == "module")
+            kind = "function" if is_made else "constant" if plain else ""
+        elif kind == "prototype":
+            kind = "function" if "(" in self.text(node) and name else ""
+        elif kind in ("class", "enum") and self.language.family == "c" and not _body_of(node):
             kind = ""  # it only names a struct
-        of = node.child_by_field_name("type")
-        kind = _TYPED.get(of.type, kind) if of is not None and kind == "type" else kind
-        kind = "method" if kind == "function" and inside else kind
-        name = "" if re.search(r"[^\w$.:~#<>\s=!+*/\[\]()-]", named) else named
-        if not kind or not name:
-            self.walk(node, parent, outer, deep + 1)
-            return
-        made = self._made(node, kind, f"{parent.name}.{name}" if parent else name, parent, outer)
-        self.definitions += [made] if kind != "holder" else []
-        if kind in CLASSES or kind == "module":
-            self.walk(body or node, made, None, deep + 1)
+        elif kind == "type" and of is not None:
+            kind = _TYPED.get(of.type, kind)
+        inside = parent is not None and parent.kind in AROUND - {"module"}
+        return "method" if kind == "function" and inside else kind
+
+    def _made(self, node: Node, kind: str, parent: Part | None, outer: Node) -> Part | None:
+        """Return what a node defines; None where it is nothing."""
+        name = self._named(node)
+        kind = self._kind(node, kind, name, parent) if kind != "wrap" else ""
+        if not kind or not name or re.search(r"[^\w$.:~#<>\s=!+*/\[\]()-]", name):
+            return None
+        body, value = _body_of(node), node.child_by_field_name("value")
+        first, last = outer.start_point[0], outer.end_point[0]
+        last -= outer.end_point[1] == 0 and last > first
+        end = body or (value and _body_of(value))
+        said = self.text(node, end) if end else self.text(node).split("\n", 1)[0]
+        said = " ".join(re.sub(r"(?:#|//)[^\n\"']*\n", "\n", said).split())
+        said = said.replace("( ", "(").replace(",)", ")").replace(" )", ")")
+        said = re.sub(r"\s{0,9}(?:=>|[:={;,]|\bwhere|\bthen|\bdo)\s*$", "", said)
+        summary = self.docstring(body) if body else ""
+        if not summary:
+            above = self.lines[lead_of(self.lines, first + 1) - 1 : first]
+            summary = "\n".join(_MARKS.sub("", it) for it in above if it.lstrip()[:1] not in "@[")
+        summary = next((line.strip() for line in summary.split("\n") if line.strip()), "")
+        is_public = self._is_public(name, said, outer.type.startswith("export"), parent)
+        name = f"{parent.name}.{name}" if parent else name
+        return Part(name, kind, first + 1, last + 1, clean(said), clean(summary), is_public)
 
     def _named(self, node: Node) -> str:
         """Return what a node calls what it defines, with what it belongs to."""
@@ -312,38 +297,9 @@ class _File:
         while found is not None and (inner := found.child_by_field_name("declarator")):
             found = inner
         name = _TYPES.sub("", " ".join(self.text(found).split())).replace("::", ".")
-        if owner := node.child_by_field_name("receiver"):
-            held = _NAME.findall(_TYPES.sub("", self.text(owner)))
-            name = f"{held[-1]}.{name}" if held else name
-        return name
-
-    def _made(
-        self, node: Node, kind: str, name: str, parent: Definition | None, outer: Node
-    ) -> Definition:
-        body, first, last = _body_of(node), outer.start_point[0], outer.end_point[0]
-        last -= outer.end_point[1] == 0 and last > first
-        value = node.child_by_field_name("value")
-        end = body or (value and _body_of(value))
-        stop = end.start_byte if end else node.end_byte
-        said = self.data[node.start_byte : stop].decode("utf-8", "replace")
-        said = said if end else said.split("\n", 1)[0]
-        said = " ".join(re.sub(r"(?:#|//)[^\n\"']*\n", "\n", said).split())
-        signature = said.replace("( ", "(").replace(",)", ")").replace(" )", ")")
-        signature = re.sub(r"\s{0,9}(?:=>|[:={;,]|\bwhere|\bthen|\bdo)\s*$", "", signature)
-        summary = self.docstring(body) if body else ""
-        if not summary:
-            above = self.lines[lead_of(self.lines, first + 1) - 1 : first]
-            summary = "\n".join(_MARKS.sub("", it) for it in above if it.lstrip()[:1] not in "@[")
-        summary = next((line.strip() for line in summary.split("\n") if line.strip()), "")
-        bases = ",".join(self.text(it) for it in node.named_children if it.type in _BASES)
-        flat = re.sub(r"\([^()]*\)", "", _TYPES.sub("", bases).strip("()<: "))
-        parts = re.split(r"[,+]", _NOT_A_BASE.sub(",", flat))
-        found = (_NAME.search(it) for it in parts if "=" not in it and "*" not in it)
-        is_public = self._is_public(name, signature, outer.type.startswith("export"), parent)
-        return Definition(
-            name, kind, first + 1, last + 1, clean(signature), clean(summary), is_public,
-            tuple(dict.fromkeys(it.group() for it in found if it)) if kind in CLASSES else (),
-        )  # fmt: skip
+        owner = self.text(node.child_by_field_name("receiver"))
+        held = re.findall(r"\w+", _TYPES.sub("", owner))
+        return f"{held[-1]}.{name}" if held else name
 
     def docstring(self, body: Node) -> str:
         """Return the string that a body begins with, of Python's."""
@@ -354,35 +310,24 @@ class _File:
         found = _QUOTES.match(text)
         return (found.group(2) if found else text).strip()
 
-    def _is_public(
-        self, name: str, signature: str, exported: bool, parent: Definition | None
-    ) -> bool:
+    def _is_public(self, own: str, said: str, exported: bool, parent: Part | None) -> bool:
         """Tell whether a definition is for others, by its name and the words before it."""
-        one, own = self.language, name.rpartition(".")[2]
-        before = signature.partition(own)[0].split()
-        if (parent and not parent.public) or not {*before}.isdisjoint(one.private_words):
+        own, one = own.rpartition(".")[2], self.language
+        before = said.partition(own)[0].split()
+        hidden = own.startswith("#") or (own.startswith("_") and not own.endswith("__"))
+        if hidden or (parent and not parent.public) or not {*before}.isdisjoint(one.private_words):
             return False
-        if own.startswith("#") or (own.startswith("_") and not own.endswith("__")):
-            return False
-        if one.public_words and not (parent and parent.kind in ("interface", "holder")):
-            return any(word.startswith(one.public_words) for word in before)
+        if one.public == "pub" and not (parent and parent.kind in ("interface", "holder")):
+            return any(word.startswith("pub") for word in before)
         if one.public == "capital":
             return own[:1].isupper()
-        return bool(parent or not self.has_exports or exported or own in self.exports)
+        return bool(parent or exported or not self.exports)
 
     def head(self) -> str:
-        """Return the first comment of the file that tells of it, unless code follows at once."""
-        block: list[str] = []
-        for line in (*self.lines[:MOST_ABOVE], ""):
-            if line.lstrip().startswith(_ABOVE):
-                block.append(_MARKS.sub("", _MARKS.sub("", line)))
-            elif line.strip():
-                return ""
-            elif block and not _NO_ABSTRACT.search(said := "\n".join(block)):
-                return re.sub(r"@(?:file|fileoverview|module)\b", "", said)
-            else:
-                block = []
-        return ""
+        """Return the comment that the file begins with, unless it is about licenses or tools."""
+        kept = takewhile(lambda line: line.lstrip().startswith(_ABOVE), self.lines[:MOST_ABOVE])
+        said = "\n".join(_MARKS.sub("", _MARKS.sub("", line)) for line in kept)
+        return "" if _NO_ABSTRACT.search(said) else re.sub(r"@(?:file|module)\w*\b", "", said)
 
 
 def _body_of(node: Node) -> Node | None:
@@ -392,51 +337,31 @@ def _body_of(node: Node) -> Node | None:
     )
 
 
-def _links(one: Language, text: str, definitions: Sequence[Definition]) -> Iterator[Link]:
-    """Yield imports in the order of the file, then the bases of what it defines."""
-    taken: dict[tuple[int, str], dict[str, None]] = {}
-    aliases: dict[str, str] = {}
-    for pattern in one.imports:
-        for found in re.finditer(pattern, text, re.M):
-            groups = {key: value or "" for key, value in found.groupdict().items()}
-            line = text.count("\n", 0, found.start()) + 1
-            listed = re.sub(r"#[^\n]*", "", groups.get("names", "")).replace("\\\n", " ")
-            names = [_parted(each, aliases) for each in re.split(r"[,{}()]", listed)]
-            modules = groups.get("modules", "").split(",") if "modules" in groups else []
-            modules += [*_unfolded(groups.get("module", ""))]
-            if "relative" in groups and groups["relative"] and modules[0][:1] != ".":
-                modules = [f"./{modules[0]}"]
-            for module in filter(None, (_parted(each, aliases) for each in modules)):
-                held = taken.setdefault((line, module[:300]), {})
-                held.update(dict.fromkeys(filter(None, names)))
-    for (line, module), held in sorted(taken.items(), key=lambda it: it[0][0])[:MOST_LINKS]:
-        yield Link("import", module, line, tuple(held)[:MOST_NAMES])
-    for each in definitions:
-        for base in each.bases:
-            head, dot, rest = base.partition(".")
-            yield Link("inherits", f"{aliases.get(head, head)}{dot}{rest}", each.line, (each.name,))
+def _imports(one: Language, text: str) -> Iterator[Link]:
+    """Yield imports in the order of the file."""
+    matches = [found for each in one.imports for found in re.finditer(each, text, re.M)]
+    for found in sorted(matches, key=lambda it: it.start()):
+        told = {key: value or "" for key, value in found.groupdict().items()}
+        listed = re.sub(r"#[^\n]*|\\\n", " ", told.get("names", ""))
+        names = filter(None, map(_taken, re.split(r"[,{}()]", listed)))
+        modules = [*told.get("modules", "").split(","), *_unfolded(told.get("module", ""))]
+        dot = "./" if told.get("relative") and not told["module"].startswith(".") else ""
+        taken = tuple(dict.fromkeys(names))[:MOST_NAMES]
+        for module in filter(None, map(_taken, modules)):
+            yield Link("import", f"{dot}{module[:300]}", taken)
 
 
-def _parted(said: str, aliases: dict[str, str]) -> str:
-    """Return what is imported by `a as b`, `a: b` or `type a`, and note how it is called here."""
-    name, _, alias = re.sub(r"\s+as\s+|\s*:\s+", "\0", said.strip()).partition("\0")
-    name = "*" if "*" in name else name.strip().removeprefix("type ").strip()
-    name, alias = (alias, "") if name == "default" else (name, alias)
-    if alias and name != "*":
-        aliases[alias.strip()] = name
-    return name
+def _taken(said: str) -> str:
+    """Return what is imported by `a as b`, `a: b` or `type a`."""
+    name = re.split(r"\s+as\s+|\s*:\s+", said.strip())[0].strip().removeprefix("type ").strip()
+    return "*" if "*" in name else "" if name == "default" else name
 
 
 def _unfolded(module: str) -> Iterator[str]:
-    """Yield the paths of Rust's `a::{b, c::{d as e, self}}`; of any other import its name."""
-    heads: list[str] = []
-    for part in _BRACES.findall(module)[:MOST_NAMES]:
-        if part == "}":
-            heads = heads[:-1]
-        elif part.endswith("{"):
-            heads.append(part[:-1].strip())
-        elif name := part.partition(" as ")[0].strip():
-            yield "".join((*heads, name)).removesuffix("::self")
+    """Yield the paths of Rust's `a::{b, c::d as e, self}`; of any other import its name."""
+    head, brace, rest = module.partition("{")
+    for part in rest.strip("} \n").split(",") if brace else [""]:
+        yield f"{head}{part.partition(' as ')[0].strip()}".removesuffix("::self").strip()
 
 
 def clean(text: str) -> str:
@@ -452,3 +377,43 @@ def lead_of(lines: Sequence[str], line: int) -> int:
     while first > max(1, line - MOST_ABOVE) and lines[first - 2].lstrip().startswith(_ABOVE):
         first -= 1
     return first
+
+
+# --- spans --------------------------------------------------------------------------------
+
+
+class Span(NamedTuple):
+    """Lines that belong together, counted from 1, and the qualified name of what they define."""
+
+    first_line: int
+    last_line: int
+    name: str
+
+
+def code_spans(path: str, text: str) -> list[Span]:
+    """Return spans that hold every line of code that is not blank, in order, none twice.
+
+    A definition that fits stands whole, with what stands above it; one that does not is cut where
+    what it defines begins, and the rest at blank lines. Never raises for what stands in it.
+    """
+    found = read_code(FileRecord(path, "", "code", language_of(path), "", 0), text).parts
+    lines = text.split("\n")
+    names = [""] * (len(lines) + 1)
+    """Of each line the innermost definition that is too long to stand whole, or the outermost."""
+    begins, whole = {0, len(lines)}, 0
+    for one in sorted(found, key=lambda it: it.line):
+        first, last = lead_of(lines, one.line) - 1, min(one.last_line, len(lines))
+        if one.kind != "constant" and whole <= first < last:
+            names[first:last] = [one.name] * (last - first)
+            begins |= {first, last}
+            whole = last if sum(map(len, lines[first:last])) <= SPAN_CHARS else whole
+    kept: list[Span] = []
+    for begin, end in pairwise(sorted(begins)):
+        for at, last, _ in cut_plainly(path, "\n".join(lines[begin:end])):
+            first = max(begin + at, kept[-1].last_line + 1 if kept else 1)
+            own = "".join(lines[first - 1 : begin + last])
+            if kept and not any(map(str.isalnum, own)):  # brackets alone
+                kept[-1] = kept[-1]._replace(last_line=max(kept[-1].last_line, begin + last))
+            elif first <= begin + last:
+                kept.append(Span(first, begin + last, names[begin]))
+    return kept

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from vaultmind.episodes.causal import changed_files, used
 from vaultmind.episodes.types import TASK, Episode, Event, Used, seconds_of
 from vaultmind.errors import VaultMindError
 from vaultmind.planner.candidates import Candidate
-from vaultmind.planner.task import Comparable, alike, comparable, comparable_of
+from vaultmind.planner.task import alike, earlier_task
 from vaultmind.planner.types import EarlierWork, Understood
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
@@ -81,106 +81,87 @@ class Earlier:
         self._tables, self._stands, self._showing = tables, stands, showing
         self._paths, self._clock, self._person = paths, clock, person
         self._lock = threading.Lock()
-        self._known: dict[str, tuple[int, dict[TaskRow, Comparable]]] = {}
+        self._known: dict[str, tuple[int, dict[TaskRow, Understood]]] = {}
         """Of each source its tasks, each understood once, and what state of the tables they are."""
 
     def recall(self, understood: Understood, source: Source, caller: Caller) -> Recalled:
         """Return what earlier work says of a task; nothing where the tables cannot be read."""
         try:
-            return self._recall(understood, source, caller)
+            tables = self._tables()
+            near = self._near(tables, source.name, understood, caller)
+            episodes = tables.load([*near]) if near else {}
+            found = used(episodes.values(), near, self._clock(), most=MOST_FILES)
+            works = tuple(self._works(tables, episodes, near, source, caller))
         except VaultMindError as error:  # a plan does without it
             log.warning("earlier work is not recalled: %s", error)
             return Recalled()
-
-    def _recall(self, understood: Understood, source: Source, caller: Caller) -> Recalled:
-        tables = self._tables()
-        known = self._followed(tables, source.name)
-        rows = {row.episode: row for row in known}
-        near = self._near(tables, known, source.name, understood, caller)
-        episodes = tables.load([*near]) if near else {}
-        found = used(episodes.values(), near, self._clock(), most=MOST_FILES)
-        like = frozenset(name for name, one in near.items() if one >= TOLD_ALIKE)
-        parts = self._parts([one for name, one in episodes.items() if name in like])
+        like = [one for name, one in episodes.items() if near[name] >= TOLD_ALIKE]
+        parts = self._parts(like)
         return Recalled(
             tuple(
                 Candidate(
                     one.path,
                     {"affinity": one.weight, "causal": one.causal},
-                    because={_because(one, rows, like): None},
+                    because={_because(one, episodes, near): None},
                     causal=one.causal,
-                    parts=tuple(parts.get(one.path, ())),
+                    parts=tuple(parts[one.path]),
                 )
                 for one in found.values()
             ),
-            tuple(self._works(tables, episodes, near, source, caller)),
+            works,
         )
 
-    def _followed(self, tables: Tables, source: str) -> dict[TaskRow, Comparable]:
-        """Return the tasks of a source as the tables hold them now."""
-        with self._lock:
-            changes, known = self._known.get(source, (-1, {}))
-            if changes != (now := tables.changes):
-                known = {
-                    row: known.get(row)
-                    or comparable_of(row.task, row.kind, row.fingerprint, source)
-                    for row in tables.tasks(source)
-                }
-                self._known[source] = (now, known)
-            return known
-
     def _near(
-        self,
-        tables: Tables,
-        known: Mapping[TaskRow, Comparable],
-        source: str,
-        understood: Understood,
-        caller: Caller,
+        self, tables: Tables, source: str, understood: Understood, caller: Caller
     ) -> dict[str, float]:
         """Return the likest episodes that a caller may know of, the likest first.
 
         Those of the same issue are alike, whatever their words. Of equals one's own come first,
         then the latest.
         """
-        wanted, own = comparable(understood), {caller.agent, self._person}
-        found = {row.episode: alike(wanted, one) for row, one in known.items()}
-        for name in tables.naming(source, understood.entities.references):
+        own = {caller.agent, self._person}
+        with self._lock:
+            changes, known = self._known.get(source, (-1, {}))
+            if changes != (now := tables.changes):
+                known = {
+                    row: known.get(row) or earlier_task(row.task, row.kind, row.fingerprint, source)
+                    for row in tables.tasks(source)
+                }
+                self._known[source] = (now, known)
+        found = {row.episode: alike(understood, one) for row, one in known.items()}
+        for name in tables.naming(source, understood.references):
             if name in found:
                 found[name] = max(found[name], SAME_ISSUE)
         ranked = [name for name in found if found[name] >= LEAST_ALIKE]
         ranked.sort(key=lambda name: name.rpartition("/")[2], reverse=True)
-        ranked.sort(key=lambda name: (-found[name], _agent(name) not in own))
+        ranked.sort(key=lambda name: (-found[name], name.partition("/")[0] not in own))
         near: dict[str, float] = {}
         shown, hidden = Counter[str](), Counter[str]()
         for name in ranked:
-            agent = _agent(name)
+            agent, _, episode = name.partition("/")
             most = MOST_ALIKE if agent in own else OTHERS
             if len(near) < MOST_ALIKE and shown[agent] < most and hidden[agent] < MOST_HIDDEN:
-                path = self._paths.episode(agent, name.partition("/")[2])
-                is_shown = self._showing.shows(path, caller)
+                is_shown = self._showing.shows(self._paths.episode(agent, episode), caller)
                 (shown if is_shown else hidden)[agent] += 1
                 near |= {name: found[name]} if is_shown else {}
         return near
 
-    def _parts(self, episodes: Iterable[Episode]) -> dict[str, dict[str, None]]:
+    def _parts(self, episodes: Iterable[Episode]) -> defaultdict[str, dict[str, None]]:
         """Return which definitions or headings episodes told to have changed, the latest first."""
-        told = [
-            (event.time, event.path, event.symbol)
-            for one in episodes
-            for event in self._events(one)
-            if event.changes and event.symbol
-        ]
-        found: dict[str, dict[str, None]] = {}
-        for _, path, part in sorted(told, key=lambda it: it[0], reverse=True):
-            found.setdefault(path, {})[part] = None
+        events = [event for one in episodes for event in self._events(one)]
+        found: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        for event in sorted(events, key=lambda it: it.time, reverse=True):
+            if event.changes and event.symbol:
+                found[event.path][event.symbol] = None
         return found
+
+    def _hides(self, one: Episode, block: str) -> bool:
+        record = self._paths.episode(one.agent, one.id).removesuffix(".md")
+        return self._showing.hides(one.agent, record, block)
 
     def _events(self, one: Episode) -> list[Event]:
         """Return the events of an episode that are not forgotten."""
-        record, hides = self._record(one), self._showing.hides
-        return [it for it in one.events if not hides(one.agent, record, it.block)]
-
-    def _record(self, one: Episode) -> str:
-        return self._paths.episode(one.agent, one.id).removesuffix(".md")
+        return [it for it in one.events if not self._hides(one, it.block)]
 
     def _works(
         self,
@@ -206,14 +187,13 @@ class Earlier:
 
     def _work_of(self, one: Episode, like: float, source: Source, caller: Caller) -> EarlierWork:
         """Return an episode as it may be told: no secret of it, and nothing that is forgotten."""
-        record, shows = self._record(one), source.index.outlet.shows
-        clean, hides = self._showing.clean, self._showing.hides
+        shows, clean = source.index.outlet.shows, self._showing.clean
         files = changed_files(one.events).items()
         changed = sorted(files, key=lambda it: (-seconds_of(it[1].last), it[0]))
         return EarlierWork(
             one.name,
             day_of(seconds_of(one.started)),
-            FORGOTTEN if hides(one.agent, record, TASK) else clean(one.task.text),
+            FORGOTTEN if self._hides(one, TASK) else clean(one.task.text),
             one.outcome,
             like,
             tuple(
@@ -221,12 +201,8 @@ class Earlier:
                 if (what.change == "removed" or source.has(path)) and shows(path, caller)
             ),
             tuple(clean(it.text) for it in self._events(one) if it.kind == "decision"),
-            "" if hides(one.agent, record, one.why_block) else clean(one.rationale),
+            "" if self._hides(one, one.why_block) else clean(one.rationale),
         )  # fmt: skip
-
-
-def _agent(episode: str) -> str:
-    return episode.partition("/")[0]
 
 
 def day_of(seconds: int) -> str:
@@ -234,18 +210,18 @@ def day_of(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).astimezone().date().isoformat()
 
 
-def _because(one: Used, rows: Mapping[str, TaskRow], like: Collection[str]) -> str:
+def _because(one: Used, episodes: Mapping[str, Episode], near: Mapping[str, float]) -> str:
     """Return in words how earlier work used a file: by days and outcomes, in nobody's words."""
-    told = [deed for deed in one.by if deed.episode in like] or one.by
-    which = "like this" if told[0].episode in like else "that share words with it"
-    changed = sorted((deed for deed in told if deed.changed), key=lambda deed: deed.linked_at)
-    words = f"{counted(len(changed or told), 'earlier task')} {which}"
+    like = [deed for deed in one.by if near[deed.episode] >= TOLD_ALIKE]
+    changed = [deed for deed in like or one.by if deed.changed]
+    words = counted(len(changed or like or one.by), "earlier task")
+    words += " like this" if like else " that share words with it"
     if not changed:
         return f"read in {words}"
-    last = changed[-1]
-    row = rows[last.episode]
-    known = ", ".join([row.outcome, *([last.commit[:8]] if last.commit else [])])
-    return f"changed in {words}, last on {day_of(row.started)} ({known})"
+    last = max(changed, key=lambda deed: deed.linked_at)
+    episode = episodes[last.episode]
+    known = ", ".join([episode.outcome, *([last.commit[:8]] if last.commit else [])])
+    return f"changed in {words}, last on {day_of(seconds_of(episode.started))} ({known})"
 
 
 # --- how it is told -----------------------------------------------------------------------
@@ -256,8 +232,7 @@ def told_within(works: Sequence[EarlierWork], budget: int) -> tuple[tuple[Earlie
     told: list[EarlierWork] = []
     for work in works:
         short = replace(work, decisions=(), rationale="")
-        for form in (_line(work, SHOWN_FILES, SHOWN_DECISIONS), _line(work, SHOWN_FILES // 2, 1),
-                     _line(short, SHOWN_FILES // 2, 0)):  # fmt: skip
+        for form in (_line(work, SHOWN_FILES), _line(short, SHOWN_FILES // 2)):
             text = "\n".join([HEAD, *(one.text for one in told), form])
             if tokens.count(f"{text}\n\n") + SLACK <= int(budget * SHARE):
                 told.append(replace(work, text=form))
@@ -265,14 +240,14 @@ def told_within(works: Sequence[EarlierWork], budget: int) -> tuple[tuple[Earlie
     return tuple(told), "\n".join([HEAD, *(one.text for one in told)]) if told else ""
 
 
-def _line(work: EarlierWork, files: int, decisions: int) -> str:
-    who, task = _agent(work.episode), _clipped(work.task, MAX_TASK)
+def _line(work: EarlierWork, files: int) -> str:
+    who, task = work.episode.partition("/")[0], _clipped(work.task, MAX_TASK)
     parts = [f"- {work.when}, {who}, {work.outcome}: {task}"]
     if work.changed:
-        shown = ", ".join(map(one_line, work.changed[:files]))
         more = len(work.changed) - files
+        shown = ", ".join(map(one_line, work.changed[:files]))
         parts.append(f"changed {shown}{f' and {more} more' if more > 0 else ''}")
-    parts += [f"decided: {_clipped(one, MAX_WORDS)}" for one in work.decisions[:decisions]]
+    parts += [f"decided: {_clipped(one, MAX_WORDS)}" for one in work.decisions[:SHOWN_DECISIONS]]
     parts += [f"because: {_clipped(work.rationale, MAX_WORDS)}"] if work.rationale else []
     return "; ".join(parts)
 

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind.episodes.keep import may_name
 from vaultmind.episodes.recorder import Recorder
-from vaultmind.episodes.types import Change, Event, Offer, TaskMark
-from vaultmind.episodes.watch import Commit, Tasks, Watching
+from vaultmind.episodes.types import Event, Offer
+from vaultmind.episodes.watch import Tasks, Watching
 from vaultmind.errors import VaultMindError
-from vaultmind.planner.types import CacheStatus, Plan, PlanRequest
+from vaultmind.planner.types import Plan, PlanRequest
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
 from vaultmind.types import Caller
 
 if TYPE_CHECKING:
-    from vaultmind.planner.candidates import Asked
-    from vaultmind.planner.pack import Assembled, Ranked
+    from vaultmind.planner.candidates import Asked, Candidate
     from vaultmind.planner.sources import Source, Sources
 
 MOST_OFFERED, DIGITS = 40, 4
@@ -30,14 +31,12 @@ NAMED_FILES = 5
 log = logging.getLogger(__name__)
 
 
-def offer_of(
-    asked: Asked, ranked: Sequence[Ranked], done: Assembled, *, weights: str, cache: CacheStatus
-) -> Offer:
+def offer_of(asked: Asked, ranked: Sequence[Candidate], plan: Plan, *, weights: str) -> Offer:
     """Return what a plan offered, of its candidates the best with what was known of each."""
-    read = {one.path for one in done.context.pieces if one.part != "outline"}
+    read = {one.path for one in plan.context.pieces if one.part != "outline"}
     records = map(asked.source.structure.record, read)
     kept = {
-        one.path: {name: short for name, value in one.features.items()
+        one.path: {name: short for name, value in one.signals.items()
                    if (short := round(value, DIGITS))}
         for one in ranked[:MOST_OFFERED]
     }  # fmt: skip
@@ -46,10 +45,10 @@ def offer_of(
         asked.now.isoformat(timespec="seconds"),
         weights,
         kept,
-        tuple(done.context.files),
-        done.report.estimated_used,
+        tuple(plan.context.files),
+        plan.budget_report.estimated_used,
         sum(one.tokens for one in records if one is not None),
-        cache=cache,
+        cache=plan.cache_status,
     )
 
 
@@ -82,13 +81,10 @@ def leave(recorder: Recorder, request: PlanRequest, plan: Plan, agent: str, call
             if session or one.task.fingerprint == intent.task_fingerprint
         ]
         if not running and session:
-            from vaultmind.planner.task import task_words  # its patterns cost a start 20 ms
+            from vaultmind.planner.task import task_mark  # its patterns cost a start 20 ms
 
-            mark = TaskMark(
-                task_words(request.task), intent.predicted, intent.task_fingerprint, intent.risk,
-                intent.entities.references,
-            )  # fmt: skip
-            budget = request.token_budget
+            mark, budget = task_mark(request.task, source), request.token_budget
+            mark = replace(mark, kind=intent.predicted, fingerprint=intent.task_fingerprint)
             begun = recorder.start(mark, source, caller, session=session, token_budget=budget)
             running = [begun.name]
         for name in running[:1]:
@@ -96,71 +92,26 @@ def leave(recorder: Recorder, request: PlanRequest, plan: Plan, agent: str, call
                 recorder.offer(name, plan.offer, caller)
             may = may_name(recorder.paths, name.partition("/")[0])
             files = [*filter(may, plan.context.files)]
-            recorder.add(name, [_event(plan, files)], caller)
+            text = f"{counted(len(files), 'file')}: {', '.join(files[:NAMED_FILES])}"
+            text = text if files else "nothing was found"
+            text += ", while the source was still being read" if plan.offer is None else ""
+            used = plan.budget_report.estimated_used
+            recorder.add(name, [Event("plan", "", text=text, tokens=used, how="plan")], caller)
         return next(iter(running), "")
     except (VaultMindError, OSError) as error:  # no records at autonomy 0; a note that was deleted
         log.debug("what a plan offered is not kept: %s", error)
         return ""
 
 
-def _event(plan: Plan, files: Sequence[str]) -> Event:
-    """Return the line that says what was offered; it happens now."""
-    named = ", ".join(files[:NAMED_FILES])
-    text = f"{counted(len(files), 'file')}: {named}" if files else "nothing was found"
-    if plan.offer is None:
-        text += ", while the source was still being read"
-    return Event("plan", "", text=text, tokens=plan.budget_report.estimated_used, how="plan")
-
-
-class WatchedSource:
-    """One source, watched."""
-
-    def __init__(self, source: Source) -> None:
-        self.name = source.name
-        self._source, self._history = source, source.structure.history
-
-    def relative(self, path: Path) -> str:
-        """Return a file's path in the source; empty for one that is not of it or not shown.
-
-        A link is followed: what counts is the file that was read or changed. An agent's memory is
-        no part of the work.
-        """
-        try:
-            inside = path.resolve().relative_to(self._source.root).as_posix()
-        except (OSError, RuntimeError, ValueError):
-            return ""
-        return inside if self._source.structure.shows(inside) else ""
-
-    def uncommitted(self) -> dict[str, tuple[Change, int]]:
-        """Return what differs from the last commit, and when each file changed."""
-        root = self._source.root
-        changed = self._history.uncommitted().items()
-        return {path: (change, _changed_at(root / path)) for path, change in changed}
-
-    def commits(self, since: float) -> tuple[Commit, ...]:
-        """Return the commits that were made here since then and still stand, oldest first."""
-        made = self._history.commits_made(since)
-        return tuple(Commit(it.id, it.time, it.subject, it.changed) for it in made if it.changed)
-
-
 def open_watching(records: Recorder, sources: Sources, clock: Clock) -> Watching:
     """Return what follows conversations over the sources, not yet at work."""
 
-    def holding(path: Path) -> WatchedSource | None:
-        try:
-            source = sources.holding(path)
-        except VaultMindError:  # its index cannot be opened: nothing is known of its files
-            return None
-        return None if source is None else WatchedSource(source)
+    def holding(path: Path) -> Source | None:
+        with suppress(VaultMindError):  # its index cannot be opened: nothing is known of its files
+            return sources.holding(path)
+        return None
 
     return Watching(records, holding, _tasks, clock)
-
-
-def _changed_at(path: Path) -> int:
-    try:
-        return path.lstat().st_mtime_ns
-    except OSError:
-        return 0
 
 
 def _tasks() -> Tasks:

@@ -14,17 +14,19 @@ import shutil
 import subprocess
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
-from vaultmind.errors import BadArgument
+from vaultmind.episodes.types import Change
+from vaultmind.episodes.watch import Commit
 from vaultmind.planner.code import clean
 from vaultmind.planner.names import WordTable
 
 SECONDS = 30.0
+PATIENT_SECONDS = 0.2
+"""Who waits for less does without: what follows a source in the background reads it."""
 RETRY_SECONDS = 60.0
 """After which git is asked again where it did not answer."""
 MOST_COMMITS = 4000
@@ -37,7 +39,7 @@ HALF_LIFE = 60.0
 """Commits after which a change counts half."""
 FEW_COMMITS = 20
 """Of so few commits half is believed of what they say."""
-REVISION = re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_./@{}~^+-]{0,199}")
+REVISION = re.compile(r"(?!.*\.\.)[A-Za-z0-9_@][A-Za-z0-9_./@{}~^+-]{0,199}")
 ABSENT, ELSEWHERE = "no git repository", "its .git leads to another folder's repository"
 BORROWS = "its repository borrows from another one (objects/info/alternates)"
 _PLAIN = frozenset({
@@ -61,27 +63,15 @@ _ENVIRONMENT = {
 _LOG = (
     "log", f"--max-count={MOST_COMMITS}", "--no-merges", "--full-diff", "--full-history", "-z",
     "--name-status", "--no-ext-diff", "--no-textconv", "--no-notes",
-    "--format=%x01%H %ct%x02%B%x03",
+    "--format=%x01%H %ct%x02%B%x03", "-M",
 )  # fmt: skip
 _OWN = ("commit", "cherry-pick", "revert")
 """How the log of HEAD calls what was committed in this work tree."""
 log = logging.getLogger(__name__)
-Kind = Literal["added", "modified", "removed"]
 
 
 class GitFailed(Exception):
     """Git said no, or could not be asked."""
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """A commit with the files of the source that it changed and that may be shown."""
-
-    id: str
-    time: float
-    subject: str
-    """Empty where it is about files that may not be spoken of."""
-    changed: tuple[tuple[str, Kind], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,36 +86,23 @@ class Logged:
     """Whether all that it changed lies in the source."""
 
 
-# --- the repository -----------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Repository:
     """The repository of the work tree that a source lies in."""
 
     root: Path
     """The source."""
-    top: Path
+    prefix: str
+    """The source's path in the repository, with a `/` at the end."""
     folder: Path
     shared: Path
     """The same as `folder`, except in a work tree of `git worktree`."""
 
-    @property
-    def prefix(self) -> str:
-        """Return the source's path in the repository, with a `/` at the end."""
-        inside = self.root.relative_to(self.top).as_posix()
-        return "" if inside == "." else f"{inside}/"
-
     def stamp(self) -> tuple[object, ...]:
         """Return what differs once there is another commit or branch. Runs nothing."""
         branch = _words(self.folder / "HEAD").removeprefix("ref: ")
-        shared = ("packed-refs", "reftable/tables.list", branch if ".." not in branch else "")
-        files = [
-            self.folder / "HEAD",
-            self.folder / "logs/HEAD",
-            *map(self.shared.joinpath, shared),
-        ]
-        return tuple(_stamp(one) for one in files)
+        own = [self.folder / "HEAD", self.folder / "logs/HEAD", self.shared / "packed-refs"]
+        return tuple(map(_stamp, [*own, *([self.shared / branch] if ".." not in branch else [])]))
 
     def ask(self, *words: str) -> str:
         """Return what git says. Raises GitFailed. No lock may be held: it can take its time."""
@@ -154,16 +131,16 @@ class Repository:
 def find_repository(root: Path) -> Repository:
     """Return the repository of a source, found by its files. Raises GitFailed where it has none."""
     root = _real(root)
-    dot = next((one / ".git" for one in (root, *root.parents) if os.path.lexists(one / ".git")),
-               None)  # fmt: skip
+    dots = (one / ".git" for one in (root, *root.parents))
+    dot = next((one for one in dots if os.path.lexists(one)), None)
     if dot is None:
         raise GitFailed(ABSENT)
     folder = _real(dot)
     if not dot.is_dir():  # a work tree of `git worktree` names it in return; a submodule's is above
         folder = _real(dot.parent / _words(dot).removeprefix("gitdir:").strip())
         back = _words(folder / "gitdir")
-        is_named = bool(back) and _real(Path(back)) == dot
         modules = (up / ".git/modules" for up in dot.parents[1:])
+        is_named = bool(back) and _real(Path(back)) == dot
         if not is_named and not any(map(folder.is_relative_to, modules)):
             raise GitFailed(ELSEWHERE)
     shared = _real(folder / _words(folder / "commondir"))
@@ -173,7 +150,8 @@ def find_repository(root: Path) -> Repository:
         raise GitFailed(BORROWS)
     if not (shared / "objects").is_dir():
         raise GitFailed(ABSENT)
-    return Repository(root, dot.parent, folder, shared)
+    inside = root.relative_to(dot.parent).as_posix()
+    return Repository(root, "" if inside == "." else f"{inside}/", folder, shared)
 
 
 def _real(path: Path) -> Path:
@@ -198,73 +176,58 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
 # --- the past -----------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
 class Past:
     """The commits of a source, newest first, and tables over them. Never changed once it is made.
 
-    Files are named as they are called now.
+    Files are named as they are called now. The commit that a source began with says nothing.
     """
 
-    commits: list[Logged] = field(default_factory=list)
-    files: list[tuple[str, ...]] = field(default_factory=list)
-    """Of each commit what it changed; nothing where it changed or added very many."""
-    messages: WordTable[int] = field(default_factory=WordTable)
-    """Words of the messages; the number of a commit is its name."""
-    by_file: dict[str, list[int]] = field(default_factory=dict)
-    """Of each file, the commits that changed it, newest first."""
-
-    @classmethod
-    def of(cls, commits: Sequence[Logged]) -> Past:
-        """Return the past that some commits make, newest first."""
-        past, known, founding = cls([*commits]), 0, set[str]()
-        for one in reversed(commits):
-            added = sum(kind == "A" for *_, kind in one.changes)
-            founding |= {one.id} if 2 * added > known else set()
-            known += added
-        called: dict[str, str] = {}
+    def __init__(self, commits: Sequence[Logged] = ()) -> None:
+        self.commits = commits
+        self.files: list[tuple[str, ...]] = []
+        """Of each commit what it changed; nothing where it changed or added very many."""
+        self._messages = WordTable[int]()
+        self._by_file: defaultdict[str, list[int]] = defaultdict(list)
+        added = [sum(kind == "A" for *_, kind in one.changes) for one in commits]
+        known, called = sum(added), dict[str, str]()
         for at, one in enumerate(commits):
+            known -= added[at]
             touched = dict.fromkeys(called.get(new, new) for _, new, _ in one.changes)
-            for old, new, kind in one.changes:
-                if kind == "R":
-                    called[old] = called.get(new, new)
-            is_small = one.id not in founding and len(touched) <= MOST_TOUCHED
-            past.files.append(tuple(touched) if is_small else ())
-            past.messages.put(at, one.message)
-            for path in past.files[at]:
-                past.by_file.setdefault(path, []).append(at)
-        return past
+            called |= {old: called.get(new, new) for old, new, kind in one.changes if kind == "R"}
+            is_small = 2 * added[at] <= known and len(touched) <= MOST_TOUCHED
+            self.files.append(tuple(touched) if is_small else ())
+            self._messages.put(at, one.message)
+            for path in self.files[at]:
+                self._by_file[path].append(at)
 
     def similar(self, task: str, most: int) -> dict[str, float]:
         """Return the files that commits with the task's words changed, 0 to 1."""
-        found: dict[str, float] = {}
-        for at, share in self.messages.like(task, most).items():
-            worth = share * share * _fresh(at, 8 * HALF_LIFE)
-            for path in self.files[at]:
-                found[path] = found.get(path, 0.0) + worth / len(self.files[at]) ** 0.5
-        return self._ranked(found, most)
+        like = self._messages.like(task, most).items()
+        return self._spread({at: it * it * 0.5 ** (at / (8 * HALF_LIFE)) for at, it in like}, most)
 
     def together(self, seeds: Mapping[str, float], most: int) -> dict[str, float]:
         """Return the files that changed with some files, each by its weight; 0 to 1."""
-        found: dict[str, float] = {}
+        found: defaultdict[str, float] = defaultdict(float)
         for own, weight in seeds.items():
-            past = self.by_file.get(own, [])[:most]
+            past = self._by_file.get(own, [])[:most]
             for at in past:
-                worth = weight * _fresh(at, 4 * HALF_LIFE) / (len(past) + 2.0)
+                worth = weight * 0.5 ** (at / (4 * HALF_LIFE)) / (len(past) + 2.0)
                 for path in self.files[at]:
                     if path != own:
-                        share = worth / len(self.files[at]) ** 0.5
-                        found[path] = found.get(path, 0.0) + share
+                        found[path] += worth / len(self.files[at]) ** 0.5
+        return self._ranked(found, most)
+
+    def _spread(self, commits: Mapping[int, float], most: int) -> dict[str, float]:
+        found: defaultdict[str, float] = defaultdict(float)
+        for at, worth in commits.items():
+            for path in self.files[at]:
+                found[path] += worth / len(self.files[at]) ** 0.5
         return self._ranked(found, most)
 
     def _ranked(self, found: Mapping[str, float], most: int) -> dict[str, float]:
         ranked = sorted(found.items(), key=lambda one: (-one[1], one[0]))[:most]
-        best = ranked[0][1] if ranked else 1.0
         sure = len(self.files) / (len(self.files) + FEW_COMMITS)
-        return {path: sure * value / best for path, value in ranked}
-
-
-def _fresh(at: int, half_life: float) -> float:
-    return float(0.5 ** (at / half_life))
+        return {path: sure * value / ranked[0][1] for path, value in ranked}
 
 
 class History:
@@ -275,34 +238,30 @@ class History:
         root: Path,
         shows: Callable[[str], bool] = lambda path: True,
         speaks_of: Callable[[str], bool] = lambda path: True,
-        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         """Take what tells which files may be shown, and which may be spoken of at all."""
         self.fault = ""
         """Why git has nothing to say."""
         self.past = Past()
         self._root, self._shows, self._speaks_of = root, shows, speaks_of
-        self._monotonic = monotonic
         self._found: tuple[object, Repository | None] = ((), None)
         self._read: tuple[object, float] = (None, float("inf"))
         """The repository's stamp at the last reading, and when it is to be read again anyway."""
-        self._lock, self._work = threading.Lock(), threading.Thread()
+        self._lock = threading.Lock()
 
     def repository(self) -> Repository | None:
         """Return the source's repository, found by its files: no git is run."""
         key = tuple(_stamp(one / ".git") for one in (self._root, *self._root.parents))
-        known, found = self._found
-        if known != key:
+        if self._found[0] != key:
             try:
-                found = find_repository(self._root)
+                self._found = key, find_repository(self._root)
             except (GitFailed, OSError) as error:
-                found, self.fault = None, str(error)
-            self._found = key, found
-        return found
+                self._found, self.fault = (key, None), str(error)
+        return self._found[1]
 
     def moved(self) -> bool:
         """Tell whether the repository is not as it was when the past was read. Runs nothing."""
-        return self._read[0] != self.stamp() or self._monotonic() >= self._read[1]
+        return self._read[0] != self.stamp() or time.monotonic() >= self._read[1]
 
     def stamp(self) -> tuple[object, ...]:
         """Return what differs once there is another commit, branch or repository."""
@@ -310,40 +269,31 @@ class History:
         return (repository, repository.stamp()) if repository else (None,)
 
     def settle(self, timeout_seconds: float) -> bool:
-        """Read the past anew where it moved, in a thread; tell whether it is known in time."""
-        if not self.moved():
-            return True
-        with self._lock:
-            if not self._work.is_alive():
-                self._work = threading.Thread(target=self.read, name="git", daemon=True)
-                self._work.start()
-            work = self._work
-        work.join(max(0.0, timeout_seconds))
-        return not work.is_alive()
+        """Read the past anew where it moved and there is the time; tell whether it is known."""
+        if timeout_seconds >= PATIENT_SECONDS:
+            self.read()
+        return not self.moved()
 
     def read(self) -> Past:
         """Return the past up to HEAD, read now where it moved; empty without git."""
-        if self.moved():
-            stamp, repository, again_at = self.stamp(), self.repository(), float("inf")
-            try:
-                if repository is None:
-                    self.past = Past()
-                else:
-                    self.past, self.fault = Past.of(_logged(repository)), ""
-            except GitFailed as error:
-                self.fault, again_at = str(error), self._monotonic() + RETRY_SECONDS
-            self._read = stamp, again_at
+        with self._lock:
+            if self.moved():
+                stamp, repository, again_at = self.stamp(), self.repository(), float("inf")
+                try:
+                    self.past = Past(_logged(repository) if repository else ())
+                    self.fault = "" if repository else self.fault
+                except GitFailed as error:
+                    self.fault, again_at = str(error), time.monotonic() + RETRY_SECONDS
+                self._read = stamp, again_at
         return self.past
 
     # --- what may be shown ---------------------------------------------------------------
 
     def commits(self, since: str = "") -> tuple[Commit, ...]:
         """Return the last commits, newest first: all, or those after one that is named by id."""
+        after = {*self._says("rev-list", f"{since}..HEAD").split()} if since else None
         found = self.read().commits[:LAST]
-        if since:
-            after = {*self._says("rev-list", f"{since}..HEAD").split()}
-            found = [one for one in found if one.id in after]
-        return tuple(map(self._shown, found))
+        return tuple(self._shown(one) for one in found if after is None or one.id in after)
 
     def commits_made(self, since: float) -> tuple[Commit, ...]:
         """Return the commits that were made in this work tree since then and still stand.
@@ -360,22 +310,12 @@ class History:
     def revision(self, name: str) -> str:
         """Return the id of the commit that a revision names; empty when there is none.
 
-        Raises BadArgument for what cannot be a revision: no option of git's can be smuggled in.
+        No option of git's can be smuggled in.
         """
-        if not REVISION.fullmatch(name) or ".." in name:
-            raise BadArgument("since", name, "a revision such as HEAD~3, main, v1.2")
-        wanted = f"{name}^{{commit}}"
-        return self._says("rev-parse", "--verify", "--quiet", "--end-of-options", wanted).strip()
+        words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        return self._says(*words).strip() if REVISION.fullmatch(name) else ""
 
-    def changed_since(self, commit: str) -> dict[str, Kind]:
-        """Return the files that differ between a commit, named by its id, and the last one."""
-        said = self._says(
-            "diff-tree", "-r", "-z", "--name-status", "--no-renames", "--no-ext-diff",
-            "--no-textconv", "--relative", commit, "HEAD", "--",
-        )  # fmt: skip
-        return {new: _kind(one) for _, new, one in _changes(said) if self._shows(new)}
-
-    def uncommitted(self) -> dict[str, Kind]:
+    def uncommitted(self) -> dict[str, Change]:
         """Return the files that differ from the last commit; new ones, too.
 
         The programs that settings name as filters are not run.
@@ -391,7 +331,7 @@ class History:
             *off, "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all",
             "--ignore-submodules=all", "--", ".",
         )  # fmt: skip
-        found: dict[str, Kind] = {}
+        found: dict[str, Change] = {}
         for one in said.split("\0"):
             status, path = one[:2], one[3:].removeprefix(repository.prefix)
             if path and self._shows(path):
@@ -400,12 +340,15 @@ class History:
         return found
 
     def _shown(self, one: Logged) -> Commit:
-        changed = tuple((new, _kind(how)) for _, new, how in one.changes if self._shows(new))
-        told = one.is_whole and bool(changed)
-        told = told and all(
+        """Return a commit as it may be shown: of files that may not be spoken of no word."""
+        kinds: dict[str, Change] = {"A": "added", "C": "added", "D": "removed"}
+        changed = tuple(
+            (new, kinds.get(how, "modified")) for _, new, how in one.changes if self._shows(new)
+        )
+        told = one.is_whole and bool(changed) and all(
             new.partition("/")[0] in _PLAIN or (self._speaks_of(new) and self._speaks_of(old))
             for old, new, _ in one.changes
-        )
+        )  # fmt: skip
         subject = clean(one.message.strip().partition("\n")[0]) if told else ""
         return Commit(one.id, one.time, subject, changed)
 
@@ -427,11 +370,7 @@ def _logged(repository: Repository) -> list[Logged]:
             raise
         return []  # there is no commit yet
     prefix, found = repository.prefix, []
-    where = ["."] if prefix else []
-    try:
-        told = repository.ask(*_LOG, "-M", head, "--", *where)
-    except GitFailed:  # a partial clone lacks what renames are seen by
-        told = repository.ask(*_LOG, "--no-renames", head, "--", *where)
+    told = repository.ask(*_LOG, head, "--", *(["."] if prefix else []))
     for record in told.split("\x01")[1:]:
         about, _, rest = record.partition("\x02")
         message, _, names = rest.partition("\x03")
@@ -449,20 +388,3 @@ def _changes(names: str) -> Iterator[tuple[str, str, str]]:
     for status in parts:
         old = next(parts, "")
         yield old, next(parts, "") if status[0] in "RC" else old, status[0]
-
-
-def _kind(letter: str) -> Kind:
-    return "added" if letter in "AC" else "removed" if letter == "D" else "modified"
-
-
-def day_of(seconds: float, like: datetime) -> str:
-    """Return the day of a time, in the time zone of a clock's present."""
-    try:
-        return datetime.fromtimestamp(seconds, like.tzinfo).date().isoformat() if seconds else ""
-    except (ValueError, OverflowError, OSError):  # a commit may claim any time
-        return ""
-
-
-def paths_of(commits: Sequence[Commit]) -> list[str]:
-    """Return the files that some commits changed, in their order, each once."""
-    return list(dict.fromkeys(path for one in commits for path, _ in one.changed))

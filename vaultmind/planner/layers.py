@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind import tokens
+from vaultmind.episodes.types import Change
+from vaultmind.episodes.watch import Commit
 from vaultmind.errors import BadArgument
 from vaultmind.index.when import first_day
-from vaultmind.planner.git import LAST, REVISION, Commit, Kind, day_of, paths_of
-from vaultmind.planner.types import CacheStatus, Definition, Detail, FileRecord, Layer, TaskKind
+from vaultmind.planner.git import LAST
+from vaultmind.planner.types import CacheStatus, Detail, FileRecord, Layer, Part, TaskKind
 from vaultmind.plural import counted
 from vaultmind.redact import mask
 
@@ -38,19 +39,16 @@ SETTLE_SECONDS = 0.25
 """How long an answer waits for files that have just changed."""
 TRIES = 5
 """Times that layers are made while a file in them is not as it was read."""
-HALF_LIFE = 15
-"""Commits after which what a commit says of heat counts half."""
-MOST_PATHS = 50
-"""A commit of more files (a new license line in each) heats none of them."""
-RECENT, USUAL = 60, 20
-"""Files that count as changed lately without git, and commits that are shown without `since`."""
-TIED, HOT, ENTRY, TEST = 1.0, 1.5, 1.0, -1.0
-"""What each is worth in the order of files: links to it (by doublings), heat, entry, test."""
+HALF_LIFE, MOST_PATHS = 15, 50
+"""Commits after which what a commit says of heat counts half; one of more files heats none."""
+USUAL = 20
+"""Commits that are shown without `since`."""
+HOT, ENTRY, TEST = 1.5, 1.0, -1.0
+"""What heat, being an entry and being a test are worth, beside a doubling of links to a file."""
 _BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 _INTO = {"import": "imported by", "link": "linked from", "embed": "embedded in",
-         "inherits": "base of", "tests": "tested by"}  # fmt: skip
-_OUT = {"import": "imports", "link": "links to", "embed": "embeds", "inherits": "inherits from",
-        "tests": "tests"}  # fmt: skip
+         "tests": "tested by"}  # fmt: skip
+_OUT = {"import": "imports", "link": "links to", "embed": "embeds", "tests": "tests"}
 _SINCE = "a time ('2026-02-20', 'yesterday', '3 days ago') or a revision (HEAD~3, main, v1.2)"
 
 
@@ -78,7 +76,6 @@ class Explored:
 class Caps:
     """How much of a layer is shown."""
 
-    name: Detail
     files: int
     parts: int
     """Of one file."""
@@ -100,20 +97,17 @@ class Caps:
         return ", ".join(said[: self.parts] + more)
 
 
-_CAPS: Mapping[Detail, Caps] = {
-    "compact": Caps("compact", 25, 5, 20, 2, 90),
-    "normal": Caps("normal", 80, 12, 50, 3, 160),
-    "verbose": Caps("verbose", 300, 40, 200, 9, 240),
+CAPS: Mapping[str, Caps] = {
+    "compact": Caps(25, 5, 20, 2, 90),
+    "normal": Caps(80, 12, 50, 3, 160),
+    "verbose": Caps(300, 40, 200, 9, 240),
 }
 
 
-@dataclass(slots=True)
-class Drawn:
-    """Lines of a layer, the files that they speak of, and how many things are left out."""
-
-    lines: list[str] = field(default_factory=list)
-    paths: set[str] = field(default_factory=set)
-    left: int = 0
+Row = tuple[list[str], Iterable[str]]
+"""Lines about one thing, and the files that they speak of."""
+Section = tuple[str, Sequence[Any], int, Callable[[Any], Row]]
+"""A heading, things, how many of them are shown, and how one is."""
 
 
 class Sight:
@@ -127,11 +121,6 @@ class Sight:
         self.commits = structure.history.commits()
 
     @cached_property
-    def uncommitted(self) -> Mapping[str, Kind]:
-        """The files that are not as the last commit has them."""
-        return self.structure.history.uncommitted() if self.commits else {}
-
-    @cached_property
     def heat(self) -> Mapping[str, float]:
         """How hot files are by the last commits, from 0 to 1, hottest first.
 
@@ -139,36 +128,27 @@ class Sight:
         """
         heat = Counter[str]()
         for age, commit in enumerate(self.commits):
-            if len(commit.changed) <= MOST_PATHS:
-                for path, _ in commit.changed:
-                    heat[path] += 0.5 ** (age / HALF_LIFE)
+            for path, _ in commit.changed if len(commit.changed) <= MOST_PATHS else ():
+                heat[path] += 0.5 ** (age / HALF_LIFE)
         most = max(heat.values(), default=1.0)
         return {path: value / most for path, value in _most(heat)}
 
     @cached_property
-    def recent(self) -> Mapping[str, float]:
-        """The files that changed last by their times, newest first."""
-        timed = [(-self.structure.changed_at(path), path) for path in self.records]
-        return {path: -at for at, path in heapq.nsmallest(RECENT, timed)}
-
-    @cached_property
     def ties(self) -> Mapping[str, int]:
         """How many files lead to each; tests do not count."""
-        tied = {}
+        counts = {}
         for path in self.records:
-            into = {edge.source for edge in self.graph.into(path) if edge.kind != "tests"}
-            if count := sum(one in self.records and not self.records[one].test for one in into):
-                tied[path] = count
-        return tied
+            into = {source for kind, source in self.graph.into(path) if kind != "tests"}
+            counts[path] = sum(one in self.records and not self.records[one].test for one in into)
+        return counts
 
     @cached_property
     def order(self) -> list[FileRecord]:
         """All files, those first that most of the source turns around."""
 
         def worth(one: FileRecord) -> float:
-            value = TIED * math.log2(1 + self.ties.get(one.path, 0))
-            value += HOT * self.heat.get(one.path, 0.0) + (TEST if one.test else 0.0)
-            return value + (ENTRY if one.entry else 0.0)
+            told = HOT * self.heat.get(one.path, 0.0) + ENTRY * one.entry + TEST * one.test
+            return math.log2(1 + self.ties[one.path]) + told
 
         return sorted(self.records.values(), key=lambda one: (-worth(one), one.path))
 
@@ -186,32 +166,24 @@ def explore(
 
     Raises BadArgument for a `since` that is neither a time nor a revision.
     """
-    began = time.perf_counter()
-    now = now or structure.clock()
+    began, now = time.perf_counter(), now or structure.clock()
     structure.settle(SETTLE_SECONDS)
-    made: dict[Layer, tuple[str, set[str]]] = {}
     for _ in range(TRIES):
         sight = _sight(structure, now)
-        meant, caps = since_of(sight, since), _CAPS[detail]
-        made = {layer: _drawn(sight, layer, caps, meant) for layer in which or ROUTES[kind]}
-        paths = set[str]().union(*(paths for _, paths in made.values()))
-        is_sure = structure.verify(paths) and sight.key == _key(structure, now)
-        if is_sure:
+        meant = since_of(sight, since)
+        made = {layer: _drawn(sight, layer, detail, meant) for layer in which or ROUTES[kind]}
+        is_sure = structure.verify(set[str]().union(*(paths for _, paths in made.values())))
+        if is_sure := is_sure and sight.key == _key(structure, now):
             break
-    shown = {
-        layer: text
-        for layer, (text, paths) in made.items()
-        if is_sure or (layer != "L6" and all(map(structure.shows, paths)))
-    }
+    shown = {layer: text for layer, (text, _) in made.items() if is_sure}
     said = {(layer, detail, since if layer == "L6" else ""): text for layer, text in shown.items()}
     cached = tuple(key[0] for key, text in said.items() if structure.cache.get(key) == text)
     structure.cache.update(said)
-    progress = structure.progress
-    unread = progress.total - progress.done
-    notes = [f"Still reading: {progress.done:,} of {counted(progress.total, 'file')}."]
-    notes = notes if unread else []
-    if len(shown) < len(made):
-        notes.append("The source is changing: what may no longer be so is left out. Ask again.")
+    progress, notes = structure.progress, list[str]()
+    if unread := progress.total - progress.done:
+        notes.append(f"Still reading: {progress.done:,} of {counted(progress.total, 'file')}.")
+    if not is_sure:
+        notes.append("The source is changing. Ask again.")
     lacks = Counter(one.fault for one in sight.records.values() if "grammar" in one.fault)
     notes += [f"{counted(count, 'file')} of code as text only: {fault}."
               for fault, count in lacks.most_common(3)]  # fmt: skip
@@ -245,273 +217,249 @@ def _key(structure: Structure, now: datetime) -> Hashable:
     return (structure.version, stamp, id(structure.rules), now.date())
 
 
-def _drawn(sight: Sight, layer: Layer, caps: Caps, since: Since) -> tuple[str, set[str]]:
+def _drawn(sight: Sight, layer: Layer, detail: Detail, since: Since) -> tuple[str, set[str]]:
     """Return a layer under its heading, and the files that it speaks of."""
     title, draw = _LAYERS[layer]
-    drawn = draw(sight, caps) if layer != "L6" else _changes(sight, caps, since)
-    lines = [f"## {layer} {title}", *(drawn.lines or ["Nothing."])]
-    lines += [f"… and {drawn.left:,} more."] if drawn.left > 0 else []
-    return mask("\n".join(_BREAKS.sub(" ", line) for line in lines)).text, drawn.paths
+    lines, paths, left = list[str](), set[str](), 0
+    for head, things, most, row in draw(sight, CAPS[detail], since):
+        lines += [head] if head and things else []
+        left += max(0, len(things) - most)
+        for said, named in map(row, things[:most]):
+            lines += said
+            paths.update(named)
+    lines = [f"## {layer} {title}", *(lines or ["Nothing."])]
+    lines += [f"… and {left:,} more."] if left else []
+    return mask("\n".join(_BREAKS.sub(" ", line) for line in lines)).text, paths
 
 
-def _map(sight: Sight, caps: Caps) -> Drawn:
+def _map(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
     """L0: folders with what lies in them, where to begin, where work goes on."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for one in sight.records.values():
         parts = one.path.split("/")[:-1]
         for end in range(min(len(parts), caps.depth) + 1):
             counts["/".join(parts[:end])][_kind(one)] += 1
-    folders = sorted(counts.items(), key=lambda it: (it[0].count("/") + bool(it[0]),
-                                                     -it[1].total(), it[0]))  # fmt: skip
-    drawn = Drawn(left=len(folders) - caps.lists)
-    for path, kinds in folders[: caps.lists]:
-        said = ", ".join(f"{count:,} {kind}" for kind, count in _most(kinds)[:4])
-        drawn.lines.append(f"{path or '.'}/ {counted(kinds.total(), 'file')}: {said}")
-    begin = [one for one in sight.order if one.entry]
-    begin = sorted(begin, key=lambda one: one.path.count("/"))[: caps.lists]
-    drawn.lines += ["Begin with:", *(f"- {_titled(one)}" for one in begin)] if begin else []
+
+    def folder(path: str) -> Row:
+        said = ", ".join(f"{count:,} {kind}" for kind, count in _most(counts[path])[:4])
+        return [f"{path or '.'}/ {counted(counts[path].total(), 'file')}: {said}"], ()
+
+    def order(path: str) -> tuple[int, int, str]:
+        return path.count("/") + bool(path), -counts[path].total(), path
+
+    yield "", sorted(counts, key=order), caps.lists, folder
+    begin = sorted((one for one in sight.order if one.entry), key=lambda it: it.path.count("/"))
+    some = begin[: caps.lists]
+    yield "Begin with:", some, len(some), lambda one: ([f"- {_titled(one)}"], [one.path])
     changes = Counter(path for one in sight.commits for path, _ in one.changed)
-    hot = [path for path in sight.heat or sight.recent if path in sight.records][: caps.lists // 2]
-    drawn.lines += ["Where work goes on:"] if hot else []
-    for path in hot if changes else sorted(hot):
-        times = f" ({counted(changes[path], 'commit')})" if changes[path] else ""
-        drawn.lines.append(f"- {path}{times}")
-    drawn.paths.update((one.path for one in begin), hot)
-    return drawn
+    hot = [path for path in sight.heat if path in sight.records][: caps.lists // 2]
+    row = lambda it: ([f"- {it} ({counted(changes[it], 'commit')})"], [it])  # noqa: E731
+    yield "Where work goes on:", hot, len(hot), row
 
 
-def _index(sight: Sight, caps: Caps) -> Drawn:
+def _index(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
     """L1: titles and headings of notes, what code defines; the central files first, tests last."""
-    named = [one for one in sight.order if one.definitions or one.headings]
-    named.sort(key=lambda one: one.test)
-    named += [one for one in sight.order
-              if one.shape == "note" and not (one.definitions or one.headings)]  # fmt: skip
-    drawn = Drawn(left=len(named) - caps.files)
-    for one in named[: caps.files]:
-        top = [each for each in one.definitions if caps.name == "verbose" or "." not in each.name]
-        if caps.name == "compact":
+    named = sorted((one for one in sight.order if one.parts), key=lambda one: one.test)
+    named += [one for one in sight.order if one.shape == "note" and not one.parts]
+
+    def row(one: FileRecord) -> Row:
+        top = [each for each in one.definitions if caps is CAPS["verbose"] or "." not in each.name]
+        if caps is CAPS["compact"]:
             top = [each for each in top if each.public and each.kind != "constant"] or top
         parts = [f"{each.kind} {each.name}" for each in sorted(top, key=_rank)]
-        if not one.definitions:
-            parts = [
-                f"{'#' * each.level} {each.text}"
-                for each in one.headings
-                if each.level <= caps.depth and each.text.casefold() != one.title.casefold()
-            ]
+        parts += [
+            f"{'#' * each.level} {each.name}"
+            for each in one.parts
+            if 0 < each.level <= caps.depth and each.name.casefold() != one.title.casefold()
+        ]
         said = caps.list(map(caps.clip, parts))
-        drawn.lines.append(f"{_titled(one)}{': ' if said else ''}{said}")
-        drawn.paths.add(one.path)
-    return drawn
+        return [f"{_titled(one)}{': ' if said else ''}{said}"], [one.path]
+
+    yield "", named, caps.files, row
 
 
-def _relations(sight: Sight, caps: Caps) -> Drawn:
+def _relations(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
     """L2: the files that most others lead to, with what ties them; then those that lead on."""
     records, ties, graph = sight.records, sight.ties, sight.graph
-    related = sorted(ties, key=lambda path: (-ties[path], path))
-    related += [one.path for one in sight.order if one.path not in ties and graph.out(one.path)]
-    related = [path for path in related if not records[path].test]
-    drawn = Drawn(left=len(related) - caps.files)
-    for path in related[: caps.files]:
-        into = [(one.kind, one.source) for one in graph.into(path)]
-        into.sort(key=lambda one: (one[0] == "tests", -ties.get(one[1], 0), one[1]))
-        said = []
-        for words, edges in (
-            (_INTO, into),
-            (_OUT, [(one.kind, one.target) for one in graph.out(path)]),
-        ):
-            known = [one for one in dict.fromkeys(edges) if one[1] in records and one[1] != path]
+    related = sorted((path for path in records if ties[path]), key=lambda it: (-ties[it], it))
+    related += [one.path for one in sight.order if not ties[one.path] and graph.out(one.path)]
+
+    def row(path: str) -> Row:
+        into = [(kind, one) for kind, one in graph.into(path) if one in records]
+        into.sort(key=lambda one: (one[0] == "tests", -ties[one[1]], one[1]))
+        said, named = list[str](), [path]
+        for words, edges in ((_INTO, into), (_OUT, graph.out(path))):
             grouped: dict[str, list[str]] = {}
-            for kind, other in known[: caps.parts]:
+            for kind, other in edges[: caps.parts]:
                 grouped.setdefault(words[kind], []).append(other)
-                drawn.paths.add(other)
+                named.append(other)
             said += [f"{kind} {', '.join(others)}" for kind, others in grouped.items()]
-            said += [f"+{more} more"] if (more := len(known) - caps.parts) > 0 else []
-        drawn.lines.append(f"{path}: {'; '.join(said)}")
-        drawn.paths.add(path)
-    return drawn
+            said += [f"+{more} more"] if (more := len(edges) - caps.parts) > 0 else []
+        return [f"{path}: {'; '.join(said)}"], named
+
+    yield "", [path for path in related if not records[path].test], caps.files, row
 
 
-def _surface(sight: Sight, caps: Caps) -> Drawn:
+def _surface(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
     """L3: abstracts and properties of notes, public signatures of code."""
-    shown = [one for one in sight.order if _shows(one)]
-    drawn = Drawn(left=len(shown) - caps.files)
-    for one in shown[: caps.files]:
-        drawn.lines.append(f"{one.path}{': ' if one.abstract else ''}{caps.clip(one.abstract)}")
+
+    def row(one: FileRecord) -> Row:
+        lines = [f"{one.path}{': ' if one.abstract else ''}{caps.clip(one.abstract)}"]
         told = [caps.clip(f"{name}: {value}") for name, value in one.properties[: caps.parts]]
-        drawn.lines += [f"  {', '.join(told)}"] if told else []
+        lines += [f"  {', '.join(told)}"] if told else []
         public = sorted((each for each in one.definitions if each.public), key=_rank)
         for each in public[: caps.parts]:
-            more = f"  # {each.summary}" if each.summary and caps.name != "compact" else ""
-            drawn.lines.append(f"  {caps.clip(each.signature)}{caps.clip(more)}")
+            more = f"  # {each.summary}" if each.summary and caps is not CAPS["compact"] else ""
+            lines.append(f"  {caps.clip(each.signature)}{caps.clip(more)}")
         left = len(public[caps.parts :]) + len(one.properties[caps.parts :])
-        drawn.lines += [f"  +{left} more"] if left else []
-        drawn.paths.add(one.path)
-    return drawn
+        return lines + ([f"  +{left} more"] if left else []), [one.path]
+
+    def shows(one: FileRecord) -> bool:
+        if one.test or one.definitions:
+            return not one.test and any(each.public for each in one.definitions)
+        return one.shape in ("note", "text") and bool(one.abstract or one.properties)
+
+    yield "", [*filter(shows, sight.order)], caps.files, row
 
 
-def _manifest(sight: Sight, caps: Caps) -> Drawn:
+def _manifest(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
     """L4: kinds of files, tags, and the properties that notes have."""
-    kinds, tags = Counter[str](), Counter[str]()
+    records = sight.records.values()
+    kinds = Counter(map(_kind, records))
+    tags = Counter(tag for one in records for tag in {tag.casefold() for tag in one.tags})
     values: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for one in sight.records.values():
-        kinds[_kind(one)] += 1
-        tags.update({tag.casefold() for tag in one.tags})
-        for name, value in one.properties if one.shape == "note" else ():
-            values[name][value] += 1
-    schema = sorted(values.items(), key=lambda one: (-one[1].total(), one[0]))
-    drawn = Drawn(left=max(0, len(tags) - caps.lists) + max(0, len(schema) - caps.lists))
-    if kinds:
-        drawn.lines.append("Files: " + ", ".join(f"{a} {count:,}" for a, count in _most(kinds)))
-    if tags:
-        said = ", ".join(f"#{tag} ({count})" for tag, count in _most(tags)[: caps.lists])
-        drawn.lines.append(f"Tags: {said}")
-    drawn.lines += ["Properties of notes:"] if values else []
-    for name, found in schema[: caps.lists]:
-        examples = ", ".join(caps.clip(value) for value, _ in _most(found)[:3])
-        drawn.lines.append(f"- {name} ({found.total()}): {examples}")
-    return drawn
+    for name, value in (it for one in records if one.shape == "note" for it in one.properties):
+        values[name][value] += 1
+
+    def row(name: str) -> Row:
+        examples = ", ".join(caps.clip(value) for value, _ in _most(values[name])[:3])
+        return [f"- {name} ({values[name].total()}): {examples}"], ()
+
+    said = ", ".join(f"{kind} {count:,}" for kind, count in _most(kinds))
+    yield "", [f"Files: {said}"] if kinds else [], 1, _line
+    said = ", ".join(f"#{tag} ({count})" for tag, count in _most(tags)[: caps.lists])
+    yield "", [f"Tags: {said}"] if tags else [], 1, _line
+    schema = sorted(values, key=lambda name: (-values[name].total(), name))
+    yield "Properties of notes:", schema, caps.lists, row
 
 
-def _work(sight: Sight, caps: Caps) -> Drawn:
+def _work(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
     """L5: what is left to be done, and which test touches what: those of what is hot first."""
-    records, tested_by = sight.records, sight.graph.tested_by
 
-    def warmth(path: str) -> float:
-        return max(sight.heat.get(one, 0.0) for one in (path, *tested_by(path)))
+    def tested_by(path: str) -> list[str]:
+        return [one for kind, one in sight.graph.out(path) if kind == "tests"]
 
-    busy = [one for one in sight.order if any(not task.done for task in one.tasks)]
-    tests = sorted((path for path, one in records.items() if one.test),
-                   key=lambda path: (-warmth(path), path))  # fmt: skip
-    drawn = Drawn(left=max(0, len(busy) - caps.files) + max(0, len(tests) - caps.files))
-    done = Counter(task.done for one in records.values() for task in one.tasks)
-    if done:
-        drawn.lines.append(f"{counted(done[False], 'open task')}, {done[True]:,} done.")
-    for one in busy[: caps.files]:
+    def todo(one: FileRecord) -> Row:
         left = [f"- [ ] {caps.clip(task.text)}" for task in one.tasks if not task.done]
-        drawn.lines += [f"{one.path}:", *left[: caps.parts]]
-        drawn.lines += [f"  +{more} more"] if (more := len(left) - caps.parts) > 0 else []
-        drawn.paths.add(one.path)
-    for path in tests[: caps.files]:
-        touched = [one for one in tested_by(path) if one in records]
-        said = caps.list(touched)
-        drawn.lines.append(f"{path}{' tests ' if said else ''}{said}")
-        drawn.paths.update((path, *touched[: caps.parts]))
-    return drawn
+        more = [f"  +{more} more"] if (more := len(left) - caps.parts) > 0 else []
+        return [f"{one.path}:", *left[: caps.parts], *more], [one.path]
+
+    def touched(path: str) -> Row:
+        said = caps.list(tested_by(path))
+        return [f"{path}{' tests ' if said else ''}{said}"], [path, *tested_by(path)[: caps.parts]]
+
+    done = Counter(task.done for one in sight.order for task in one.tasks)
+    said = f"{counted(done[False], 'open task')}, {done[True]:,} done."
+    yield "", [said] if done else [], 1, _line
+    busy = [one for one in sight.order if any(not task.done for task in one.tasks)]
+    yield "", busy, caps.files, todo
+    yield "", [one.path for one in sight.order if one.test], caps.files, touched
 
 
 # --- L6 -----------------------------------------------------------------------------------
 
-
-@dataclass(frozen=True, slots=True)
-class Since:
-    """What `since` means: a commit, or a time, or neither."""
-
-    words: str = ""
-    commit: str = ""
-    at: float = 0.0
+Since = tuple[str, str, float]
+"""What `since` means: its words, a commit, a time in seconds; each may be nothing."""
 
 
 def since_of(sight: Sight, text: str) -> Since:
     """Return what a text means; raise BadArgument for what is neither a time nor a revision."""
     said, history = text.strip(), sight.structure.history
     if not said:
-        return Since()
+        return "", "", 0.0
     try:
         moment = datetime.fromisoformat(said)
     except ValueError:
-        if REVISION.fullmatch(said) and ".." not in said and (commit := history.revision(said)):
-            return Since(said, commit=commit)
+        if commit := history.revision(said):
+            return said, commit, 0.0
         try:
             moment = datetime.fromisoformat(first_day("since", said, sight.now))
         except BadArgument as error:
             why = f": {history.fault}" if history.fault else ""
             allowed = f"{_SINCE}; there is no such revision{why}"
             raise BadArgument("since", said, allowed) from error
-    zone = moment.tzinfo or sight.now.tzinfo
-    return Since(said, at=moment.replace(tzinfo=zone).timestamp())
+    return said, "", moment.replace(tzinfo=moment.tzinfo or sight.now.tzinfo).timestamp()
 
 
-def _changes(sight: Sight, caps: Caps, since: Since = Since()) -> Drawn:
+def _changes(sight: Sight, caps: Caps, since: Since) -> Iterator[Section]:
     """L6: what changed since a time or a revision, by git where there is git, else by times."""
-    kinds: dict[str, Kind] = {}
-    commits: Sequence[Commit] = ()
-    if sight.commits:
-        commits, kinds = _committed(sight, since)
-        number = min(USUAL, len(sight.commits))
-        head = f"In the last {counted(number, 'commit') if number > 1 else 'commit'}:"
-        head = f"Since {since.words}:" if since.words else head
-        head += f" (only the last {LAST} commits are looked at)" * (len(commits) >= LAST)
-        counts, dirty = (
-            Counter(path for one in commits for path, _ in one.changed),
-            sight.uncommitted,
-        )
+    words, commit, at = since
+    head, history = "Lately, by the files' times:", sight.structure.history
+    said: dict[str, list[str]] = {}
+    commits = sight.commits
+    if commits:
+        commits = history.commits(commit) if commit else commits if words else commits[:USUAL]
+        commits = tuple(one for one in commits if one.time >= at)
+        head = f"In the last {counted(len(commits), 'commit').removeprefix('1 ')}:"
+        latest = [it for one in commits for it in one.changed]
+        counts, kinds = Counter(path for path, _ in latest), dict[str, Change]()
+        for path, kind in reversed(latest):
+            kinds[path] = "added" if (kinds.get(path), kind) == ("added", "modified") else kind
+        dirty = history.uncommitted()
         kinds |= dirty
-        rest = sorted(path for path in kinds if path not in counts and path not in dirty)
-        said = {}
-        for path in dict.fromkeys((*sorted(dirty), *paths_of(commits), *rest)):
-            if path in kinds:
-                is_plain = kinds[path] == "modified" and counts[path]
-                told = [] if is_plain else [str(kinds[path])]
-                told += ["not committed"] if path in dirty else []
-                said[path] = told + ([counted(counts[path], "commit")] if counts[path] else [])
+        for path in dict.fromkeys((*sorted(dirty), *counts)):
+            told = [] if kinds[path] == "modified" and counts[path] else [str(kinds[path])]
+            told += ["not committed"] if path in dirty else []
+            said[path] = told + ([counted(counts[path], "commit")] if counts[path] else [])
     else:
-        fault = sight.structure.history.fault
-        head = f"Since {since.words}:" if since.words else "Lately, by the files' times:"
-        head += f" ({fault})" if fault else ""
-        timed = sight.records if since.at else [*sight.recent][: caps.files]
-        times = {path: sight.structure.changed_at(path) for path in timed}
-        days = [(day_of(at, sight.now), path) for path, at in times.items() if at >= since.at]
-        days.sort(key=lambda one: one[1])  # within a day by name: the next edit leaves it as it is
-        days.sort(key=lambda one: one[0], reverse=True)
-        said = {path: [day] for day, path in days}
-    shown = [*said][: caps.files]
-    drawn = Drawn([head], left=len(said) - len(shown))
-    drawn.lines += [f"- {path} ({', '.join(said[path])})" for path in shown] or ["No file changed."]
-    some = [one for one in commits if one.changed][: caps.lists] if caps.name != "compact" else []
-    drawn.lines += ["Commits:"] if some else []
-    for one in some:
-        day = day_of(one.time, sight.now)
-        drawn.lines.append(f"- {one.id[:10]} {day} {caps.clip(one.subject)}".rstrip())
-    drawn.paths.update(path for path in shown if kinds.get(path) != "removed")
-    return drawn
+        times = {path: sight.structure.changed_at(path) for path in sight.records}
+        some = sorted(times, key=lambda path: -times[path])[: None if at else caps.files]
+        days = sorted((path, _day(times[path], sight.now)) for path in some if times[path] >= at)
+        days.sort(key=lambda one: one[1], reverse=True)  # within a day by name, whatever is edited
+        said = {path: [day] for path, day in days}
+    head = f"Since {words}:" if words else head
+    head += f" (only the last {LAST} commits are looked at)" * (len(commits) >= LAST)
+    head += f" ({history.fault})" if history.fault and not commits else ""
+    yield "", [head], 1, _line
+
+    def row(path: str) -> Row:
+        return [f"- {path} ({', '.join(said[path])})"], [path] if path in sight.records else []
+
+    yield "", [*said], caps.files, row
+    yield "", [] if said else ["No file changed."], 1, _line
+    noted = [it for it in commits if it.changed and caps is not CAPS["compact"]][: caps.lists]
+
+    def told_of(one: Commit) -> Row:
+        day = _day(one.time, sight.now)
+        return [f"- {one.id[:10]} {day} {caps.clip(one.subject)}".rstrip()], ()
+
+    yield "Commits:", noted, len(noted), told_of
 
 
-def _committed(sight: Sight, since: Since) -> tuple[Sequence[Commit], dict[str, Kind]]:
-    """Return the commits that count, newest first, and the files that differ since."""
-    history = sight.structure.history
-    if since.commit:
-        return history.commits(since.commit), history.changed_since(since.commit)
-    commits = sight.commits[:USUAL]
-    if since.at:
-        commits = tuple(one for one in sight.commits if one.time >= since.at)
-    changed: dict[str, Kind] = {}
-    for one in reversed(commits):
-        for path, kind in one.changed:
-            is_new = changed.get(path) == "added" and kind == "modified"
-            changed[path] = "added" if is_new else kind
-    return commits, changed
+def _line(text: str) -> Row:
+    return [text], ()
 
 
-_LAYERS: Mapping[Layer, tuple[str, Callable[[Sight, Caps], Drawn]]] = {
+def _day(seconds: float, like: datetime) -> str:
+    """Return the day of a time, in the time zone of a clock's present."""
+    try:
+        return datetime.fromtimestamp(seconds, like.tzinfo).date().isoformat() if seconds else ""
+    except (ValueError, OverflowError, OSError):  # a commit may claim any time
+        return ""
+
+
+_LAYERS: Mapping[Layer, tuple[str, Callable[[Sight, Caps, Since], Iterator[Section]]]] = {
     "L0": ("map", _map), "L1": ("index", _index), "L2": ("relations", _relations),
     "L3": ("surface", _surface), "L4": ("manifest", _manifest), "L5": ("tasks and tests", _work),
     "L6": ("changes", _changes),
 }  # fmt: skip
 
 
-def _shows(one: FileRecord) -> bool:
-    """Tell whether a file shows something to others."""
-    if one.definitions:
-        return not one.test and any(each.public for each in one.definitions)
-    has_words = one.shape in ("note", "text") and bool(one.abstract or one.properties)
-    return has_words and not one.test
-
-
 def _kind(one: FileRecord) -> str:
     return (one.language if one.shape == "code" else one.shape) or "other"
 
 
-def _rank(one: Definition) -> tuple[bool, bool]:
+def _rank(one: Part) -> tuple[bool, bool]:
     """Put what is for others before what is not, and constants last."""
     return not one.public, one.kind == "constant"
 

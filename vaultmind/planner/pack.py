@@ -1,281 +1,432 @@
-"""Packing: which form of which file stands in a context of so many tokens, checked on the disk.
+"""Packing: in which form each file stands in a context of so many tokens, checked on the disk.
 
-The forms are chosen by their worth for each token; what is left goes to the best files' content.
+Each of the best files has forms, from a line to the whole. The best file gets the one that is worth
+most, then each of the others its line, as far as a part of the budget goes, then its content in
+their order; the files most worth reading get what room is left.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from vaultmind import tokens
 from vaultmind.errors import VaultMindError
-from vaultmind.planner.candidates import Asked, Candidate
-from vaultmind.planner.forms import SIZES, Form, Page, forms_of, rendered
-from vaultmind.planner.names import stems_of
-from vaultmind.planner.telling import (
-    CHANGED,
-    EMPTY,
-    GONE,
-    MOST_DROPPED,
-    NO_ROOM,
-    TOO_FAR,
-    TOO_LITTLE,
-    file_words,
-    intent_words,
-    named_reasons,
-)
+from vaultmind.planner.candidates import LINKED, Asked, Candidate, Form, Spot
+from vaultmind.planner.code import lead_of
+from vaultmind.planner.names import stems_of, told_by
 from vaultmind.planner.types import (
     BudgetReport,
+    CacheStatus,
+    Detail,
     Dropped,
+    Layer,
     Piece,
+    Plan,
     PlannedContext,
+    Understood,
 )
 from vaultmind.redact import blank_passages
 from vaultmind.types import Freshness, Reason
+from vaultmind.vault.oneline import one_line
 
 CONSIDERED = 12
 """Files, the best, of which forms are made: more is a list, and no reading for a task."""
-SOFTNESS = 2.0
-"""How far behind the best a score may be before its file is worth little."""
-LEAST = 0.02
-"""Relevance below which a file is left out even where there is room."""
+SOFTNESS, LEAST = 2.0, 0.02
+"""How far behind the best a score may be before its file is worth little; and the relevance below
+which it is left out even where there is room."""
 CONFIDENCE, SURER = 0.6, 0.1
 """How far a relevance is believed by itself, and more for each kind of sign that speaks for it."""
 WORTH_READING = 0.5
 """Relevance from which a file gets what room is left, so that more of it can be read."""
+LINES_SHARE = 0.4
+"""Of what the best file leaves of a budget, that lines of others may take before they are read."""
 SETTLE_SECONDS = 0.1
 BEHIND = 1.0
 """How far below the best of the other files a running summary stands at most."""
 _RUNNING = re.compile(r"/agents/([^/]+)/memory/(?:active_context\.md$|summaries/rolling/)")
+SEPARATOR_TOKENS = 2
+"""Of the blank line between two pieces, rounded up."""
+ABSTRACT_TOKENS, MOST_NAMED, LINE_CHARS = 24, 6, 160
+CHARS_A_TOKEN = 4
+"""About so many: by it is guessed which place will be cut."""
+MOST_DEFINED, LEAST_SHARE = 3, 0.5
+"""Definitions of a file that are places though the search did not find them; and of what the best
+says of the task, for another to be one."""
+ASIDE, AROUND = 0.5, 0.25
+"""What a word counts in the doc line or of a constant, and in the name of what is around."""
+LINE_GAIN, OUTLINE_GAIN, SPOT_GAIN, WHOLE_GAIN = 0.55, 0.7, 0.82, 1.0
+"""How much of a file's worth each form has."""
+MOST_DROPPED, REASONS, MOST_WORDS = 12, 3, 3
+"""Files that are told to be left out; reasons of a file; words of the task in one of them."""
+NO_ROOM = "no room left in the token budget"
+TOO_LITTLE, TOO_FAR = "low utility per token", "ranked too low"
+CHANGED = "changed while it was being planned"
+GONE = "it is empty, or cannot be read any more"
+_ALIKE = {
+    "words_sum": "words", "coverage": "words", "rank": "words", "whole_name": "path",
+    "scope": "path", "defined": "definitions", "causal": "f_affinity_score", "tested": "test",
+    "f_test_proximity": "test",
+}  # fmt: skip
+"""What says nearly the same as another: one of them is told, with the share of all."""
+_LAST = {"beside": 1, "f_structural_relevance": 2, "f_recency_score": 2}
+"""What lifts a file whatever stands in it, or whatever the task is: told last."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """A candidate with its place."""
+class Sizes:
+    """How much of a file each form may show."""
 
-    candidate: Candidate
-    score: float
-    features: Mapping[str, float] = field(default_factory=dict)
-    reasons: tuple[Reason, ...] = ()
-
-    @property
-    def path(self) -> str:
-        """The file's path."""
-        return self.candidate.path
-
-
-@dataclass(frozen=True, slots=True)
-class Laid:
-    """A file whose forms can be packed."""
-
-    ranked: Ranked
-    page: Page
-    relevance: float
-    confidence: float
-    forms: tuple[Form, ...]
+    spots: int
+    """Places that were found."""
+    spot_tokens: int
+    outline_lines: int
+    whole_tokens: int
+    """A file of at most so many is shown whole."""
+    price: float
+    """What a token costs: a form must be worth more than it costs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """What was chosen: of each file the number of its form, or None."""
-
-    chosen: tuple[int | None, ...]
-    tokens: int
-    value: float
-    bound: float
-    """A value that no choice within these tokens can exceed: as if forms could be cut."""
+SIZES: Mapping[Detail, Sizes] = {
+    "compact": Sizes(3, 220, 8, 300, 0.0006),
+    "normal": Sizes(4, 400, 14, 700, 0.0003),
+    "verbose": Sizes(6, 700, 30, 1500, 0.0001),
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Assembled:
-    """The parts of a plan that the packing decides."""
-
-    context: PlannedContext
-    report: BudgetReport
-    freshness: Literal["fresh", "stale", "dirty"]
-    trace: tuple[str, ...]
-    dropped: tuple[Dropped, ...]
-    outdated: tuple[str, ...]
-    """Files that the index or the structure did not hold as they stand on disk, or that changed
-    meanwhile: to be looked at again."""
-
-
-def running_last(ranked: Sequence[Ranked]) -> list[Ranked]:
+def running_last(found: Sequence[Candidate]) -> list[Candidate]:
     """Return candidates with of each agent one running summary, below what it is about.
 
     An active context and the sliding summaries beside it hold the same sentences: of them the best
     stays. Where there is nothing else, it stays as it is.
     """
-    own = {one.path: found[1] for one in ranked if (found := _RUNNING.search(f"/{one.path}"))}
-    most = max((one.score for one in ranked if one.path not in own), default=math.inf) - BEHIND
-    kept: dict[str, Ranked] = {}
-    for one in sorted(ranked, key=lambda it: (-it.score, it.path)):
-        if one.path in own:
-            kept.setdefault(f"/{own[one.path]}", replace(one, score=min(one.score, most)))
-        else:
-            kept[one.path] = one
+    own = {one.path: told[1] for one in found if (told := _RUNNING.search(f"/{one.path}"))}
+    most = max((one.score for one in found if one.path not in own), default=math.inf) - BEHIND
+    kept: dict[str, Candidate] = {}
+    for one in sorted(found, key=lambda it: (-it.score, it.path)):
+        kept.setdefault(f"/{own[one.path]}" if one.path in own else one.path, one)
+        one.score = min(one.score, most) if one.path in own else one.score
     return [*kept.values()]
+
+
+# --- forms --------------------------------------------------------------------------------
+
+
+def forms_of(
+    one: Candidate, told: Mapping[str, float], sizes: Sizes, clean: Callable[[str], str]
+) -> tuple[Form, ...]:
+    """Return the forms of a file, the shortest first.
+
+    `told` says how much each word of the task tells. `clean` takes secrets out of a text.
+    """
+    forms, found = list[Form](), list[Piece]()
+
+    def piece(part: str, lines: tuple[int, int], text: str, layer: Layer) -> Piece:
+        made = Piece(one.path, part, *lines, clean(text), 0, layer, 0.0, 0.0)
+        return replace(made, tokens=tokens.count(block(made)) + SEPARATOR_TOKENS)
+
+    def add(pieces: Iterable[Piece], gain: float) -> None:
+        shown = tuple(sorted(pieces, key=lambda it: it.first_line))
+        forms.append(Form(shown, sum(it.tokens for it in shown), gain))
+
+    if one.is_guarded:  # the search let through what is not forgotten; the file may say more
+        spots = _apart(one.spots) if one.is_indexed else []
+        for number, spot in enumerate(spots[: sizes.spots]):
+            between = _line_of(one.text, spot.start), _line_of(one.text, spot.end)
+            text = tokens.clip(spot.text, sizes.spot_tokens)
+            found.append(piece(spot.part, between, text, "L3"))
+            add(found, 1.0 - (1.0 - LINE_GAIN) / 2**number)
+        return tuple(forms)
+    spots = places_of(one, told, sizes.spot_tokens * CHARS_A_TOKEN)
+    add([piece("outline", (1, 1), _abstract(one), "L0")], LINE_GAIN)
+    if lines := _outline(one, told, {spot.part for spot in spots}, sizes.outline_lines):
+        text = "\n".join(f"{number}: {line}" for number, line in lines.items())
+        add([piece("outline", (min(lines), max(lines)), text, "L1")], OUTLINE_GAIN)
+    for number, spot in enumerate(spots[: sizes.spots], 1):
+        text, first = _whole_lines(one.text, spot, sizes.spot_tokens)
+        found.append(piece(spot.part, (first, first + text.count("\n")), text, "L3"))
+        add(found, 1.0 - (1.0 - SPOT_GAIN) * (2 / 3) ** number)
+    if len(one.text) <= sizes.whole_tokens * 2 * CHARS_A_TOKEN:
+        whole = piece("", (1, one.text.count("\n") + 1), one.text.rstrip(), "L3")
+        if whole.tokens <= sizes.whole_tokens:
+            add([whole], WHOLE_GAIN)
+    return tuple(forms)
+
+
+def _line_of(text: str, offset: int) -> int:
+    return text.count("\n", 0, offset) + 1
+
+
+def places_of(one: Candidate, told: Mapping[str, float], most_chars: int) -> list[Spot]:
+    """Return the places of a file, the best first, none over another.
+
+    What earlier work changed goes first. In code, a definition whose name shares a word with the
+    task goes before lines that belong to none: imports, the head of a file. One within a place of
+    more than `most_chars`, which is cut, is a place of its own.
+    """
+    parts = _parts(one, told)
+    spots = [*one.spots] if one.is_indexed else []
+    telling = sorted((it for it in parts if it.score), key=lambda it: (-it.score, it.start))
+
+    def holds(spot: Spot, part: Spot) -> bool:
+        return part.part == spot.part or spot.start <= part.start < spot.end
+
+    def shows(spot: Spot, part: Spot) -> bool:
+        is_whole = part.part == spot.part or spot.end - spot.start <= most_chars
+        return is_whole and holds(spot, part)
+
+    found = [
+        replace(it, score=it.score + max((p.score for p in telling if shows(it, p)), default=0.0))
+        for it in spots
+    ]
+    alone = [
+        replace(it, score=it.score + max((s.score for s in spots if holds(s, it)), default=0.0))
+        for it in telling
+        if it.score >= LEAST_SHARE * telling[0].score and not any(shows(s, it) for s in spots)
+    ]
+    found += alone[:MOST_DEFINED]
+    named = [it for it in found if it.part or any(holds(it, part) for part in telling)]
+    changed = [
+        replace(it, score=math.inf)
+        for it in parts
+        if any(it.part == f"#{name}" or it.part.endswith(f".{name}") for name in one.parts)
+    ]
+    return _apart([*changed, *((named if telling else []) or found)], one.text)
+
+
+def _apart(spots: Iterable[Spot], text: str = "") -> list[Spot]:
+    """Return places, the best first, none over another and none that is blank."""
+    kept: list[Spot] = []
+    for spot in sorted(spots, key=lambda one: (-one.score, one.start)):
+        is_blank = bool(text) and not text[spot.start : spot.end].strip()
+        if not is_blank and all(spot.end <= one.start or one.end <= spot.start for one in kept):
+            kept.append(spot)
+    return kept
+
+
+def _parts(file: Candidate, told: Mapping[str, float]) -> list[Spot]:
+    """Return what a file is made of: its definitions, or its sections.
+
+    The score of a definition says how much of the task its name and its doc line tell.
+    """
+    lines, total = file.text.split("\n"), math.fsum(told.values()) or 1.0
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    found = []
+    for one in file.record.parts if file.record else ():
+        if one.last_line <= len(lines):
+            outer, _, name = ("", "", "") if one.level else one.name.rpartition(".")
+            counted: dict[str, float] = {}
+            for text, share in ((outer, AROUND), (one.summary, ASIDE), (name, 1.0)):
+                counted |= dict.fromkeys(stems_of(text), share)
+            score = math.fsum(part * told.get(word, 0.0) for word, part in counted.items()) / total
+            score *= ASIDE if one.kind == "constant" else 1.0
+            first = one.line if one.level else lead_of(lines, one.line)
+            found.append(Spot(starts[first - 1], starts[one.last_line] - 1, f"#{one.name}", score))
+    return found
+
+
+def rendered(pieces: Sequence[Piece]) -> str:
+    """Return pieces as the text of a context."""
+    return "\n\n".join(block(piece) for piece in pieces)
+
+
+def block(piece: Piece) -> str:
+    """Return one piece as it is shown: where it stands, then its text."""
+    path = piece.path if piece.path.isprintable() else one_line(piece.path)
+    if piece.part == "outline":
+        between = ": " if piece.layer == "L0" else "\n"
+        return f"{path}{between}{piece.text}" if piece.text else path
+    part = f" {piece.part}" if piece.part else ""
+    return f"{path}:{piece.first_line}-{piece.last_line}{part}\n{piece.text}"
+
+
+def _abstract(file: Candidate) -> str:
+    """Return what a file is about, or else what it defines; nothing that its name says already."""
+    record = file.record
+    if record is None:
+        return ""
+    names = [one.name for one in record.definitions if one.public and "." not in one.name]
+    about = (record.abstract, record.title, ", ".join(names[:MOST_NAMED]))
+    told = next((one for one in about if one.strip() and not _is_name(one, file.path)), "")
+    return tokens.clip(" ".join(told.split()), ABSTRACT_TOKENS)
+
+
+def _is_name(text: str, path: str) -> bool:
+    """Tell whether a text says no more than the path of its file."""
+    path, said = path.casefold(), " ".join(text.split()).casefold()
+    name = path.rpartition("/")[2]
+    return said in (path, name, name.rpartition(".")[0])
+
+
+def _outline(
+    file: Candidate, told: Mapping[str, float], first: Iterable[str], most: int
+) -> dict[int, str]:
+    """Return the lines, by number, of the definitions or headings that say most about the task."""
+    lines, named = file.text.splitlines(), list[tuple[str, int]]()
+    for one in file.record.parts if file.record else ():
+        line = one.line
+        while line < len(lines) and lines[line - 1].lstrip().startswith("@"):
+            line += 1  # below its decorators
+        named.append((one.name, line))
+    named.sort(
+        key=lambda it: (f"#{it[0]}" not in first, -sum(w in it[0].lower() for w in told), it[1])
+    )
+    kept = {line: name for name, line in named[:most] if line <= len(lines)}
+    title = file.record.title.casefold() if file.record else ""
+    if all(_is_name(name, file.path) or name.casefold() == title for name in kept.values()):
+        return {}
+    return {line: lines[line - 1].strip()[:LINE_CHARS] for line in sorted(kept)}
+
+
+def _whole_lines(text: str, spot: Spot, most_tokens: int) -> tuple[str, int]:
+    """Return the whole lines of a spot, as many as the size allows, and the first's number."""
+    start = text.rfind("\n", 0, spot.start) + 1
+    end = text.find("\n", max(start, spot.end - 1))
+    lines = text[start : end if end >= 0 else len(text)].rstrip().split("\n")
+    sizes = accumulate(tokens.count(line) + 1 for line in lines)
+    kept = [line.rstrip("\r") for line, size in zip(lines, sizes, strict=True)
+            if size <= most_tokens]  # fmt: skip
+    return "\n".join(kept).rstrip() or tokens.clip(lines[0], most_tokens), _line_of(text, start)
 
 
 # --- choosing -----------------------------------------------------------------------------
 
 
-def pack(files: Sequence[Sequence[Form]], budget: int) -> Packed:
-    """Return a choice of much value within a budget, the same for the same forms.
+def pack(laid: Sequence[Candidate], budget: int, price: float) -> tuple[list[int], float]:
+    """Return which form of each file, -1 for none, fits into a budget; and how well that is.
 
-    Each form of the first file is tried, with the others chosen by value per token.
+    That is the worth of what was chosen, as a share of that of all files without a budget.
     """
-    firsts = [None, *range(len(files[0]))] if files else [None]
-    tried = [_packed(files, budget, first) for first in firsts]
-    best = max(tried, key=lambda one: one.value)
-    return replace(best, bound=max(one.bound for one in tried))
+    chosen, room = [-1] * len(laid), budget
+
+    def worth(at: int, number: int, price: float = price) -> float:
+        one, form = laid[at], laid[at].forms[number]
+        return one.relevance * one.confidence * form.gain - price * form.tokens
+
+    def take(at: int, most: int, price: float) -> int:
+        """Give a file the form that is worth most within what is left; return what that takes."""
+        now, forms = chosen[at], laid[at].forms
+        held = forms[now].tokens if now >= 0 else 0
+        fits = [number for number, form in enumerate(forms) if form.tokens - held <= most]
+        best = max(fits, key=lambda number: (worth(at, number, price), -number), default=-1)
+        if best < 0 or (now >= 0 and worth(at, best, price) <= worth(at, now, price)):
+            return 0
+        chosen[at] = best
+        return forms[best].tokens - held
+
+    room -= take(0, room, price) if laid else 0
+    spare = int(room * LINES_SHARE)
+    for at, one in enumerate(laid[1:], 1):
+        if one.forms and one.forms[0].tokens <= spare:
+            chosen[at], spare, room = 0, spare - one.forms[0].tokens, room - one.forms[0].tokens
+    for least, cost in ((LEAST, price), (WORTH_READING, 0.0)):
+        for at, one in enumerate(laid):
+            room -= take(at, room, cost) if one.relevance >= least else 0
+    value = sum(max(0.0, worth(at, it)) for at, it in enumerate(chosen) if it >= 0)
+    most = sum(max((worth(at, it) for it in range(len(one.forms))), default=0.0)
+               for at, one in enumerate(laid))  # fmt: skip
+    return chosen, min(1.0, value / most) if most > 0 else 0.0
 
 
-def _packed(files: Sequence[Sequence[Form]], budget: int, first: int | None) -> Packed:
-    """Return a choice with one form of the first file: the steps from form to form by their worth.
-
-    Each file's forms on their upper hull: the fractional optimum (Sinha and Zoltners, 1979),
-    without the step that does not fit.
-    """
-    chosen: list[int | None] = [None] * len(files)
-    used, total, bound, full = 0, 0.0, 0.0, {0}
-    if first is not None and files[0][first].tokens <= budget:
-        form = files[0][first]
-        chosen[0], used, total = first, form.tokens, max(0.0, form.value)
-    steps = [(-value / max(cost, 1), at, number, value, cost)
-             for at, forms in enumerate(files)
-             for number, value, cost in _hull(forms) if at]  # fmt: skip
-    for _, at, number, value, cost in sorted(steps):
-        if used + cost > budget:
-            bound = bound or total + value * (budget - used) / max(cost, 1)
-            full.add(at)
-        elif at not in full:
-            chosen[at], used, total = number, used + cost, total + value
-    return Packed(tuple(chosen), used, total, max(bound, total))
-
-
-def _hull(forms: Sequence[Form]) -> Iterator[tuple[int, float, int]]:
-    """Yield (number, more value, more tokens) from one useful form of a file to the next."""
-    value, cost = 0.0, 0
-    while True:
-        more = [
-            ((one.value - value) / max(one.tokens - cost, 1), -one.tokens, number)
-            for number, one in enumerate(forms)
-            if one.value > value + 1e-12 and one.tokens >= cost
-        ]
-        if not more:
-            return
-        _, _, number = max(more)
-        best = forms[number]
-        yield number, best.value - value, best.tokens - cost
-        value, cost = best.value, best.tokens
-
-
-def filled(laid: Sequence[Laid], packed: Packed, budget: int) -> Packed:
-    """Return a packing whose room that is left holds more of the files most worth reading.
-
-    The best file comes first: it gets its fullest form that fits, then the next one.
-    """
-    chosen, room, value = [*packed.chosen], budget - packed.tokens, packed.value
-    for at, one in enumerate(laid):
-        now = chosen[at]
-        here = Form((), 0, 0.0) if now is None else one.forms[now]
-        fuller = [
-            (form, number)
-            for number, form in enumerate(one.forms)
-            if number > (-1 if now is None else now) and form.tokens - here.tokens <= room
-        ]
-        if fuller and one.relevance >= WORTH_READING:
-            form, chosen[at] = fuller[-1]
-            room -= form.tokens - here.tokens
-            value += form.value - here.value
-    return Packed(tuple(chosen), budget - room, value, max(packed.bound, value))
-
-
-def lay(asked: Asked, ranked: Sequence[Ranked]) -> tuple[list[Laid], list[tuple[str, str]]]:
+def lay(asked: Asked, ranked: Sequence[Candidate]) -> tuple[list[Candidate], list[tuple[str, str]]]:
     """Read the best of the ranked files and make their forms; tell why others are left out."""
     best = max((one.score for one in ranked), default=0.0)
-    laid, gone, far = list[Laid](), list[tuple[str, str]](), list[tuple[str, str]]()
-    near = list[tuple[Ranked, float]]()
     for one in ranked:
-        relevance = math.exp((one.score - best) / SOFTNESS)
-        if len(near) >= CONSIDERED or relevance < LEAST:
-            far.append((one.path, TOO_FAR if len(near) >= CONSIDERED else TOO_LITTLE))
-        else:
-            near.append((one, relevance))
-    shas = _indexed_shas(asked, [one.path for one, _ in near])
-    told, clean = _telling(asked), asked.source.index.outlet.clean
-    for one, relevance in near:
-        page = read_page(asked, one.path, shas.get(one.path, ""))
-        if page is None or not page.text.strip():
-            gone.append((one.path, EMPTY if page else GONE))
+        one.relevance = math.exp((one.score - best) / SOFTNESS)
+    near = [one for one in ranked if one.relevance >= LEAST]
+    laid, gone = list[Candidate](), list[tuple[str, str]]()
+    gone += [(one.path, TOO_FAR) for one in near[CONSIDERED:]]
+    gone += [(one.path, TOO_LITTLE) for one in ranked if one.relevance < LEAST]
+    shas, told, sizes = dict[str, str](), telling(asked), SIZES[asked.request.detail]
+    with suppress(VaultMindError):
+        rows = asked.source.index.rows([one.path for one in near[:CONSIDERED]])
+        shas = {row.path: row.sha for row in rows}
+    large = replace(sizes, whole_tokens=max(sizes.whole_tokens, asked.request.token_budget // 2))
+    for one in near[:CONSIDERED]:
+        if not read(asked, one, shas.get(one.path, "")):
+            gone.insert(0, (one.path, GONE))
             continue
-        signs = {reason.family for reason in one.reasons}
-        confidence = min(1.0, CONFIDENCE + SURER * len(signs))
-        sizes = SIZES[asked.request.detail]
-        if relevance >= WORTH_READING:
-            half = asked.request.token_budget // 2
-            sizes = replace(sizes, whole_tokens=max(sizes.whole_tokens, half))
-        forms = forms_of(page, one.candidate, relevance * confidence, told, sizes, clean)
-        laid.append(Laid(one, page, relevance, confidence, forms))
-    return laid, gone + far
+        one.confidence = min(1.0, CONFIDENCE + SURER * len({it.family for it in one.reasons}))
+        size = large if one.relevance >= WORTH_READING else sizes
+        one.forms = forms_of(one, told, size, asked.source.index.outlet.clean)
+        laid.append(one)
+    return laid, gone
 
 
-def decide(asked: Asked, laid: Sequence[Laid], dropped: Sequence[tuple[str, str]]) -> Assembled:
-    """Return the forms that fit, checked against the disk, and why the others are left out."""
-    budget, told = asked.request.token_budget, _telling(asked)
-    packed = filled(laid, pack([one.forms for one in laid], budget), budget)
-    pieces, changed, left = list[Piece](), list[str](), list[tuple[str, str]]()
-    for one, number in zip(laid, packed.chosen, strict=True):
-        if number is None:
-            least = min((form.tokens for form in one.forms), default=0)
-            fits = least <= budget - packed.tokens
-            left.append((one.page.path, TOO_LITTLE if fits else NO_ROOM))
+def read(asked: Asked, one: Candidate, indexed_sha: str) -> bool:
+    """Read a file anew; tell whether there is anything in it."""
+    source = asked.source
+    try:
+        file = source.reader.read(one.path)
+    except VaultMindError:
+        return False
+    record = source.structure.record(one.path)
+    one.text, one.stat = blank_passages(file.text), file.stat
+    one.record = record if record is not None and record.sha == file.sha else None
+    one.is_indexed, one.is_outdated = indexed_sha == file.sha, indexed_sha not in ("", file.sha)
+    one.is_guarded = bool(source.index.outlet.paths.agent_of(one.path))
+    return bool(one.text.strip())
+
+
+def state_of(asked: Asked, one: Candidate) -> Freshness:
+    """Return how a file that was read stands to the disk: FRESH where it is as it was."""
+    try:
+        return "FRESH" if asked.source.reader.stat(one.path) == one.stat else "STALE"
+    except VaultMindError:
+        return "DIRTY"
+
+
+def decide(
+    asked: Asked,
+    laid: Sequence[Candidate],
+    dropped: Sequence[tuple[str, str]],
+    status: CacheStatus = "hit",
+) -> Plan:
+    """Return the forms that fit, checked against the disk, and why the others are left out.
+
+    Files that changed meanwhile are marked as outdated.
+    """
+    budget, told = asked.request.token_budget, telling(asked)
+    chosen, efficiency = pack(laid, budget, SIZES[asked.request.detail].price)
+    pieces, left = list[Piece](), list[tuple[str, str]]()
+    for one, number in zip(laid, chosen, strict=True):
+        state = state_of(asked, one)
+        one.is_outdated |= number >= 0 and state != "FRESH"
+        if number < 0 or (state != "FRESH" and asked.request.strict):
+            left.append((one.path, CHANGED if number >= 0 else NO_ROOM))
             continue
-        state = state_of(asked, one.page)
-        if state != "FRESH":
-            changed.append(one.page.path)
-            if asked.request.strict:
-                continue
-        reasons = named_reasons(
-            one.ranked.reasons, one.ranked.candidate.because, asked.said, told,
-            None if one.page.guarded else one.page.record, one.forms[-1].pieces,
-        )  # fmt: skip
+        reasons = named_reasons(one, asked.said, told)
         pieces += [
             replace(
                 piece, relevance=one.relevance, confidence=one.confidence, freshness=state,
-                causal=one.ranked.candidate.causal, reasons=reasons,
+                causal=one.causal, reasons=reasons,
             )
             for piece in one.forms[number].pieces
         ]  # fmt: skip
-    files = dict.fromkeys(piece.path for piece in pieces)
     while pieces and tokens.count(rendered(pieces)) > budget:
-        pieces.pop()
-    shown = {piece.path: piece for piece in pieces}
-    left = [(path, NO_ROOM) for path in files if path not in shown] + left
-    left = [*((path, CHANGED) for path in changed), *left, *dropped]
-    text = rendered(pieces)
-    layers = {path: {one.layer: None for one in pieces if one.path == path} for path in shown}
+        left.insert(0, (pieces.pop().path, NO_ROOM))
+    shown, text = {piece.path: piece for piece in pieces}, rendered(pieces)
+    left = [(path, why) for path, why in (*left, *dropped) if path not in shown]
     states = {piece.freshness for piece in pieces}
-    efficiency = min(1.0, packed.value / packed.bound) if packed.bound > 0 and pieces else 0.0
-    old = [one.page.path for one in laid if one.page.outdated]
-    return Assembled(
+    trace = [_taken_for(asked.understood)]
+    for path, piece in shown.items():
+        layers = "+".join(dict.fromkeys(it.layer for it in pieces if it.path == path))
+        why = ", ".join(map(str, piece.reasons)) or "the best that is left"
+        trace.append(f"{path if path.isprintable() else one_line(path)} ({layers}): {why}")
+    return Plan(
+        status,
+        "dirty" if "DIRTY" in states else "stale" if "STALE" in states else "fresh",
+        asked.understood,
+        BudgetReport(budget, tokens.count(text), round(efficiency if pieces else 0.0, 4)),
         PlannedContext(
             tuple(sorted({piece.layer for piece in pieces})), tuple(shown), text, tuple(pieces)
         ),
-        BudgetReport(budget, tokens.count(text), round(efficiency, 4)),
-        "dirty" if "DIRTY" in states else "stale" if "STALE" in states else "fresh",
-        (
-            intent_words(asked.understood),
-            *(file_words(path, shown[path].reasons, [*layers[path]]) for path in shown),
-        ),
+        tuple(trace),
         tuple(Dropped(path, why) for path, why in left[:MOST_DROPPED]),
-        tuple(dict.fromkeys((*old, *changed))),
     )
 
 
@@ -286,43 +437,49 @@ def look_again(asked: Asked, paths: Sequence[str]) -> None:
     asked.source.structure.settle(SETTLE_SECONDS)
 
 
-def read_page(asked: Asked, path: str, indexed_sha: str) -> Page | None:
-    """Read a file anew; None where it is gone or cannot be read."""
-    source = asked.source
-    try:
-        file = source.reader.read(path)
-    except VaultMindError:
-        return None
-    record = source.structure.record(path)
-    return Page(
-        path,
-        blank_passages(file.text),
-        file.stat,
-        record if record is not None and record.sha == file.sha else None,
-        indexed_sha == file.sha,
-        indexed_sha not in ("", file.sha),
-        bool(source.index.outlet.paths.agent_of(path)),
-    )
-
-
-def state_of(asked: Asked, page: Page) -> Freshness:
-    """Return how a page stands to the disk: FRESH where the file is as it was read."""
-    try:
-        now = asked.source.reader.stat(page.path)
-    except VaultMindError:
-        return "DIRTY"
-    return "FRESH" if now == page.stat else "STALE"
-
-
-def _indexed_shas(asked: Asked, paths: Sequence[str]) -> dict[str, str]:
-    try:
-        return {row.path: row.sha for row in asked.source.index.rows(paths)}
-    except VaultMindError:
-        return {}
-
-
-def _telling(asked: Asked) -> dict[str, float]:
+def telling(asked: Asked) -> dict[str, float]:
     """Return how much each word of the task tells in a name of the source; rare ones most."""
-    wording = asked.source.structure.names.by_definition
-    worth = {word: wording.worth(word) for word in dict.fromkeys(stems_of(asked.said))}
-    return {word: value for word, value in worth.items() if value > 0}
+    wording = asked.source.structure.by_definition
+    return {word: worth for word in stems_of(asked.said) if (worth := wording.worth(word)) > 0}
+
+
+# --- why ----------------------------------------------------------------------------------
+
+
+def _taken_for(understood: Understood) -> str:
+    why = f": {'; '.join(understood.reasons[:REASONS])}" if understood.reasons else ""
+    sure = f"{understood.confidence:.0%} sure"
+    return f"Taken for {understood.predicted} ({sure}, {understood.risk} risk){why}."
+
+
+def named_reasons(one: Candidate, task: str, told: Mapping[str, float]) -> tuple[Reason, ...]:
+    """Return up to three reasons for a file, each about something else, with what it is about.
+
+    `told` says how much each word of the task tells.
+    """
+    joined: dict[str, Reason] = {}
+    for each in one.reasons:
+        family = _ALIKE.get(each.family, each.family)
+        first = joined.get(family, replace(each, share=0.0, family=family))
+        joined[family] = replace(first, share=first.share + each.share)
+    joined.pop("f_token_cost", None)
+    record = None if one.is_guarded else one.record
+    texts: dict[str, Sequence[str]] = {
+        "words": [piece.text for piece in one.forms[-1].pieces] if one.forms else (),
+        "path": [one.path],
+        "definitions": told_by(record) if record else (),
+    }
+    written = stems_of(task)
+
+    def named(reason: Reason) -> Reason:
+        verb = f"{LINKED.get(reason.family, reason.family)} "
+        verbs = ("changed in ", "read in ") if reason.family == "f_affinity_score" else (verb,)
+        because = [it for it in one.because if it.startswith(verbs)]
+        held = {stem for text in texts.get(reason.family, ()) for stem in stems_of(text)}
+        best = sorted(held & written.keys(), key=lambda stem: (-told.get(stem, 0.0), stem))
+        words = " ".join([*dict.fromkeys(written[stem] for stem in best)][:MOST_WORDS])
+        about = "words of the task" if reason.family == "words" else reason.words
+        return replace(reason, words=[*because, f"{about}: {words}" if words else about][0])
+
+    ordered = sorted(joined.values(), key=lambda each: _LAST.get(each.family, 0))
+    return tuple(map(named, ordered[:REASONS]))

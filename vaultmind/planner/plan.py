@@ -4,31 +4,23 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from vaultmind import tokens
 from vaultmind.episodes.gains import Work, figures_of
 from vaultmind.episodes.types import Offer
-from vaultmind.errors import BadArgument
-from vaultmind.planner.candidates import Asked, measured
+from vaultmind.errors import BadArgument, install_hint
+from vaultmind.planner.candidates import Asked, Candidate, measured, missing_of
 from vaultmind.planner.earlier import SLACK, Earlier, Recalled, told_within
 from vaultmind.planner.episodes import is_ready, offer_of
-from vaultmind.planner.pack import (
-    CONSIDERED,
-    Assembled,
-    Ranked,
-    decide,
-    lay,
-    look_again,
-    running_last,
-)
-from vaultmind.planner.rerank import DEPTHS, Reranked, Reranker, Shown, blended, seconds_left
+from vaultmind.planner.pack import CONSIDERED, decide, lay, look_again, running_last
+from vaultmind.planner.rerank import DEPTHS, Reranked, Reranker, blended, seconds_left
 from vaultmind.planner.scorer import Stuff, Weights, built_in
 from vaultmind.planner.task import understand
-from vaultmind.planner.telling import is_little, notes_of
-from vaultmind.planner.types import TASK_KINDS, Plan, PlanRequest
+from vaultmind.planner.types import CacheStatus, Plan, PlanRequest
+from vaultmind.plural import counted
 from vaultmind.ports import Clock
 from vaultmind.types import Caller
 
@@ -38,15 +30,24 @@ if TYPE_CHECKING:
 
 MOST_TASK = 20_000
 """Characters of a task that are looked at."""
-MOST_BUDGET = 200_000
-EXPLAINED = 24
-"""Candidates, the best, whose reasons are told: a model's voice moves none that is further back."""
 UNSURE = 0.2
 """Confidence in a task without a kind of which hardly anything is found, at most."""
 SETTLE_SECONDS = 0.06
 """How long a plan waits for a structure that is being brought up to date."""
 KEPT = 1000
 """Plans that the figures are of: the last ones."""
+LITTLE = 0.3
+"""What the best file holds of the task's words, or is near it in meaning, for a plan to be one."""
+SAME = 0.75
+"""How near in meaning a file is for that alone to do."""
+SURE = ("coverage", "path", "definitions", "named", "defined", "place", "affinity", "similar")
+"""Signals of the task's words."""
+MOST_MISSING = 2
+NOTHING = "No word of the task stands in this source: nothing is shown."
+FEW = "Hardly a word of the task stands in this source: what is shown may not be about it."
+READING = (
+    "How the files hang together is still being read: names, links and history may be missing."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +84,7 @@ class Planner:
     def settle(self, source: Source, timeout_seconds: float) -> bool:
         """Bring what is kept of a source up to date; tell whether there was the time."""
         source.structure.wants_names = True
-        is_known = source.structure.settle(timeout_seconds) != "partial"
-        return is_known or source.structure.settled
+        return source.structure.settle(timeout_seconds) != "partial" or source.structure.settled
 
     def close(self) -> None:
         """Wait for no model any more."""
@@ -94,14 +94,9 @@ class Planner:
     def figures(self) -> PlanFigures:
         """Return how planning went since the start."""
         told = figures_of([Work("", self._clock(), offers=tuple(self._last))])
-        return PlanFigures(
-            self._plans,
-            told.plan_context_p50_ms or 0.0,
-            told.plan_context_p95_ms or 0.0,
-            told.context_tokens_median or 0,
-            told.rerank_invocation_rate or 0.0,
-            told.fallback_rate_ml_unavailable or 0.0,
-        )
+        none, names = PlanFigures(), PlanFigures.__slots__[1:]
+        known = {name: getattr(told, name) or getattr(none, name) for name in names}
+        return PlanFigures(self._plans, **known)
 
     def plan(self, request: PlanRequest, caller: Caller) -> Plan:
         """Return what to read for a task.
@@ -111,7 +106,8 @@ class Planner:
         """
         started = time.perf_counter()
         request = replace(request, task=request.task[:MOST_TASK].replace("\0", " "))
-        _check(request)
+        if not any(one.isprintable() and not one.isspace() for one in request.task):
+            raise BadArgument("task", request.task, "what is to be done, in words")
         source = self._sources.find(request.project_root)
         source.index.outlet.folder.check()
         source.structure.wants_names = True
@@ -122,39 +118,40 @@ class Planner:
         recalled = earlier.recall(understood, source, caller) if earlier else Recalled()
         works, told = told_within(recalled.works, request.token_budget)
         taken = tokens.count(f"{told}\n\n") + SLACK if told else 0
-        within = replace(request, token_budget=request.token_budget - taken)
-        asked = Asked(within, understood, source, caller, self._clock(), recalled.found)
+        whole_budget = request.token_budget
+        request = replace(request, token_budget=whole_budget - taken)
+        asked = Asked(request, understood, source, caller, self._clock(), recalled.found)
         ranked = self._ranked(asked)
-        if understood.predicted == "unknown" and is_little([one.candidate for one in ranked]):
+        if understood.predicted == "unknown" and is_little(ranked):
             sure = min(understood.confidence, UNSURE)  # neither kind nor source tells
             asked = replace(asked, understood=replace(understood, confidence=sure))
-        ranked, voice = self._reranked(asked, ranked, _since_ms(started))
-        done = decide(asked, *lay(asked, ranked))
-        if done.outdated:  # once more, where that was not as it stands on disk
-            look_again(asked, done.outdated)
+        ranked, voice = self._reranked(asked, ranked, started)
+        laid, dropped = lay(asked, ranked)
+        plan = decide(asked, laid, dropped, status)
+        if outdated := [one.path for one in laid if one.is_outdated]:  # not as it stands on disk
+            look_again(asked, outdated)
             scores = {one.path: one.score for one in ranked} if voice.scores else {}
-            again = self._ranked(asked)
-            ranked = _in_order([replace(it, score=scores.get(it.path, it.score)) for it in again])
-            done = decide(asked, *lay(asked, ranked))
+            ranked = self._ranked(asked)
+            for one in ranked:
+                one.score = scores.get(one.path, one.score)
+            laid, dropped = lay(asked, _in_order(ranked))
+            plan = decide(asked, laid, dropped, status)
+        text, report = plan.context.text, replace(plan.budget_report, token_budget=whole_budget)
         if told:
-            done = _after(told, done)
-        report = replace(done.report, token_budget=request.token_budget)
-        notes = notes_of(asked, status, [one.candidate for one in ranked])
-        weights = self._weights(source.structure.names.stuff).name
-        offer = offer_of(asked, ranked, done, weights=weights, cache=status)
-        took_ms = _since_ms(started)
-        offer = replace(offer, took_ms=took_ms, rerank=voice.outcome)
+            text = "\n\n".join(one for one in (told, text) if one)
+            report = replace(report, estimated_used=tokens.count(text))
+        weights = self._weights(source.structure.graph.stuff).name
+        took_ms = (time.perf_counter() - started) * 1000
+        offer = offer_of(asked, ranked, plan, weights=weights)
+        offer = replace(offer, tokens=report.estimated_used, took_ms=took_ms, rerank=voice.outcome)
         self._plans += 1
-        self._last.append(replace(offer, files={}, tokens=report.estimated_used))
-        return Plan(
-            cache_status=status,
-            freshness=done.freshness,
-            intent=asked.understood,
+        self._last.append(replace(offer, files={}))
+        notes = (*notes_of(asked, status, ranked), voice.note)
+        return replace(
+            plan,
             budget_report=report,
-            context=done.context,
-            decision_trace=done.trace,
-            dropped_candidates=done.dropped,
-            notes=tuple(one for one in (*notes, voice.note) if one),
+            context=replace(plan.context, text=text),
+            notes=tuple(filter(None, notes)),
             took_ms=took_ms,
             rerank=voice.outcome,
             model=voice.model,
@@ -162,62 +159,74 @@ class Planner:
             offer=offer if was_ready else None,
         )
 
-    def _ranked(self, asked: Asked) -> list[Ranked]:
+    def _ranked(self, asked: Asked) -> list[Candidate]:
         """Return all candidates, best first, the best with their reasons."""
-        weights = self._weights(asked.source.structure.names.stuff)
-        found = [Ranked(one, weights.score(told), told) for one, told in measured(asked)]
+        weights, found = self._weights(asked.source.structure.graph.stuff), measured(asked)
+        for one in found:
+            one.score = weights.score(one.signals)
         ranked = _in_order(running_last(found) if asked.source.kind == "vault" else found)
-        common = weights.common([one.features for one in ranked[:CONSIDERED]])
-        best = [replace(one, reasons=weights.reasons(one.features, common))
-                for one in ranked[:EXPLAINED]]  # fmt: skip
-        return best + ranked[EXPLAINED:]
+        among = [one.signals for one in ranked[:CONSIDERED]]
+        for one in ranked[: DEPTHS["full"]]:  # a model's voice moves none that is further back
+            one.reasons = weights.reasons(one.signals, among)
+        return ranked
 
     def _reranked(
-        self, asked: Asked, ranked: list[Ranked], spent_ms: float
-    ) -> tuple[list[Ranked], Reranked]:
+        self, asked: Asked, ranked: list[Candidate], started: float
+    ) -> tuple[list[Candidate], Reranked]:
         """Return the candidates after a model had its voice, and what is to be said of that."""
-        request, source, shown = asked.request, asked.source, []
-        if request.ml_mode == "off":
-            return ranked, Reranked()
+        request, source, shown = asked.request, asked.source, list[str]()
         for one in ranked[: DEPTHS[request.ml_mode]]:
             record = source.structure.record(one.path)
             words = f"{record.title} {record.abstract}" if record else ""
-            shown.append(Shown(one.path, source.index.outlet.clean(words)))
-        left, language = seconds_left(request, spent_ms), asked.understood.language
-        told = self._reranker.rerank(request, shown, left, language)
-        scores = blended([one.score for one in ranked], told.scores, request.token_budget)
-        moved = [replace(one, score=score) for one, score in zip(ranked, scores, strict=True)]
-        return _in_order(moved), told
+            shown.append(f"{one.path}: {source.index.outlet.clean(words)}")
+        left = seconds_left(request, (time.perf_counter() - started) * 1000)
+        told = self._reranker.rerank(request, shown, left, asked.understood.language)
+        if told.scores:
+            scores = blended([one.score for one in ranked], told.scores, request.token_budget)
+            for one, score in zip(ranked, scores, strict=True):
+                one.score = score
+        return _in_order(ranked), told
 
 
-def _since_ms(started: float) -> float:
-    return (time.perf_counter() - started) * 1000
-
-
-def _after(told: str, done: Assembled) -> Assembled:
-    """Return what was assembled with what is told of earlier work before it."""
-    text = "\n\n".join(one for one in (told, done.context.text) if one)
-    report = replace(done.report, estimated_used=tokens.count(text))
-    return replace(done, context=replace(done.context, text=text), report=report)
-
-
-def _in_order(ranked: Sequence[Ranked]) -> list[Ranked]:
+def _in_order(found: Iterable[Candidate]) -> list[Candidate]:
     """Return candidates, best first; ties by causal confidence, then by path."""
-    return sorted(ranked, key=lambda it: (-it.score, -it.candidate.causal, it.path))
+    return sorted(found, key=lambda it: (-it.score, -it.causal, it.path))
 
 
-def _check(request: PlanRequest) -> None:
-    """Raise BadArgument for what no plan can be made of."""
-    if not any(one.isprintable() and not one.isspace() for one in request.task):
-        raise BadArgument("task", request.task, "what is to be done, in words")
-    if not 1 <= request.token_budget <= MOST_BUDGET:
-        raise BadArgument("token_budget", request.token_budget, f"1 to {MOST_BUDGET}")
-    if request.latency_budget_ms < 1:
-        raise BadArgument("latency_budget_ms", request.latency_budget_ms, "1 or more")
-    for field, value, allowed in (
-        ("query_type", request.query_type or "unknown", TASK_KINDS),
-        ("ml_mode", request.ml_mode, ("off", "fast", "full")),
-        ("detail", request.detail, ("compact", "normal", "verbose")),
-    ):
-        if value not in allowed:
-            raise BadArgument(field, value, ", ".join(allowed))
+# --- what a plan lacks --------------------------------------------------------------------
+
+
+def notes_of(asked: Asked, status: CacheStatus, found: Sequence[Candidate]) -> Iterator[str]:
+    """Yield what a plan lacks."""
+    state, structure = asked.source.index.state(), asked.source.structure
+    if state.phase in ("starting", "indexing"):
+        yield f"Still indexing: {state.indexed} of {state.files} files are known."
+        return
+    yield from state.notes
+    progress, is_partial = structure.progress, status == "partial" and not structure.settled
+    if progress.done < progress.total:
+        yield f"{progress.done} of {progress.total} files are read for how they hang together."
+    elif is_partial:
+        yield READING
+    if count := structure.graph.unread:
+        yield (
+            f"{counted(count, 'file')} of code as text only, without definitions and imports: "
+            f"{install_hint('code')}, then `vaultmind daemon stop`."
+        )
+    if not is_partial:
+        for path in missing_of(asked)[:MOST_MISSING]:
+            yield f"No {path} is known in this source."
+        if is_little(found):
+            yield FEW if found else NOTHING
+
+
+def is_little(found: Iterable[Candidate]) -> bool:
+    """Tell whether hardly anything of a task stands in its candidates, or meaning alone found them.
+
+    Any two texts are somewhat near each other in meaning: that is no sign by itself.
+    """
+    each = [one.signals for one in found]
+    near = max((one.get("meaning", 0.0) for one in each), default=0.0)
+    told = max((one.get(name, 0.0) for one in each for name in SURE), default=0.0)
+    surest = max((one.get(name, 0.0) for one in each for name in SURE[:-1]), default=0.0)
+    return max(near, surest) < LITTLE or (near < SAME and told <= 0)

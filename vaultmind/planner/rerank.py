@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from vaultmind import redact, tokens
@@ -19,13 +18,10 @@ from vaultmind.types import Prompt, Turn
 LATE_SECONDS = 20.0
 """An answer that comes too late may take so long in all: a model that is being loaded takes time,
 and were it ended for that it would never be loaded."""
-KEPT = 64
-"""Answers that are remembered."""
 DEPTHS: dict[Mode, int] = {"off": 0, "fast": 8, "full": 24}
 """How many of the best candidates a model is shown."""
-WORD_TOKENS: dict[Mode, int] = {"off": 0, "fast": 32, "full": 48}
-"""Of each candidate."""
-TASK_TOKENS = 300
+WORD_TOKENS, TASK_TOKENS = 40, 300
+"""Of each candidate, and of the task."""
 BEST = 9
 """What a model may give a candidate at most: one digit, so that the answer is short."""
 TOKENS_A_SCORE, TOKENS_AROUND = 4, 24
@@ -40,17 +36,8 @@ before it, where a machine has much to do."""
 LEAST_SECONDS = 0.02
 """With less time than that nobody is asked."""
 log = logging.getLogger(__name__)
-Answer = tuple[tuple[int, ...], str] | str
-"""The scores and the model's id; or in words why there are none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What a model is shown of a candidate."""
-
-    path: str
-    words: str
-    """Title, names, the first words: what tells what it is about."""
+Answer = tuple[tuple[int, ...], str]
+"""The scores and the model's id; without scores, in words why there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,77 +62,59 @@ class Reranker:
     """
 
     def __init__(self, minion: Minion | None) -> None:
-        self._minion = minion
-        self._lock = threading.Lock()
-        self._asked, self._work = "", threading.Thread()
-        self._answers: OrderedDict[str, Answer] = OrderedDict()
-        self._closed = False
+        self._minion, self._lock, self._work = minion, threading.Lock(), threading.Thread()
+        self._asked: str = ""
+        self._answer: Answer = (), ""
 
     def rerank(
-        self, request: PlanRequest, shown: Sequence[Shown], seconds: float, language: str = ""
+        self, request: PlanRequest, shown: Sequence[str], seconds: float, language: str = ""
     ) -> Reranked:
         """Return what a model says of the best candidates, within so many seconds.
 
-        `shown` holds the best first; only the first `DEPTHS[request.ml_mode]` are looked at, and
-        `scores` is as long. `language` is the task's. Never raises, and never waits longer.
+        `shown` says of each its path and what it is about, the best first; only the first
+        `DEPTHS[request.ml_mode]` are looked at. `language` is the task's. Never raises, and never
+        waits longer.
         """
-        best = tuple(shown[: DEPTHS[request.ml_mode]])
+        best = shown[: DEPTHS[request.ml_mode]]
         if len(best) < 2:  # noqa: PLR2004
             return Reranked()
-        answer = self._ask(_question(request, best, language), seconds)
-        if isinstance(answer, str):
-            return Reranked(outcome="fallback", note=f"{answer} The first ranking stands.")
-        scores, model = answer
-        if len(set(scores)) == 1:
-            note = f"The model {model} told the candidates not apart. The first ranking stands."
-            return Reranked(outcome="fallback", model=model, note=note)
-        return Reranked(tuple(one / BEST for one in scores), "used", model)
+        scores, said = self._ask(_question(request, best, language), seconds)
+        if len(set(scores)) > 1:
+            return Reranked(tuple(one / BEST for one in scores), "used", said)
+        why = f"The model {said} told the candidates not apart." if scores else said
+        return Reranked((), "fallback", said if scores else "", f"{why} The first ranking stands.")
 
     def close(self) -> None:
         """Ask nobody any more; the models themselves are the minion's to close."""
-        self._closed = True
+        self._minion = None
 
     def _ask(self, prompt: Prompt, seconds: float) -> Answer:
-        key = prompt.turns[0].text
-        if self._closed:
-            return "The models are closed."
-        if self._minion is None or not self._minion.chain("rerank"):
-            return "No model is configured to rank (minion.rerank, minion.model)."
+        asked, minion = prompt.turns[0].text, self._minion
+        if minion is None or not minion.chain("rerank"):
+            return (), "No model is configured to rank (minion.rerank, minion.model)."
         if seconds < LEAST_SECONDS:
-            return "No time was left for the model (latency_budget_ms)."
+            return (), "No time was left for the model (latency_budget_ms)."
         with self._lock:
-            if not self._work.is_alive() and not isinstance(self._answers.get(key, ""), tuple):
-                self._answers.pop(key, None)
-                self._asked = key
-                limited = Prompt(
-                    prompt.turns, prompt.schema, prompt.max_tokens, max(seconds, LATE_SECONDS)
-                )
-                self._work = threading.Thread(
-                    target=self._run, args=(key, limited), name="rerank", daemon=True
-                )
+            if self._work.is_alive() and self._asked != asked:
+                return (), "The model is still at work for an earlier plan."
+            if not self._work.is_alive() and not (self._asked == asked and self._answer[0]):
+                late = replace(prompt, seconds=max(seconds, LATE_SECONDS))
+                self._asked, self._answer = asked, ((), "The model failed.")
+                self._work = threading.Thread(target=self._run, args=(minion, late), daemon=True)
                 self._work.start()
             work = self._work
-        if key not in self._answers:
-            if self._asked != key:
-                return "The model is still at work for an earlier plan."
-            work.join(seconds)
-        late = f"The model gave no answer within {seconds * 1000:,.0f} ms (latency_budget_ms)."
-        return self._answers.get(key, late)
+        work.join(seconds)
+        late_words = f"The model gave no answer within {seconds * 1000:,.0f} ms"
+        return ((), f"{late_words} (latency_budget_ms).") if work.is_alive() else self._answer
 
-    def _run(self, key: str, prompt: Prompt) -> None:
-        assert self._minion is not None
-        answer: Answer = "The model failed."
+    def _run(self, minion: Minion, prompt: Prompt) -> None:
         try:
-            done = self._minion.run("rerank", lambda model: ask_json(model, prompt).value["scores"])
-            answer = " ".join(done.failures) or "No model could be asked."
+            done = minion.run("rerank", lambda model: ask_json(model, prompt)["scores"])
+            self._answer = (), " ".join(done.failures) or "No model could be asked."
             if done.value is not None:
-                answer = tuple(int(one) for one in done.value), done.by
+                self._answer = tuple(map(int, done.value)), done.by
         except Exception:  # a thread of its own: whoever waits is told, the log says what it was
             log.exception("a model could not be asked")
-        with self._lock:
-            self._answers[key] = answer
-            while len(self._answers) > KEPT:
-                self._answers.popitem(last=False)
 
 
 def seconds_left(request: PlanRequest, spent_ms: float) -> float:
@@ -159,14 +128,13 @@ def blended(first: Sequence[float], model: Sequence[float], token_budget: int) -
 
     `first`: their scores of stage 1, highest first; `model`: as `Reranked.scores`, which counts
     the more, the smaller the budget. The result stays within the range of `first`, so that no
-    candidate falls behind one that was not shown. Without an opinion of the model it is `first`.
+    candidate falls behind one that was not shown.
     """
-    if not model or not first:
-        return list(first)
     span = (token_budget - FEW_TOKENS) / (MANY_TOKENS - FEW_TOKENS)
     share = MOST_SHARE - (MOST_SHARE - LEAST_SHARE) * max(0.0, min(1.0, span))
     shown = first[: len(model)]
-    low, width = min(shown), (max(shown) - min(shown)) or 1.0
+    low = min(shown, default=0.0)
+    width = (max(shown, default=0.0) - low) or 1.0
     mixed = [
         low + (1 - share) * (one - low) + share * said * width
         for one, said in zip(shown, model, strict=True)
@@ -174,28 +142,18 @@ def blended(first: Sequence[float], model: Sequence[float], token_budget: int) -
     return mixed + list(first[len(model) :])
 
 
-def _question(request: PlanRequest, best: Sequence[Shown], language: str) -> Prompt:
-    words = prompts.load("rerank", language or prompts.DEFAULT_LANGUAGE)
-    most = WORD_TOKENS[request.ml_mode]
-    lines = (f"{n}. {_line(f'{one.path}: {one.words}', most)}" for n, one in enumerate(best, 1))
-    text = words.filled(
+def _question(request: PlanRequest, best: Sequence[str], language: str) -> Prompt:
+    lines = (f"{n}. {_line(one, WORD_TOKENS)}" for n, one in enumerate(best, 1))
+    text = prompts.load("rerank", language or prompts.DEFAULT_LANGUAGE).filled(
         task=_line(request.task, TASK_TOKENS),
         candidates="\n".join(lines),
         number=str(len(best)),
         best=str(BEST),
     )
-    scores = {
-        "type": "array",
-        "items": {"type": "integer", "minimum": 0, "maximum": BEST},
-        "minItems": len(best),
-        "maxItems": len(best),
-    }
-    schema = {
-        "additionalProperties": False,
-        "type": "object",
-        "properties": {"scores": scores},
-        "required": ["scores"],
-    }
+    score = {"type": "integer", "minimum": 0, "maximum": BEST}
+    scores = {"type": "array", "items": score, "minItems": len(best), "maxItems": len(best)}
+    schema = {"additionalProperties": False, "type": "object", "properties": {"scores": scores},
+              "required": ["scores"]}  # fmt: skip
     return Prompt((Turn("user", text),), schema, TOKENS_AROUND + TOKENS_A_SCORE * len(best))
 
 

@@ -6,11 +6,9 @@ reasons. What files say stands in the files.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind import redact, tokens
@@ -75,15 +73,10 @@ def save_plan(
 
 def saved_files(paths: VaultPaths, agent: str) -> Iterator[str]:
     """Yield the vault-relative paths of an agent's saved plans, oldest first."""
-    folder = paths.root / paths.memory(agent) / "plans" if agent else None
-    if folder is None or not folder.is_dir() or folder.is_symlink():
-        return
-    for where, folders, names in os.walk(folder):
-        folders.sort()
-        for name in sorted(names):
-            path = Path(where, name)
-            if name.endswith(".md") and path.is_file() and not path.is_symlink():
-                yield paths.relative(path)
+    folder = paths.root / paths.memory(agent) / "plans"
+    if agent and folder.is_dir() and not folder.is_symlink():
+        files = (path for path in sorted(folder.rglob("*.md")) if not path.is_symlink())
+        yield from (paths.relative(path) for path in files if path.is_file())
 
 
 PLANS = Erasable("saved plans", saved_files, without_sentences)
@@ -92,48 +85,35 @@ PLANS = Erasable("saved plans", saved_files, without_sentences)
 
 def rendered(kept: Kept, made: str, by: str) -> str:
     """Return a saved plan's note: never more than `MAX_TOKENS`, no secrets, no file's text."""
-    plan, intent = kept.plan, kept.plan.intent
+    plan, intent, request, text = kept.plan, kept.plan.intent, kept.request, ""
+    report = plan.budget_report
     properties: dict[str, str | int | float] = {
-        "plan": "context",
-        "made": made,
-        "by": by,
-        "source": kept.request.project_root,
-        "intent": intent.predicted,
-        "confidence": round(intent.confidence, 2),
-        "risk": intent.risk,
-        "fingerprint": intent.task_fingerprint,
-        "token_budget": plan.budget_report.token_budget,
-        "tokens": plan.budget_report.estimated_used,
-        "ml_mode": kept.request.ml_mode,
-        "model": plan.model,
-        "session": kept.request.session_id,
-    }
-    text = ""
+        "plan": "context", "made": made, "by": by, "source": request.project_root,
+        "intent": intent.predicted, "confidence": round(intent.confidence, 2),
+        "risk": intent.risk, "fingerprint": intent.task_fingerprint,
+        "token_budget": report.token_budget, "tokens": report.estimated_used,
+        "ml_mode": request.ml_mode, "model": plan.model, "session": request.session_id,
+    }  # fmt: skip
     for key, value in properties.items():
         if value != "":
             text = set_property(text, key, _line(value) if isinstance(value, str) else value)
-    text += f"\n{_task(kept.request.task)}"
-    sections = (
-        ("To read", [_piece(piece, kept.in_vault) for piece in plan.context.pieces]),
-        ("Why", [escape(_line(one)) for one in plan.decision_trace]),
-        ("Missing", [escape(_line(one)) for one in plan.notes]),
-        ("Left out", [escape(_line(f"{a.file}: {a.reason}")) for a in plan.dropped_candidates]),
-    )
-    for place, (heading, lines) in enumerate(sections):
-        share = max(0, MAX_TOKENS - tokens.count(text)) // (len(sections) - place)
-        text += _section(heading, lines, share if place else MAX_TOKENS // 2)
-    return text
-
-
-def _section(heading: str, lines: Sequence[str], room: int) -> str:
-    """Return a list under its heading within so many tokens; what does not fit is counted."""
-    text = f"\n## {heading}\n\n" if lines else ""
-    room -= tokens.count(text) + MORE_TOKENS
-    for number, line in enumerate(lines):
-        room -= tokens.count(f"- {line}\n") + 1
-        if room < 0:
-            return f"{text}- … and {len(lines) - number:,} more\n"
-        text += f"- {line}\n"
+    text += f"\n{_task(request.task)}"
+    sections = {
+        "To read": [_piece(piece, kept.in_vault) for piece in plan.context.pieces],
+        "Why": [escape(_line(one)) for one in plan.decision_trace],
+        "Missing": [escape(_line(one)) for one in plan.notes],
+        "Left out": [escape(_line(f"{a.file}: {a.reason}")) for a in plan.dropped_candidates],
+    }
+    for place, (heading, lines) in enumerate(sections.items()):
+        room = max(0, MAX_TOKENS - tokens.count(text)) // (len(sections) - place)
+        text += f"\n## {heading}\n\n" if lines else ""
+        room = (room if place else MAX_TOKENS // 2) - MORE_TOKENS
+        for number, line in enumerate(lines):
+            room -= tokens.count(f"- {line}\n") + 1
+            if room < 0:
+                text += f"- … and {len(lines) - number:,} more\n"
+                break
+            text += f"- {line}\n"
     return text
 
 
@@ -141,8 +121,8 @@ def _piece(piece: Piece, in_vault: bool) -> str:
     """Return a part of a file in a line: a link where Obsidian can open it."""
     part = piece.part if piece.part.startswith("#") else ""
     place = f"{piece.path}{part}"
-    linkable = in_vault and not _UNLINKABLE & set(piece.path) and "]" not in part
-    shown = f"[[{place}]]" if linkable and not part.startswith("#^") else escape(place)
+    is_link = in_vault and not _UNLINKABLE & set(piece.path) and "]" not in part
+    shown = f"[[{place}]]" if is_link and not part.startswith("#^") else escape(place)
     named = f" {escape(piece.part)}" if piece.part and not part else ""
     lines = f", lines {piece.first_line} to {piece.last_line}" if piece.last_line else ""
     return f"{shown}{named}{lines}, {counted(piece.tokens, 'token')}"
@@ -153,16 +133,17 @@ def _task(text: str) -> str:
 
     No sentence stands there in part: an erasure knows a sentence by the whole of it.
     """
-    task = one_line(redact.mask(redact.blank_private(text)).text)
+    task, kept = one_line(redact.mask(redact.blank_private(text)).text), list[str]()
     if tokens.count(task) <= MAX_TITLE_TOKENS:
         return f"# {escape(task or 'A task')}\n"
-    told = task
-    while tokens.count(told) > MAX_TASK_TOKENS:
-        kept = sentences(tokens.clip(told, MAX_TASK_TOKENS, mark=""))
-        told = " ".join(kept[:-1])  # the last one is cut
-    below = [escape(told)] if told else []
-    below += [MORE_OF_IT if told else TOO_LONG] if told != task else []
-    return "\n\n".join([f"# {LONG_TASK}", *below]) + "\n"
+    for one in (every := sentences(task)):
+        if tokens.count(" ".join([*kept, one])) > MAX_TASK_TOKENS:
+            break
+        kept.append(one)
+    more = [] if len(kept) == len(every) else [MORE_OF_IT if kept else TOO_LONG]
+    return (
+        "\n\n".join([f"# {LONG_TASK}", *([escape(" ".join(kept))] if kept else []), *more]) + "\n"
+    )
 
 
 def _line(text: str) -> str:

@@ -34,28 +34,22 @@ class Weights:
         """Return the score of a file: higher is better. A feature that is not there counts 0."""
         return sum(weight * features.get(name, 0.0) for name, weight in self.weights.items())
 
-    def lifts(self, features: Mapping[str, float]) -> dict[str, float]:
-        """Return how much each feature lifts a file; not those that hold it down."""
-        each = {name: weight * features.get(name, 0.0) for name, weight in self.weights.items()}
-        return {name: lift for name, lift in each.items() if lift > 0}
-
-    def common(self, files: Sequence[Mapping[str, float]]) -> dict[str, float]:
-        """Return the means of what lifts some files: what says least of any of them."""
-        each = [self.lifts(features) for features in files]
-        names = sorted({name for lifts in each for name in lifts})
-        return {name: math.fsum(one.get(name, 0.0) for one in each) / len(each) for name in names}
-
     def reasons(
-        self, features: Mapping[str, float], common: Mapping[str, float]
+        self, features: Mapping[str, float], among: Sequence[Mapping[str, float]]
     ) -> tuple[Reason, ...]:
-        """Return what lifts a file, first what lifts it most above what is common to all."""
-        lifts = self.lifts(features)
+        """Return what lifts a file, first what lifts it most above some files' mean."""
+        lifts = {name: weight * features.get(name, 0.0) for name, weight in self.weights.items()}
+        lifts = {name: lift for name, lift in lifts.items() if lift > 0}
         total = math.fsum(lifts.values()) or 1.0
-        ranked = sorted(lifts.items(), key=lambda one: (common.get(one[0], 0.0) - one[1], one[0]))
+
+        def above(name: str) -> float:
+            mean = math.fsum(one.get(name, 0.0) for one in among) / max(1, len(among))
+            return lifts[name] - self.weights[name] * mean
+
         return tuple(
-            Reason(self.words.get(name, name), lift / total, name)
-            for name, lift in ranked
-            if lift / total >= LEAST_SHARE
+            Reason(self.words.get(name, name), lifts[name] / total, name)
+            for name in sorted(lifts, key=lambda name: (-above(name), name))
+            if lifts[name] / total >= LEAST_SHARE
         )
 
 

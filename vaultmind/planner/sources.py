@@ -7,15 +7,17 @@ import logging
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from vaultmind.config import Config
 from vaultmind.config.links import Link, link_name, links_file, name_for, read_links, write_links
+from vaultmind.episodes.types import Change
+from vaultmind.episodes.watch import Commit
 from vaultmind.errors import BadArgument, ConfigError, NotFound, VaultMindError
 from vaultmind.index.index import Index
 from vaultmind.index.linked import MAX_BYTES, LinkedFolder, NamedLines
@@ -63,6 +65,31 @@ class Source:
     def has(self, path: str) -> bool:
         """Tell whether there is a file now, read or not yet."""
         return self.structure.record(path) is not None or (self.root / path).is_file()
+
+    def relative(self, path: Path) -> str:
+        """Return a file's path in the source; empty for one that is not of it or not shown.
+
+        A link is followed: what counts is the file that was read or changed. An agent's memory is
+        no part of the work.
+        """
+        try:
+            inside = path.resolve().relative_to(self.root).as_posix()
+        except (OSError, RuntimeError, ValueError):
+            return ""
+        return inside if self.structure.shows(inside) else ""
+
+    def uncommitted(self) -> dict[str, tuple[Change, int]]:
+        """Return what differs from the last commit, and when each file changed."""
+        found = dict[str, tuple[Change, int]]()
+        for path, change in self.structure.history.uncommitted().items():
+            found[path] = change, 0
+            with suppress(OSError):
+                found[path] = change, (self.root / path).lstat().st_mtime_ns
+        return found
+
+    def commits(self, since: float) -> tuple[Commit, ...]:
+        """Return the commits that were made here since then and still stand, oldest first."""
+        return tuple(one for one in self.structure.history.commits_made(since) if one.changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +154,16 @@ class Sources:
 
         Raises NotFound naming those there are; never links by itself.
         """
-        wanted, root = name_or_root.strip(), self._config.vault
-        if wanted.casefold() in ("", VAULT, root.name.casefold()) or _is_path_of(wanted, root):
+        wanted, own = name_or_root.strip(), self._config.vault.name
+        if wanted.casefold() in ("", VAULT, own.casefold()):
             return self.vault
-        links = self.links()
-        if link := _named(wanted, links):
-            return self._opened(link)
-        if _is_path(wanted) and (held := self.holding(Path(wanted).expanduser())) is not None:
+        links = {link.name: link for link in self.links()}
+        if wanted.casefold() in links:
+            return self._opened(links[wanted.casefold()])
+        path = Path(wanted).expanduser()
+        if path.is_absolute() and (held := self.holding(path)) is not None:
             return held
-        known = ", ".join([root.name or VAULT, *(link.name for link in links)])
+        known = ", ".join([own or VAULT, *links])
         raise NotFound(
             f"There is no source {name_or_root[:200]!r}; there are: {known}.",
             hint="The person links a folder with: vaultmind link FOLDER",
@@ -168,22 +196,18 @@ class Sources:
 
     def states(self) -> tuple[SourceState, ...]:
         """Return how each source is, the vault first. Opens none."""
-        root = self._config.vault
-        name, state = root.name or VAULT, self._index.state()
-        vault = SourceState(name, str(root), "vault", root.is_dir(), state)
+        root, state = self._config.vault, self._index.state()
+        states = [SourceState(root.name or VAULT, str(root), "vault", root.is_dir(), state)]
         try:
-            return (vault, *map(self._state, self.links()))
+            links = self.links()
         except ConfigError as error:
-            return (vault, SourceState("?", "", "linked", there=False, note=str(error)))
-
-    def _state(self, link: Link) -> SourceState:
-        held = self._linked.get(link.name)
-        there = link.root.is_dir()
-        note = "" if there else f"The folder {link.root} is not there: its index is kept."
-        if there and link.root.resolve() != link.root:
-            there, note = False, f"{link.root} is a symbolic link now: its index is kept."
-        state = held.index.state() if held is not None else None
-        return SourceState(link.name, str(link.root), "linked", there, state, note)
+            return (*states, SourceState("?", "", "linked", there=False, note=str(error)))
+        for link in links:
+            held, is_there = self._linked.get(link.name), _is_same_folder(link.root)
+            note = "" if is_there else f"The folder {link.root} is not there: its index is kept."
+            index = held.index.state() if held is not None else None
+            states.append(SourceState(link.name, str(link.root), "linked", is_there, index, note))
+        return tuple(states)
 
     # --- linking -------------------------------------------------------------------------
 
@@ -200,9 +224,8 @@ class Sources:
         with self._lock:
             links = self.links()
             chosen = link_name(name) if name else name_for(root)
-            if any(link.name == chosen and link.root != root for link in links) or chosen in (
-                VAULT, config.vault.name.casefold(),
-            ):  # fmt: skip
+            taken = {link.name for link in links if link.root != root}
+            if chosen in taken | {VAULT, config.vault.name.casefold()}:
                 said = f"The name {chosen!r} is taken; give another with --as."
                 raise BadArgument("name", chosen, "a name that is not taken", said=said)
             if same := next((link for link in links if link.root == root), None):
@@ -219,16 +242,15 @@ class Sources:
         Raises NotFound naming what is linked.
         """
         with self._lock:
-            links = self.links()
-            found = _named(name.strip(), links)
-            if found is None:
-                known = ", ".join(link.name for link in links) or "nothing"
-                raise NotFound(f"There is no linked folder {name[:200]!r}; linked: {known}.")
-            kept = tuple(link for link in links if link != found)
-            write_links(self._links_file, self._config.vault, kept)
-            self._close_one(found.name)
-            shutil.rmtree(self._folder(found), ignore_errors=True)
-            return found
+            links, wanted = self.links(), name.strip()
+            for found in (one for one in links if wanted in (one.name, str(one.root))):
+                self._close_one(found.name)
+                shutil.rmtree(self._folder(found), ignore_errors=True)
+                kept = tuple(link for link in links if link != found)
+                write_links(self._links_file, self._config.vault, kept)
+                return found
+        known = ", ".join(link.name for link in links) or "nothing"
+        raise NotFound(f"There is no linked folder {name[:200]!r}; linked: {known}.")
 
     # --- life ----------------------------------------------------------------------------
 
@@ -253,26 +275,19 @@ class Sources:
         """Open what is linked, after the vault; then keep what is known of the files in step."""
         with suppress(OSError, AttributeError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
-        try:
-            waited = 0.0
-            while waited < _FIRST_SECONDS and not self._closing.wait(_LOOK_SECONDS):
-                state = self._index.state()
-                if state.phase == "failed" or (state.phase == "ready" and not state.loading):
-                    break
-                waited += _LOOK_SECONDS
-            self._sweep()
-            while not self._closing.is_set():
+        until = time.monotonic() + _FIRST_SECONDS
+        while not self._closing.wait(_LOOK_SECONDS):
+            state = self._index.state()
+            is_busy = state.phase != "failed" and (state.phase != "ready" or state.loading)
+            if not is_busy or time.monotonic() > until:
                 for source in self.all():
                     self._follow(source)
-                self._closing.wait(_LOOK_SECONDS)
-        except Exception:  # the thread's last word; whoever asks settles in the foreground
-            log.exception("the linked folders are not followed")
 
     def _follow(self, source: Source) -> None:
         try:
             while source.structure.step() and not self._closing.wait(_REST_SECONDS):
                 pass
-            source.structure.history.settle(0.0)
+            source.structure.history.read()
         except VaultMindError as error:  # its index is being made anew; or it was unlinked
             log.debug("%s is not followed now: %s", source.name, error)
 
@@ -310,32 +325,10 @@ class Sources:
         digest = hashlib.sha256(os.fsencode(link.root)).hexdigest()[:8]
         return self._config.state_dir / FOLDER / f"{link.name}-{digest}"
 
-    def _sweep(self) -> None:
-        """Remove the state folders of what was unlinked when the machine went down."""
-        folder = self._config.state_dir / FOLDER
-        with suppress(ConfigError):  # nothing is thrown away for a file that cannot be read
-            known = {self._folder(link).name for link in self.links()}
-            for one in folder.iterdir() if folder.is_dir() else ():
-                if one.name not in known:
-                    shutil.rmtree(one, ignore_errors=True)
 
-
-def _named(wanted: str, links: Iterable[Link]) -> Link | None:
-    """Return the link that a text names, or whose path it is."""
-    names = (one for one in links if wanted.casefold() == one.name or _is_path_of(wanted, one.root))
-    return next(names, None)
-
-
-def _is_path(wanted: str) -> bool:
-    return wanted.startswith("~") or Path(wanted).is_absolute()
-
-
-def _is_path_of(wanted: str, root: Path) -> bool:
-    """Tell whether a text names a folder by its path."""
-    try:
-        return _is_path(wanted) and _same(Path(wanted).expanduser(), root)
-    except (RuntimeError, ValueError):
-        return False
+def _is_same_folder(root: Path) -> bool:
+    """Tell whether a linked folder is there, and no link to another."""
+    return root.is_dir() and root.resolve() == root
 
 
 # --- what may be linked -------------------------------------------------------------------
@@ -355,24 +348,22 @@ def linkable(path: str, home: Path, ours: dict[str, Path]) -> Path:
     except (OSError, RuntimeError) as error:
         hint = "Is it spelt right? To see what is linked: vaultmind links."
         raise NotFound(f"There is no folder {path!r}.", hint=hint) from error
-    if why := next(chain(_faults(root, home), _overlaps(root, ours)), ""):
+    if why := next(_faults(root, home, ours), ""):
         shown = path if path.isprintable() else repr(path)
         said = f"{shown} cannot be linked: {why}."
         raise BadArgument("path", shown, "one project's folder", said=said)
     return root
 
 
-def _faults(root: Path, home: Path) -> Iterator[str]:
-    """Yield why a folder cannot be linked, whosever vault it is for."""
-    from vaultmind.index.taken import is_memory, lies_in_memory  # not at the daemon's start
+def _faults(root: Path, home: Path, ours: dict[str, Path]) -> Iterator[str]:
+    """Yield why a folder cannot be linked; first what holds whosever vault it is for."""
+    from vaultmind.index.taken import lies_in_memory  # not at the daemon's start
 
     around = (root, *root.parents)
-    if not root.is_dir():
-        yield "it is no folder"
+    if not root.is_dir() or not os.access(root, os.R_OK | os.X_OK):
+        yield "it is no folder that may be read"
     if not os.fspath(root).isprintable():  # nor can what is not UTF-8 be told to a client
         yield "its name holds characters that cannot be shown"
-    if not os.access(root, os.R_OK | os.X_OK):
-        yield "it may not be read"
     if root == root.parent or any(_same(root, one) for one in (home, *home.parents)):
         yield "it holds everything; link one project's folder"
     if any(_same(one, Path(system)) for system in _SYSTEM for one in around):
@@ -380,14 +371,9 @@ def _faults(root: Path, home: Path) -> Iterator[str]:
     if any(_same(one, home / key) for key in _KEYS for one in around):
         yield "it is for keys and settings"
     if lies_in_memory(root):
-        where = "is" if is_memory(root) else "lies in"
-        yield f"it {where} a vault's memory, which its agents' own rules guard"
-
-
-def _overlaps(root: Path, ours: dict[str, Path]) -> Iterator[str]:
-    """Yield which of our folders a folder is, lies in, or holds."""
+        yield "it lies in a vault's memory, which its agents' own rules guard"
     for what, folder in ours.items():
-        if any(_same(one, folder) for one in (root, *root.parents)):
+        if any(_same(one, folder) for one in around):
             yield f"it is {what}" if _same(root, folder) else f"it lies in {what}"
         elif any(_same(root, one) for one in folder.resolve().parents):
             yield f"{what} lies in it"
@@ -424,6 +410,6 @@ def folder_indexes(
 
 def cut_by_definitions(path: str, text: str) -> Sequence[NamedLines]:
     """Return where code is cut: whole definitions where the language's grammar is installed."""
-    from vaultmind.planner.spans import code_spans
+    from vaultmind.planner.code import code_spans
 
     return code_spans(path, text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import sqlite3
 import threading
 import time
@@ -18,8 +17,8 @@ from vaultmind.index.db import NEVER, FileRow
 from vaultmind.planner.code import grammars
 from vaultmind.planner.git import History
 from vaultmind.planner.graph import Graph
-from vaultmind.planner.names import Names
-from vaultmind.planner.records import record_of, unreadable
+from vaultmind.planner.names import WordTable, path_words, told_by
+from vaultmind.planner.records import record_of
 from vaultmind.planner.types import CacheStatus, FileRecord
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Progress
@@ -30,10 +29,11 @@ if TYPE_CHECKING:
 
 FILE = "structure.db"
 """Beside the index of a source, in its state folder."""
-FORMAT = "6"
+FORMAT = "7"
 """Raise it when the same bytes would give another record: all files are then read anew."""
 BATCH = 16
 """Files that are read before somebody else has a turn."""
+STEP_SECONDS = 0.05
 log = logging.getLogger(__name__)
 Kept = tuple[FileRecord, FileStat]
 """A record, and the stamp of its file when it was read."""
@@ -49,7 +49,8 @@ class Structure:
     def __init__(self, name: str, database: Path, index: Index, *, clock: Clock) -> None:
         """`database` is the file that keeps the records; it is opened when first needed."""
         self.name, self.clock, self.lock = name, clock, threading.RLock()
-        self.names = Names()
+        self.by_path, self.by_definition = WordTable[str](), WordTable[str]()
+        """Words of what files are called, and of what they define or are about."""
         self.version = 0
         """Another one after any record changed."""
         self.cache: dict[Any, Any] = {}
@@ -83,8 +84,8 @@ class Structure:
     @property
     def progress(self) -> Progress:
         """Return how many of the files are read."""
-        waiting = len(self._waiting)
-        return Progress(max(0, self._total - waiting), self._total, "reading structure")
+        done = max(0, self._total - len(self._waiting))
+        return Progress(done, self._total, "reading structure")
 
     @property
     def settled(self) -> bool:
@@ -109,20 +110,22 @@ class Structure:
 
     @property
     def graph(self) -> Graph:
-        """Return the edges between the files, as of now."""
+        """Return the edges between the files, as of now; the words of names are then known, too."""
         with self.lock:
-            due, self._graph_due = self._graph_due, {}
-            if due:
-                self._graph.update(due)
+            self._graph.update(self._graph_due)
+            self._graph_due = {}
+            while self.wants_names and self._names_due:
+                path, record = self._names_due.popitem()
+                self.by_path.put(path, path_words(record) if record else None)
+                self.by_definition.put(path, " ".join(told_by(record)) if record else None)
             return self._graph
 
     def shows(self, path: str) -> bool:
         """Tell whether a file may be shown to whoever may see the source, by the rules now."""
         outlet = self._index.outlet
-        rules, known = self._shown
-        if rules is not outlet.rules:
-            known = {}
-            self._shown = (outlet.rules, known)
+        if self._shown[0] is not outlet.rules:
+            self._shown = (outlet.rules, {})
+        known = self._shown[1]
         if path not in known:
             known[path] = not outlet.paths.in_memory(path) and outlet.shows(path, PERSON)
         return known[path]
@@ -143,68 +146,68 @@ class Structure:
         Returns whether all were. Of the files that were not, the index is told as well. Raises
         VaultNotFound while the source itself is not there.
         """
-        stale = [path for path in paths if not (self.shows(path) and self._is_same(path))]
+        stale = [path for path in paths if not self._is_same(path)]
         if stale:
             self._index.outlet.folder.check()  # an unplugged disk drops no file
             self._index.mark(stale)
             with self.lock:
-                known = {path: self.record(path) for path in stale}
-                self._take({path: self._read(path, one.language if one else "")
-                            for path, one in known.items()})  # fmt: skip
+                self._take({path: self._read(path) for path in stale})
         return not stale
 
     def _is_same(self, path: str) -> bool:
-        kept = self._kept.get(path)
         try:
-            found = os.lstat(f"{self.reader.paths.root}/{path}")
-        except OSError:
+            kept = self._kept.get(path) if self.shows(path) else None
+            return kept is not None and self.reader.stat(path) == kept[1]
+        except PathRefused:
             return False
-        now = (found.st_mtime_ns, found.st_ctime_ns, found.st_size)
-        return kept is not None and now == (kept[1].mtime_ns, kept[1].ctime_ns, kept[1].size)
 
     # --- following -----------------------------------------------------------------------
 
     def settle(self, timeout_seconds: float) -> CacheStatus:
         """Bring what changed in the index up to date, as far as there is time.
 
-        `hit`: nothing had changed; `partial`: some files had, or there was not time for all;
-        `rebuilt`: all were read.
+        `hit`: nothing had changed; `rebuilt`: what had is read; `partial`: not all of it.
         """
-        deadline = time.monotonic() + timeout_seconds
-        status: CacheStatus = "hit" if self._is_current() else self._settled_files(deadline)
-        return status if self.history.settle(deadline - time.monotonic()) else "partial"
-
-    def _settled_files(self, deadline: float) -> CacheStatus:
-        before, read = len(self._kept), 0
-        with self.lock:
-            waiting = -1
-            while True:
-                try:
-                    self._look()
-                    waiting = max(waiting, len(self._waiting))
-                    read += self._catch_up(deadline)
-                except (IndexUnavailable, VaultNotFound):  # what was known serves on
-                    return "partial"
-                if self._is_current() or time.monotonic() >= deadline:
-                    break
-        if not self._is_current():
-            return "partial"
-        return "hit" if not waiting else "rebuilt" if read >= max(before, 1) else "partial"
+        deadline, was_current = time.monotonic() + timeout_seconds, self._is_current()
+        while not self._is_current() and self._advance(deadline) and time.monotonic() < deadline:
+            pass
+        is_known = self.history.settle(deadline - time.monotonic()) and self._is_current()
+        return "partial" if not is_known else "hit" if was_current else "rebuilt"
 
     def step(self) -> bool:
         """Read a few files, for whoever follows in the background; tell whether more wait."""
-        if self._is_current() or (self._seen == NEVER and not self._index.wait_ready(0.0)):
+        is_first = self._seen == NEVER and not self._index.wait_ready(0.0)
+        if is_first or self._is_current() or not self._advance(time.monotonic() + STEP_SECONDS):
             return False
-        with self.lock:
-            self._look()
-            self._catch_up(time.monotonic() + 0.05)
-            if not self._waiting:
-                self.graph  # noqa: B018  # made here rather than when somebody asks
+        if not self._waiting:
+            self.graph  # noqa: B018  # made here rather than when somebody asks
         return not self._is_current()
 
     def _is_current(self) -> bool:
-        is_known = not self._names_due or not self.wants_names
-        return self._seen == self._index.journal.version and not self._waiting and is_known
+        return self._seen == self._index.journal.version and not self._waiting
+
+    def _advance(self, deadline: float) -> bool:
+        """Read some of the files that wait.
+
+        False while the index or the source is not there: what was known serves on.
+        """
+        changed: dict[str, Kept | None] = {}
+        with self.lock:
+            try:
+                self._look()
+                while self._waiting and len(changed) < BATCH and time.monotonic() < deadline:
+                    path, row = next(iter(self._waiting.items()))
+                    held = self._kept.get(path)
+                    if row is not None and held and held[0].sha == row.sha and row.sha:
+                        changed[path] = held[0], row.stat  # touched, not changed
+                    else:
+                        changed[path] = self._read(path, row.lang) if row else None
+                    del self._waiting[path]
+            except (IndexUnavailable, VaultNotFound):
+                return False
+            finally:
+                self._take(changed)
+        return True
 
     def _look(self) -> None:
         """Find out which files have changed since the last look. Under the lock."""
@@ -215,111 +218,78 @@ class Structure:
             self._open()
         paths = None if written is None else sorted(written)
         rows = {row.path: row for row in self._index.rows(paths) if self.shows(row.path)}
-        for path in [one for one in (self._kept if paths is None else paths) if one not in rows]:
+        for path in {*(self._kept if paths is None else paths), *rows}:
+            row, held = rows.get(path), self._kept.get(path)
             self._waiting.pop(path, None)
-            if path in self._kept:
-                self._waiting[path] = None
-        for path, row in rows.items():
-            held = self._kept.get(path)
-            self._waiting.pop(path, None)
-            if held is None or held[1] != row.stat or held[0].sha != row.sha:
+            if held if row is None else not held or held[1] != row.stat or held[0].sha != row.sha:
                 self._waiting[path] = row
         self._total = len(rows) if paths is None else len(self._kept.keys() | rows.keys())
         self._seen = version
 
-    def _catch_up(self, deadline: float) -> int:
-        """Read some of the files that wait, then put names into their tables. Under the lock.
-
-        Raises VaultNotFound while the source is not there: they wait on.
-        """
-        changed: dict[str, Kept | None] = {}
-        try:
-            while self._waiting and len(changed) < BATCH and time.monotonic() < deadline:
-                path, row = next(iter(self._waiting.items()))
-                held = self._kept.get(path)
-                if row is not None and held and held[0].sha == row.sha and row.sha:
-                    changed[path] = held[0], row.stat  # touched, not changed
-                else:
-                    changed[path] = self._read(path, row.lang) if row else None
-                del self._waiting[path]
-        finally:
-            self._take(changed)
-        while self.wants_names and self._names_due and time.monotonic() < deadline:
-            self.names.put(*self._names_due.popitem())
-        return len(changed)
-
-    def _read(self, path: str, language: str) -> Kept | None:
+    def _read(self, path: str, language: str = "") -> Kept | None:
         """Return what a file holds; None when there is none that may be read."""
-        if not self.shows(path):
-            return None
+        held = self.record(path)
+        language = language or (held.language if held else "")
         try:
-            file = self.reader.read(path)
+            file = self.reader.read(path) if self.shows(path) else None
+            return (record_of(file, language), file.stat) if file else None
         except (NotFound, PathRefused):
             return None
         except UnreadableNote as error:
-            stat = self.reader.stat(path)
-            return (unreadable(path, error.reason), stat) if stat else None
-        return record_of(file, language), file.stat
+            stat, name = self.reader.stat(path), path.rpartition("/")[2]
+            fault = FileRecord(path, "", "text", "", name, 0, fault=error.reason)
+            return (fault, stat) if stat else None
 
     def _take(self, changed: Mapping[str, Kept | None]) -> None:
         """Keep what was read, here and in the database. Under the lock."""
         for path, kept in changed.items():
-            before = self.record(path)
+            before, after = self.record(path), kept[0] if kept else None
             self._kept.pop(path, None)
             if kept is not None:
                 self._kept[path] = kept
-            after = kept[0] if kept else None
             if before != after:
                 self.version += 1
                 self._graph_due[path] = self._names_due[path] = after
         if self._store is not None and changed:
-            rows = [
-                (path, kept[1].mtime_ns, kept[1].ctime_ns, kept[1].size, _format(),
-                 str(_adapter().dump_json(kept[0]), "utf-8"))
-                for path, kept in changed.items()
-                if kept is not None
-            ]  # fmt: skip
             try:
                 with self._store as store:
                     store.executemany("DELETE FROM records WHERE path = ?", [(p,) for p in changed])
-                    store.executemany("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?)", rows)
+                    rows = [
+                        (path, _adapter().dump_json(one)) for path, one in changed.items() if one
+                    ]
+                    store.executemany("INSERT INTO records VALUES (?, ?)", rows)
             except sqlite3.Error as error:
                 log.warning("%s cannot be written: %s", self._database, error)
 
     def _open(self) -> None:
         """Open what was kept from the last time; a file that is old or damaged is made anew."""
-        for path in (str(self._database), str(self._database), ":memory:"):
+        made, rows = f"{FORMAT} {__version__} {','.join(grammars())}", dict[str, Any]()
+        self._database.parent.mkdir(parents=True, exist_ok=True)
+        for _ in range(2):
             try:
-                self._database.parent.mkdir(parents=True, exist_ok=True)
-                self._store = sqlite3.connect(path, timeout=10.0, check_same_thread=False)
-                for pragma in ("journal_mode = TRUNCATE", "secure_delete = ON"):
-                    self._store.execute(f"PRAGMA {pragma}")  # no byte is kept of what was erased
-                self._store.execute(
-                    "CREATE TABLE IF NOT EXISTS records (path TEXT PRIMARY KEY, mtime_ns INTEGER, "
-                    "ctime_ns INTEGER, size INTEGER, format TEXT, record TEXT) WITHOUT ROWID"
+                self._store = sqlite3.connect(self._database, 10.0, check_same_thread=False)
+                self._store.executescript(
+                    "PRAGMA journal_mode = TRUNCATE; PRAGMA secure_delete = ON;"  # of the erased
+                    "CREATE TABLE IF NOT EXISTS records (path TEXT PRIMARY KEY, kept BLOB)"
                 )
-                self._store.execute("DELETE FROM records WHERE format != ?", (_format(),))
-                self._store.commit()
-                rows = self._store.execute("SELECT * FROM records").fetchall()
-                self._kept = {
-                    row[0]: (_adapter().validate_json(row[5]), FileStat(*row[1:4])) for row in rows
-                }
+                rows = dict(self._store.execute("SELECT path, kept FROM records"))
+                if rows.pop("", "") != made:
+                    self._store.execute("DELETE FROM records")
+                    self._store.execute("INSERT INTO records VALUES ('', ?)", (made,))
+                    self._store.commit()
+                    rows = {}
                 break
-            except (OSError, ValueError, sqlite3.Error) as error:
+            except sqlite3.Error as error:
                 log.warning("%s is made anew: %s", self._database, error)
                 self._database.unlink(missing_ok=True)
+        self._kept = {name: _adapter().validate_json(row) for name, row in rows.items()}
         self._graph_due = {path: record for path, (record, _) in self._kept.items()}
         self._names_due = dict(self._graph_due)
         self.version += 1
 
 
 @cache
-def _format() -> str:
-    return f"{FORMAT} {__version__} {','.join(grammars())}"
-
-
-@cache
 def _adapter() -> Any:  # noqa: ANN401
     from pydantic import TypeAdapter
 
-    return TypeAdapter(FileRecord)
+    return TypeAdapter(Kept)

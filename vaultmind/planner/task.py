@@ -10,17 +10,17 @@ import hashlib
 import math
 import re
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from vaultmind.episodes.types import TaskMark
 from vaultmind.index.words.stopwords import BY_LANGUAGE
 from vaultmind.index.words.terms import fold, roots, stems
-from vaultmind.planner.types import TASK_KINDS, Entities, Risk, TaskKind, Understood
+from vaultmind.planner.types import TASK_KINDS, Risk, TaskKind, Understood
 from vaultmind.redact import blank_passages, mask
 from vaultmind.vault.oneline import one_line
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 WEIGHTS = Path(__file__).parent / "weights" / "tasks.npz"
 BUCKETS = 4096
 """Features are hashed into so many places."""
-RISKS: tuple[Risk, ...] = ("low", "medium", "high")
+RISKS: tuple[Risk, ...] = get_args(Risk)
 MAX_CHARS, END_CHARS = 8_000, 2_000
 """Characters of a task that are looked at; of a longer one its start and its end."""
 MAX_WORDS, MAX_TERMS, MAX_NAMED = 120, 64, 24
@@ -65,9 +65,6 @@ session token guard order price schema database account
 """
 _CRITICAL = frozenset(_CRITICAL_WORDS.split())
 """Words of a path that make a file critical."""
-_HARMLESS = frozenset(
-    ["test", "tests", "spec", "fixture", "fixtures", "example", "examples", "doc", "docs", "mock"]
-)
 _FILE_ENDINGS = """
 py pyi ipynb js mjs cjs jsx ts tsx vue svelte rs go java kt scala c h cc cpp hpp cs rb php pl swift
 dart lua r jl ex sh bash ps1 bat sql html css scss md mdx rst txt adoc org tex json jsonl yaml yml
@@ -89,10 +86,14 @@ _REFERENCE = re.compile(
     r"|(?:GH|PR|MR)[ -]?#?\d{1,7}|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40})(?![\w-])"
 )
 _IDENTIFIER = re.compile(
-    r"(?<![\w./\\-])(?:--[a-z][\w-]{1,60}|[A-Za-z_$][\w$]{0,80}(?:(?:\.|::|->|#)[A-Za-z_$][\w$]{0,80})"
+    r"(?<![\w./\\-])(--[a-z][\w-]{1,60}|[A-Za-z_$][\w$]{0,80}(?:(?:\.|::|->|#)[A-Za-z_$][\w$]{0,80})"
     r"{0,8}(?:\(\))?)(?![\w/\\])"
 )
-_CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}")
+_WRITTEN_AS_CODE = re.compile(
+    r"--|.*\(\)$|_*[^\W_]{3,}_+$|_+[^\W_]{3,}|.*[^\W_]_+[^\W_]|.*(?:::|->)"
+    r"|(?:[\w$]{2,}\.)+(?!com$)[\w$]{2,}$|.*[a-z0-9][A-Z]|.*[A-Z]{2}[a-z]{2}"
+)
+"""A word that is written as code is: `a_b`, `_a`, `aB`, `aa.bb`, `a()`, `--a`, `a::b`."""
 _LINE = re.compile(r"(?::\d+){1,2}$|#L\d+(?:-L?\d+)?$")
 _PIECE = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 _NOISE = re.compile(
@@ -112,26 +113,27 @@ def understand(task: str, source: str, kind: TaskKind | Literal[""] = "") -> Und
     """
     text = _bounded(task)
     language = _language_of(text)
-    entities = entities_of(text)
+    paths, identifiers, references = entities_of(text)
     terms = _terms(text, language)
     kinds, risks, why = _judged(text)
     predicted: TaskKind = kind or TASK_KINDS[_best(kinds)]
-    if not (kind or terms or entities.paths):
+    if not (kind or terms or paths):
         predicted, why = "unknown", "it names no subject"
     elif not kind and max(kinds) < LEAST:
         predicted, why = "unknown", "no words that tell the kind of work"
-    risk = RISKS[_best(risks)]
-    parts = [source, predicted, *sorted(_levelled(terms, language)), "#", *entities.references]
+    parts = [source, predicted, *sorted(terms), "#", *references]
     parts += [task] if len(task) > MAX_CHARS else []
     told = hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
     return Understood(
         predicted=predicted,
         confidence=1.0 if kind else round(max(kinds), 3),
         task_fingerprint=told,
-        risk=risk,
+        risk=RISKS[_best(risks)],
         language=language,
         terms=terms,
-        entities=entities,
+        paths=paths,
+        identifiers=identifiers,
+        references=references,
         reasons=(f"{kind}: as asked for" if kind else f"{predicted}: {why}",),
     )
 
@@ -139,7 +141,7 @@ def understand(task: str, source: str, kind: TaskKind | Literal[""] = "") -> Und
 def names_nothing(task: str) -> bool:
     """Tell whether a task says only that something be done: `go on`, `do it`."""
     told = understand(task, "")
-    named = told.entities.paths or told.entities.identifiers or _TRACE.search(task)
+    named = told.paths or told.identifiers or _TRACE.search(task)
     few = len(told.terms) <= VAGUE_TERMS
     return not named and (not told.terms or (told.predicted == "unknown" and few))
 
@@ -238,75 +240,48 @@ def _language_of(text: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _terms(text: str, language: str) -> tuple[str, ...]:
-    """Return the stems of a text's telling words, sorted; identifiers and paths by their parts."""
-    told: dict[str, None] = {}
+def _terms(text: str, language: str) -> frozenset[str]:
+    """Return one root for each telling word of a text; identifiers and paths by their parts."""
+    told: set[str] = set()
     text = _SHORTENED.sub("", _LABEL.sub("", text))
     for piece in _PIECE.findall(_NOISE.sub(" ", text)):
         folded = fold(piece)[:40]
         if folded.isdecimal():
-            told[folded.lstrip("0") or "0"] = None
+            told.add(folded.lstrip("0") or "0")
         elif len(folded) > 1 and not any(folded in BY_LANGUAGE[one] for one in ("en", "pl", "ru")):
-            told[_stem(piece, language)] = None
+            told.add(_root(piece, language))
         if len(told) >= MAX_TERMS:
             break
-    return tuple(sorted(told))
+    return frozenset(told)
 
 
 @lru_cache(maxsize=20_000)
-def _stem(piece: str, language: str) -> str:
-    return stems(piece.lower()[:40], language or "en")[0]
-
-
-def _levelled(terms: Iterable[str], language: str) -> frozenset[str]:
-    """Return one root for each stem, which forms of a word share that stemmers leave apart."""
-    return frozenset(
-        min(found, key=lambda root: (len(root), root))
-        if (language == "pl" or not term.isascii()) and (found := roots(term))
-        else term
-        for term in terms
-    )
+def _root(piece: str, language: str) -> str:
+    """Return the stem of a word, or the root that its forms share where stemmers leave them."""
+    stem = stems(piece.lower()[:40], language or "en")[0]
+    found = roots(stem) if language == "pl" or not stem.isascii() else ()
+    return min(found, key=lambda root: (len(root), root), default=stem)
 
 
 # --- how alike tasks are ------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Comparable:
-    """What of a task is compared with others."""
-
-    fingerprint: str
-    kind: TaskKind
-    roots: frozenset[str]
-    """One for each telling word."""
-    names: frozenset[str]
-    """What it names, paths by their last part."""
-
-
-def comparable(task: Understood) -> Comparable:
-    """Return what of a task is compared."""
-    named = task.entities
-    names = {path.rsplit("/", 1)[-1].casefold() for path in named.paths}
-    names.update(named.identifiers, named.references)
-    roots = _levelled(task.terms, task.language)
-    return Comparable(task.task_fingerprint, task.predicted, roots, frozenset(names))
-
-
-def comparable_of(text: str, kind: str, fingerprint: str, source: str) -> Comparable:
-    """Return what of an earlier task is compared: its kind and its fingerprint stand."""
+def earlier_task(text: str, kind: str, fingerprint: str, source: str) -> Understood:
+    """Return what an earlier task is about: its kind and its fingerprint stand."""
     known: TaskKind = next((one for one in TASK_KINDS if one == kind), "unknown")
-    told = comparable(understand(text, source, known))
-    return replace(told, fingerprint=fingerprint or told.fingerprint)
+    told = understand(text, source, known)
+    return replace(told, task_fingerprint=fingerprint or told.task_fingerprint)
 
 
-def alike(a: Comparable, b: Comparable) -> float:
+def alike(a: Understood, b: Understood) -> float:
     """Return how alike two tasks are, from 0 to 1: 1 for the same, 0 for none of their words."""
-    if a.fingerprint and a.fingerprint == b.fingerprint:
+    if a.task_fingerprint == b.task_fingerprint:
         return 1.0
-    about = _overlap(a.roots, b.roots)
-    if a.names and b.names:
-        about = (TERMS * about + NAMED * _overlap(a.names, b.names)) / (TERMS + NAMED)
-    same = KIND if a.kind == b.kind and a.kind != "unknown" else 0.0
+    about = _overlap(a.terms, b.terms)
+    mine, theirs = a.names, b.names
+    if mine and theirs:
+        about = (TERMS * about + NAMED * _overlap(mine, theirs)) / (TERMS + NAMED)
+    same = KIND if a.predicted == b.predicted and a.predicted != "unknown" else 0.0
     return round(min(1.0, (1.0 - KIND) * about + same * math.sqrt(about)), 4)
 
 
@@ -324,12 +299,12 @@ def _overlap(one: AbstractSet[str], other: AbstractSet[str]) -> float:
 @lru_cache(maxsize=50_000)
 def risk_of_path(path: str) -> float:
     """Return how critical a file is by its path, from 0 to 1: sign-in and payment most."""
-    parts = {fold(part) for part in _PIECE.findall(path)}
-    parts |= {part.removesuffix("s") for part in parts}
-    return float(bool(parts & _CRITICAL)) * (0.5 if parts & _HARMLESS else 1.0)
+    parts = {fold(part).removesuffix("s") for part in _PIECE.findall(path)}
+    is_harmless = parts & {"test", "spec", "fixture", "example", "doc", "mock"}
+    return float(bool(parts & _CRITICAL)) * (0.5 if is_harmless else 1.0)
 
 
-def entities_of(text: str) -> Entities:
+def entities_of(text: str) -> tuple[tuple[str, ...], ...]:
     """Return the files, identifiers and references that a text names, each once, in its order.
 
     Paths are as written, with `/` between folders and without the line that follows them.
@@ -338,17 +313,17 @@ def entities_of(text: str) -> Entities:
     paths = [match[1] for pattern in (_FRAME, _WIKILINK) for match in pattern.finditer(text)]
     paths += [match[0].strip() for match in _PATH.finditer(text) if _is_path(match[0].strip())]
     tidy = [re.sub(r"^(?:\./)+", "", _LINE.sub("", one.replace("\\", "/"))) for one in paths]
-    identifiers = [match[2] for match in _FRAME.finditer(text) if match[2]]
-    for match in _IDENTIFIER.finditer(text):
-        if match[0] not in tidy and _is_identifier(match[0]):
-            identifiers.append(re.sub(r"^(?:self|this|cls)(?:\.|->)", "", match[0]))
+    names = [match[2] for match in _FRAME.finditer(text) if match[2]]
+    names += [
+        re.sub(r"^(?:self|this|cls)(?:\.|->)", "", match[1])
+        for match in _IDENTIFIER.finditer(text)
+        if match[1] not in tidy and _WRITTEN_AS_CODE.match(match[1])
+    ]
     codes = (match[1].strip() for match in _CODE.finditer(text))
-    identifiers += [one for one in codes if re.fullmatch(r"[A-Za-z_]\w{2,}(?:\(\))?", one)]
-    return Entities(
-        tuple(dict.fromkeys(tidy))[:MAX_NAMED],
-        tuple(dict.fromkeys(one.removesuffix("()") for one in identifiers))[:MAX_NAMED],
-        tuple(dict.fromkeys(match[1] for match in _REFERENCE.finditer(text)))[:MAX_NAMED],
-    )
+    names += [one for one in codes if re.fullmatch(r"[A-Za-z_]\w{2,}(?:\(\))?", one)]
+    references = (match[1] for match in _REFERENCE.finditer(text))
+    each = (tidy, (one.removesuffix("()") for one in names), references)
+    return tuple(tuple(dict.fromkeys(found))[:MAX_NAMED] for found in each)
 
 
 def _is_path(word: str) -> bool:
@@ -365,20 +340,6 @@ def _is_path(word: str) -> bool:
     return known or (slashed and (is_deep or parts[0] in _FOLDERS))
 
 
-def _is_identifier(name: str) -> bool:
-    """Tell whether a word is written as code is: `a_b`, `aB`, `a.b`, `a()`, `--a`."""
-    if name.startswith("--") or name.endswith("()"):
-        return True
-    bare = name.strip("_")
-    head, _, ending = name.rpartition(".")
-    is_file = head and ending.lower() in _ENDINGS and "." not in head and "::" not in head
-    if len(bare) < 3 or is_file:  # noqa: PLR2004
-        return False
-    is_dotted = "." in name and all(len(part) > 1 for part in name.split("."))
-    joined = "::" in name or "->" in name or (is_dotted and not name.endswith(".com"))
-    return "_" in bare or name != bare or joined or _CAMEL.search(bare) is not None
-
-
 # --- prompts as tasks ---------------------------------------------------------------------
 
 
@@ -388,21 +349,14 @@ def says_nothing(prompt: str) -> bool:
     return not prompt.strip() or bool(is_command) or names_nothing(prompt)
 
 
-def task_words(prompt: str) -> str:
-    """Return a prompt's words as episodes keep them: masked, on one line."""
-    return one_line(mask(blank_passages(prompt)).text)[:MAX_KEPT]
-
-
 def task_mark(prompt: str, source: str, kind: TaskKind | Literal[""] = "") -> TaskMark:
     """Return a prompt as episodes keep it: masked, on one line, with what it is about.
 
     What it is about is told by the whole prompt, as for a plan: their fingerprints are the same.
     """
     told = understand(prompt, source, kind)
-    references = told.entities.references
-    return TaskMark(
-        task_words(prompt), told.predicted, told.task_fingerprint, told.risk, references
-    )
+    words = one_line(mask(blank_passages(prompt)).text)[:MAX_KEPT]
+    return TaskMark(words, told.predicted, told.task_fingerprint, told.risk, told.references)
 
 
 def is_another(before: Sequence[str], prompt: str, touched: Collection[str]) -> bool:
@@ -413,11 +367,8 @@ def is_another(before: Sequence[str], prompt: str, touched: Collection[str]) -> 
     told = understand(prompt, "")
     named, known = (
         {one.rsplit("/", 1)[-1].casefold().partition(".")[0] for one in paths}
-        for paths in ((*told.entities.paths, *told.entities.identifiers), touched)
+        for paths in ((*told.paths, *told.identifiers), touched)
     )
-    if named & known:
+    if named & known or len(told.terms) < LEAST_TERMS or _GOES_ON.search(prompt):
         return False
-    if len(told.terms) < LEAST_TERMS or _GOES_ON.search(prompt):
-        return False
-    own = comparable(told)
-    return all(alike(comparable(understand(one, "")), own) < OTHER for one in before)
+    return all(alike(understand(one, ""), told) < OTHER for one in before)

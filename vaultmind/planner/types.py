@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, get_args
 
 from vaultmind.episodes.types import Offer, Result
 from vaultmind.types import Freshness, Reason
 
 TaskKind = Literal["bugfix", "feature", "refactor", "incident", "research", "writing", "unknown"]
-TASK_KINDS: tuple[TaskKind, ...] = (
-    "bugfix", "feature", "refactor", "incident", "research", "writing", "unknown",
-)  # fmt: skip
+TASK_KINDS: tuple[TaskKind, ...] = get_args(TaskKind)
 Risk = Literal["low", "medium", "high"]
 Mode = Literal["off", "fast", "full"]
 Detail = Literal["compact", "normal", "verbose"]
@@ -22,40 +20,35 @@ Shape = Literal["note", "code", "text", "data"]
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
-    """A heading of a note or document. Lines count from 1, here and below."""
-
-    text: str
-    level: int
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """Something that code defines."""
+class Part:
+    """A definition of code, or a heading of a note with what stands below it."""
 
     name: str
-    """Qualified within its file: `Gate.write`."""
+    """Qualified within its file: `Gate.write`. Of a heading its text."""
     kind: str
-    """class, function, method, constant, type, interface, enum, module."""
+    """class, function, method, constant, type, interface, enum, module; `h1` to `h6`."""
     line: int
+    """Lines count from 1, here and below."""
     last_line: int
-    signature: str
+    signature: str = ""
     """On one line, without the body."""
     summary: str = ""
     """The first line of its doc comment."""
     public: bool = True
-    bases: tuple[str, ...] = ()
+
+    @property
+    def level(self) -> int:
+        """Return the level of a heading; 0 for a definition."""
+        return int(self.kind[1]) if self.kind[1:].isdecimal() else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What a file says of another: a wikilink's target, an imported module, a base class."""
+    """What a file says of another: a wikilink's target, an imported module."""
 
-    kind: Literal["link", "embed", "import", "inherits"]
+    kind: Literal["link", "embed", "import"]
     name: str
     """As it is written: `Projects/Shop`, `vaultmind.index.search`, `./cart`."""
-    line: int
     names: tuple[str, ...] = ()
     """What is taken from it: `from x import a, b`."""
 
@@ -65,7 +58,6 @@ class Task:
     """A tick box of a note, or a TODO of code."""
 
     text: str
-    line: int
     done: bool = False
 
 
@@ -80,7 +72,6 @@ class FileRecord:
     language: str
     """Of code `python`, `typescript`, …; of prose `en`, `pl`, …; empty where not known."""
     title: str
-    lines: int
     tokens: int
     """Of the whole file."""
     abstract: str = ""
@@ -88,16 +79,21 @@ class FileRecord:
     entry: bool = False
     """Where one begins to read: a README, an index note, `__main__.py`."""
     test: bool = False
-    headings: tuple[Heading, ...] = ()
-    definitions: tuple[Definition, ...] = ()
+    parts: tuple[Part, ...] = ()
+    """In the order of the file."""
     links: tuple[Link, ...] = ()
     uses: tuple[str, ...] = ()
-    """Names that code mentions, each once, most frequent first, a bounded number."""
+    """Names that code mentions, most frequent first, where its language finds files by them."""
     properties: tuple[tuple[str, str], ...] = ()
     tags: tuple[str, ...] = ()
     tasks: tuple[Task, ...] = ()
     fault: str = ""
     """Why less is known than could be: `no grammar for kotlin`, `2.1 MB is over the limit`."""
+
+    @property
+    def definitions(self) -> tuple[Part, ...]:
+        """Return the parts of a file of code."""
+        return self.parts if self.shape == "code" else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,17 +111,6 @@ class PlanRequest:
     detail: Detail = "compact"
     strict: bool = True
     session_id: str = ""
-    save: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Entities:
-    """What a task names."""
-
-    paths: tuple[str, ...] = ()
-    identifiers: tuple[str, ...] = ()
-    references: tuple[str, ...] = ()
-    """`#1234`, `PROJ-77`, a commit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +124,21 @@ class Understood:
     """Of the normalised task, the source and the intent: equal for equal tasks, everywhere."""
     risk: Risk = "low"
     language: str = ""
-    terms: tuple[str, ...] = ()
-    """The telling words, stemmed, sorted: what fingerprints are compared by."""
-    entities: Entities = field(default_factory=Entities)
+    terms: frozenset[str] = frozenset()
+    """A root for each telling word."""
+    paths: tuple[str, ...] = ()
+    """Files that it names."""
+    identifiers: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    """`#1234`, `PROJ-77`, a commit."""
     reasons: tuple[str, ...] = ()
     """In words: why this intent, why this risk."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return what it names, paths by their last part."""
+        paths = (path.rsplit("/", 1)[-1].casefold() for path in self.paths)
+        return frozenset((*paths, *self.identifiers, *self.references))
 
 
 @dataclass(frozen=True, slots=True)

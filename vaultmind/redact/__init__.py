@@ -10,19 +10,6 @@ from vaultmind.redact.passages import (
 from vaultmind.redact.secrets import BadPattern, Masked, checked, mask, use_patterns
 from vaultmind.redact.spans import KINDS, MARK, PRIVATE, unmarked
 
-__all__ = [
-    "KINDS",
-    "MARK",
-    "PRIVATE",
-    "BadPattern",
-    "Masked",
-    "blank_passages",
-    "blank_private",
-    "checked",
-    "has_household_code",
-    "mask",
-    "private_spans",
-    "unmarked",
-    "use_patterns",
-    "without_private",
-]
+__all__ = ["KINDS", "MARK", "PRIVATE", "BadPattern", "Masked", "blank_passages", "blank_private",
+           "checked", "has_household_code", "mask", "private_spans", "unmarked", "use_patterns",
+           "without_private"]  # fmt: skip

@@ -7,13 +7,21 @@ anything reads the message, and on the way out it does too, since a file may hol
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vaultmind import fence
-from vaultmind.errors import BadArgument, NotAllowed, NotFound, VaultMindError
+from vaultmind.errors import (
+    BadArgument,
+    InternalError,
+    NotAllowed,
+    NotFound,
+    VaultMindError,
+)
 from vaultmind.ports import Report, silent
 from vaultmind.types import Caller
 
@@ -24,12 +32,6 @@ DEFAULT_AGENT = "main"
 CLOCKS_DIFFER = timedelta(minutes=1)
 REPLACEMENT = "\ufffd"
 _SUSPECT = re.compile(rb"\\u[dD][89a-fA-F]")
-_ESCAPE = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a whole letter
-    rb"|(u[dD][89a-fA-F][0-9a-fA-F]{2})"
-    rb"|.)",
-    re.DOTALL,
-)
 _HALF = re.compile("[\ud800-\udfff]")
 
 
@@ -52,9 +54,14 @@ def known_agent(app: App, caller: Caller, agent: str) -> str:
     own = caller.agent if caller.kind == "agent" else DEFAULT_AGENT
     if not agent or target == own or target in names:
         return target
+    raise no_agent(caller, target, names)
+
+
+def no_agent(caller: Caller, name: str, names: Sequence[str]) -> NotFound:
+    """Return the error that there is no agent of a name, which tells a caller those there are."""
     known = f"there are {', '.join(names)}" if names else "there is none yet"
-    hint = f"To make one: vaultmind agents new {target}" if caller.kind == "person" else ""
-    raise NotFound(f"There is no agent {target!r}; {known}.", hint=hint)
+    hint = f"To make one: vaultmind agents new {name}" if caller.kind == "person" else ""
+    return NotFound(f"There is no agent {name!r}; {known}.", hint=hint)
 
 
 def own_agent(app: App, caller: Caller, agent: str, what: str) -> str:
@@ -91,10 +98,13 @@ def mark_for(caller: Caller) -> str:
 
 
 def whole_json(raw: bytes) -> bytes:
-    """Return JSON with `\\ufffd` for each escape that is half a letter; of the same length."""
+    """Return JSON with `\\ufffd` for each escape that is half a letter."""
     if _SUSPECT.search(raw) is None:
         return raw
-    return _ESCAPE.sub(lambda match: rb"\ufffd" if match[1] else match[0], raw)
+    try:
+        return whole_text(json.dumps(json.loads(raw), ensure_ascii=False)).encode()
+    except (ValueError, RecursionError):
+        return raw  # whoever reads it says what is wrong
 
 
 def whole_text(text: str) -> str:
@@ -102,25 +112,21 @@ def whole_text(text: str) -> str:
     return text if text.isascii() else _HALF.sub(REPLACEMENT, text)
 
 
-def problem(error: Exception, what: str) -> dict[str, Any]:
-    """Return an error as JSON: type, message, hint, and for a bad argument which and why.
+def readable(error: Exception, what: str) -> VaultMindError:
+    """Return an error for readers; one that is not meant for them goes to the log.
 
-    `what` names the operation. An error that is not meant for readers goes to the log.
+    `what` names the operation.
     """
-    if not isinstance(error, VaultMindError):
-        import logging
+    if isinstance(error, VaultMindError):
+        return error
+    import logging
 
-        logging.getLogger(__name__).error("%s failed", what, exc_info=error)
-        told = f"{what} failed: {type(error).__name__}."
-        hint = "The daemon's log says more; `vaultmind doctor` may find the cause."
-        return {"type": "InternalError", "message": told, "hint": hint}
-    body = {"type": type(error).__name__, "message": whole_text(error.message)}
-    body |= {"hint": whole_text(error.hint)}
-    if isinstance(error, BadArgument):
-        body |= {"field": error.field, "allowed": error.allowed}
-    return body
+    logging.getLogger(__name__).error("%s failed", what, exc_info=error)
+    hint = "The daemon's log says more; `vaultmind doctor` may find the cause."
+    return InternalError(f"{what} failed: {type(error).__name__}.", hint=hint)
 
 
-def problem_words(body: dict[str, Any]) -> str:
-    """Return an error's message and hint as one text."""
-    return f"{body['message']} {body['hint']}".strip()
+def problem(error: Exception, what: str) -> dict[str, str]:
+    """Return an error as JSON: type, message, hint, and for a bad argument which and why."""
+    body = readable(error, what).body()
+    return {name: whole_text(value) for name, value in body.items()}

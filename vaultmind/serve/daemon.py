@@ -37,7 +37,6 @@ from vaultmind.client.launch import LOG
 from vaultmind.config import Config, Flags, load_config
 from vaultmind.errors import (
     BadArgument,
-    ConfigError,
     DaemonUnavailable,
     VaultLocked,
     VaultMindError,
@@ -70,7 +69,7 @@ FAILED_LINGER_SECONDS = 1.0
 """How long a daemon that could not open its app stays to tell why."""
 EXIT_FAILED, EXIT_LOCKED = 1, 3
 CLIENT_NAME_LENGTH = 60
-WANTED_FILES, FEWEST_FILES = 4096, 128
+WANTED_FILES = 4096
 """Open files that the daemon allows itself, where the system lets it."""
 LOG_BYTES, LOGS_KEPT = 1_000_000, 2
 FOREIGN = ("mcp", "uvicorn", "chromadb", "httpx2", "asyncio", "watchdog")
@@ -244,7 +243,8 @@ class Daemon:
                 await self._imported()
             await asyncio.sleep(HANDSHAKE_FIRST_SECONDS)
         try:
-            app = await asyncio.to_thread(_open, self._config)
+            app_module = await asyncio.to_thread(import_module, "vaultmind.app")
+            app: App = await asyncio.to_thread(app_module.open_app, self._config)
         except Exception as error:  # told to every client, in words
             log.exception("the vault could not be opened")
             if not isinstance(error, VaultMindError):
@@ -357,10 +357,8 @@ def _pipe(hello: dict[str, Any]) -> Pipe | None:
     """Return what a pipe says of itself; None for one that names none."""
     from vaultmind.session.files import Pipe
 
-    said = {name: str(hello.get(name) or "") for name in ("pipe", "host_id")}
-    if not _PIPE_NAME.fullmatch(said["pipe"]):
-        return None
-    return Pipe(said["pipe"], said["host_id"])
+    name, host = (str(hello.get(one) or "") for one in ("pipe", "host_id"))
+    return Pipe(name, host) if _PIPE_NAME.fullmatch(name) else None
 
 
 def run(config: Config, first: str = "ops") -> None:
@@ -371,9 +369,6 @@ def run(config: Config, first: str = "ops") -> None:
     """
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = WANTED_FILES if most == resource.RLIM_INFINITY else min(WANTED_FILES, most)
-    if wanted < FEWEST_FILES:
-        said = f"The daemon may open {wanted} files; it needs {FEWEST_FILES}."
-        raise ConfigError(said, hint=f"`ulimit -n {WANTED_FILES}` in the shell that starts it.")
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
     gc.disable()  # until everything is imported: a tenth of the start-up
     lock = VaultLock(config, "daemon")
@@ -409,14 +404,14 @@ def _own(config: Config, lock: VaultLock) -> None:
 
     One that lost its state folder soon notices, too.
     """
-    began = time.monotonic()
+    until = time.monotonic() + LOCK_SECONDS
     while True:
         try:
             return lock.acquire()
         except VaultLocked:
             holder = lock.holder()  # nobody has signed a folder that was made anew
             stays = holder.get("what") == "in-process" or (holder and _answers(config.state_dir))
-            if stays or time.monotonic() - began > LOCK_SECONDS:
+            if stays or time.monotonic() > until:
                 raise
         time.sleep(LOCK_POLL_SECONDS)
 
@@ -427,12 +422,6 @@ def _answers(state_dir: Path) -> bool:
     except (OSError, ValueError):
         return False
     return True
-
-
-def _open(config: Config) -> App:
-    from vaultmind.app import open_app
-
-    return open_app(config)
 
 
 def _catch_up(app: App) -> None:

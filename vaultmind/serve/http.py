@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import json
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import uvicorn
@@ -17,14 +17,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from vaultmind import errors
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.serve import metrics, operations
-from vaultmind.serve.call import Call, problem
+from vaultmind.serve.call import Call, problem, readable
 from vaultmind.serve.guard import CALLER, Guard, token_of
 from vaultmind.serve.lines import THREADS, run_in_thread
 from vaultmind.serve.mcp import http_manager
-from vaultmind.serve.op import Operation
 
 if TYPE_CHECKING:
     from vaultmind.app import App
@@ -32,16 +30,16 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 GRACE_SECONDS = 2
 """How long requests under way may take once the server is told to stop."""
-STATUS = {
-    "BadArgument": 400,
-    "PathRefused": 403,
-    "NotFound": 404,
-    "WriteConflict": 409,
-    "IndexUnavailable": 503,
-    "VaultLocked": 503,
-    "DaemonUnavailable": 503,
-}
-"""Of our errors; of any other of ours it is 422."""
+
+
+class _Mcp:
+    """MCP as an ASGI application of its own; a plain function would be taken for a handler."""
+
+    def __init__(self, handle: ASGIApp) -> None:
+        self.handle = handle
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.handle(scope, receive, send)
 
 
 def http_app(app: App) -> ASGIApp:
@@ -54,19 +52,40 @@ def http_app(app: App) -> ASGIApp:
         async with manager.run():
             yield
 
-    routes = [
-        _route(app, one, name, limiter)
-        for one in operations.of("http")
-        for name in filter(None, (one.name, one.also))
-    ]
+    def route(path: str, name: str, work: Callable[[Call, object], Response], *ways: str) -> Route:
+        """Return a route whose work runs in a thread; every failure is said in words."""
 
-    def measured(request: Request, args: object) -> Response:
-        text = metrics.exposition(app, request.scope[CALLER])
+        async def endpoint(request: Request) -> Response:
+            try:
+                args, call = await _arguments(request), Call(request.scope[CALLER])
+                return await run_in_thread(lambda report: work(call, args), limiter)
+            except Exception as error:  # a surface: every failure is said in words
+                return _failure(error, name)
+
+        return Route(path, endpoint, methods=list(ways))
+
+    def operate(name: str, more: Mapping[str, Any]) -> Callable[[Call, object], Response]:
+        def work(call: Call, args: object) -> Response:
+            told = {**args, **more} if isinstance(args, dict) else args
+            return JSONResponse(operations.run_operation(app, call, name, told, "http"))
+
+        return work
+
+    def measured(call: Call, args: object) -> Response:
+        text = metrics.exposition(app, call.caller)
         return Response(text, headers={"content-type": metrics.CONTENT_TYPE})
 
-    routes.append(Route(metrics.ROUTE, _endpoint(measured, "metrics", limiter), methods=["GET"]))
+    routes = [route(metrics.ROUTE, "metrics", measured, "GET")]
+    for one in operations.of("http"):
+        needs = any(default is ... for _, default in one.parameters.values())
+        ways = ["POST"] if one.writes or needs else ["POST", "GET"]
+        for path, more in {one.name: {}, **one.also}.items():
+            routes.append(route(f"/v1/{path}", one.name, operate(one.name, more), *ways))
     routes.append(Route("/mcp", endpoint=_Mcp(manager.handle_request)))
-    refusals = {404: _no_route, 405: _no_method}
+    refusals: dict[int, Callable[[Request, Exception], Awaitable[Response]]] = {
+        404: _no_route,
+        405: _no_method,
+    }
     site = Starlette(routes=routes, lifespan=lifespan, exception_handlers=refusals)
     token_of(app.config.state_dir, app.config.agent)
     return Guard(site, app.config.state_dir)
@@ -100,41 +119,6 @@ async def serve_http(app: App, started: Callable[[int], None]) -> None:
             raise
 
 
-class _Mcp:
-    """MCP as an ASGI application of its own; a plain function would be taken for a handler."""
-
-    def __init__(self, handle: ASGIApp) -> None:
-        self.handle = handle
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self.handle(scope, receive, send)
-
-
-def _route(app: App, operation: Operation, name: str, limiter: anyio.CapacityLimiter) -> Route:
-    def work(request: Request, args: object) -> Response:
-        call = Call(request.scope[CALLER])
-        return JSONResponse(operations.run_operation(app, call, operation.name, args, "http"))
-
-    needs = any(default is ... for _, default in operation.parameters.values())
-    methods = ["POST"] if operation.writes or needs else ["POST", "GET"]
-    return Route(f"/v1/{name}", _endpoint(work, operation.name, limiter), methods=methods)
-
-
-def _endpoint(
-    work: Callable[[Request, object], Response], name: str, limiter: anyio.CapacityLimiter
-) -> Callable[[Request], Awaitable[Response]]:
-    """Return what runs work in a thread; every failure is said in words."""
-
-    async def endpoint(request: Request) -> Response:
-        try:
-            args = await _arguments(request)
-            return await run_in_thread(lambda report: work(request, args), limiter)
-        except Exception as error:  # a surface: every failure is said in words
-            return _failure(error, name)
-
-    return endpoint
-
-
 async def _arguments(request: Request) -> object:
     if request.method != "POST":
         return {}
@@ -149,19 +133,17 @@ async def _arguments(request: Request) -> object:
 
 
 def _failure(error: Exception, name: str) -> JSONResponse:
-    usual = 422 if isinstance(error, errors.VaultMindError) else 500
-    status = STATUS.get(type(error).__name__, usual)
-    return JSONResponse({"error": problem(error, name)}, status_code=status)
+    failed = readable(error, name)
+    return JSONResponse({"error": problem(failed, name)}, status_code=failed.status)
 
 
-async def _no_route(request: Request, error: Exception) -> JSONResponse:
-    known = ", ".join(f"/v1/{one.also or one.name}" for one in operations.of("http"))
-    return _failure(
-        NotFound(f"No route {request.url.path[:80]}.", hint=f"{known}, {metrics.ROUTE}, /mcp."),
-        "http",
-    )
+async def _no_route(request: Request, error: Exception) -> Response:
+    names = (name for one in operations.of("http") for name in one.also or (one.name,))
+    known = ", ".join(f"/v1/{name}" for name in names)
+    hint = f"{known}, {metrics.ROUTE}, /mcp."
+    return _failure(NotFound(f"No route {request.url.path[:80]}.", hint=hint), "http")
 
 
-async def _no_method(request: Request, error: Exception) -> JSONResponse:
+async def _no_method(request: Request, error: Exception) -> Response:
     body = {"type": "BadMethod", "message": f"{request.method} is not answered here.", "hint": ""}
     return JSONResponse({"error": body}, status_code=405)

@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from vaultmind import __version__
-from vaultmind.client.wire import OWNER, make_private
+from vaultmind.client.wire import make_private
 from vaultmind.config import Config
 from vaultmind.errors import VaultLocked
 
-LOCK = "lock"
+LOCK, OWNER = "lock", "daemon.json"
+"""What is locked; and who holds it: pid and what. A dead owner's words may remain."""
 
 
 class VaultLock:

@@ -13,7 +13,7 @@ from vaultmind import __version__
 from vaultmind.errors import VaultMindError
 from vaultmind.ports import Report
 from vaultmind.serve import offers, operations
-from vaultmind.serve.call import Call, problem, problem_words, whole_text
+from vaultmind.serve.call import Call, readable, whole_text
 from vaultmind.serve.guard import CALLER
 from vaultmind.serve.lean import lean_import
 from vaultmind.serve.lines import THREADS, run_in_thread
@@ -147,21 +147,21 @@ class _Handlers:
     ) -> types.CallToolResult:
         caller = self.caller_of(context)
 
-        def work(report: Report) -> tuple[str, dict[str, Any] | None]:
+        def work(report: Report) -> str:
             here = self.app.capture.joined(caller, self.pipe) if self.pipe else caller
             call, args = Call(here, report), params.arguments or {}
-            answer = operations.answer(self.app, call, params.name, args, "mcp")
-            prose = operations.find(params.name, "mcp").prose
-            return answer.words, None if prose else answer.json
+            return operations.answer(self.app, call, params.name, args, "mcp").words
 
         async def tell(progress: Progress) -> None:
             await context.session.report_progress(progress.done, progress.total, progress.what)
 
+        failed = False
         try:
-            return _result(*await run_in_thread(work, self.limiter, tell))
+            words = await run_in_thread(work, self.limiter, tell)
         except Exception as error:  # a surface: every failure reaches the model in words
-            body = problem(error, params.name[:80])
-            return _result(problem_words(body), {"error": body}, is_error=True)
+            failed, words = True, whole_text(str(readable(error, params.name[:80])))
+        told = types.TextContent(type="text", text=words)
+        return types.CallToolResult(content=[told], is_error=failed)
 
     async def list_resources(
         self, context: Context, params: types.PaginatedRequestParams | None
@@ -213,20 +213,10 @@ class _Handlers:
         except Exception as error:  # a surface: every failure is said in words
             ours = isinstance(error, VaultMindError)
             code = types.INVALID_PARAMS if ours else types.INTERNAL_ERROR
-            words = problem_words(problem(error, "The request"))
+            words = whole_text(str(readable(error, "The request")))
             raise MCPError(code=code, message=words, data=data) from error
 
 
 def _told(one: offers.Resource) -> dict[str, Any]:
     named = {"name": one.name, "title": one.title, "description": one.description}
     return named | {"mime_type": MARKDOWN}
-
-
-def _result(
-    words: str, data: dict[str, Any] | None, *, is_error: bool = False
-) -> types.CallToolResult:
-    return types.CallToolResult(
-        content=[types.TextContent(type="text", text=words)],
-        structured_content=data,
-        is_error=is_error,
-    )

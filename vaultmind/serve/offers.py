@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from vaultmind.errors import BadArgument, NotFound
@@ -23,28 +22,16 @@ MAX_TOKENS = 20_000
 """A longer note is cut, and says so outside its fence."""
 
 
-@dataclass(frozen=True, slots=True)
-class MenuPrompt:
-    """A prompt: what the person says with it, `{value}` in it, and what the model is to do."""
+class MenuPrompt(NamedTuple):
+    """A prompt: what picking it does, what the person says with it, what the model is to do."""
 
     name: str
     argument: str
     title: str
     description: str
-    """What picking it does, for a client's menu."""
     said: str
+    """`{value}` in it is the argument."""
     tool: str
-
-    def text(self, values: Mapping[str, str]) -> str:
-        """Return what the person says when they pick this; raise BadArgument for a bad value."""
-        for name in values:
-            if name != self.argument:
-                known = self.argument or "none"
-                raise BadArgument(name, values[name], f"no argument of this name; known: {known}")
-        value = values.get(self.argument, "").strip()
-        if self.argument and not 0 < len(value) <= MAX_ARGUMENT:
-            raise BadArgument(self.argument, value, f"text, 1 to {MAX_ARGUMENT} characters")
-        return f"{self.said.replace('{value}', value)}\n\n({self.tool})"
 
 
 PROMPTS = (
@@ -67,8 +54,7 @@ PROMPTS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
+class Resource(NamedTuple):
     """A resource or a template of resources that a client may list."""
 
     uri: str
@@ -86,25 +72,33 @@ TEMPLATES = (
 
 
 def prompt_text(name: str, values: Mapping[str, str]) -> str:
-    """Return a prompt's text; raise NotFound naming those there are."""
+    """Return what the person says when they pick a prompt, and what the model is to do.
+
+    Raises NotFound naming those there are, BadArgument for a bad value.
+    """
     known = {prompt.name: prompt for prompt in PROMPTS}
     if name not in known:
         raise NotFound(f"There is no prompt {name[:80]!r}.", hint=f"There are: {', '.join(known)}.")
-    return known[name].text(values)
+    prompt = known[name]
+    if unknown := next((one for one in values if one != prompt.argument), ""):
+        allowed = f"no argument of this name; known: {prompt.argument or 'none'}"
+        raise BadArgument(unknown, values[unknown], allowed)
+    value = values.get(prompt.argument, "").strip()
+    if prompt.argument and not 0 < len(value) <= MAX_ARGUMENT:
+        raise BadArgument(prompt.argument, value, f"text, 1 to {MAX_ARGUMENT} characters")
+    return f"{prompt.said.replace('{value}', value)}\n\n({prompt.tool})"
 
 
 def resources(app: App, caller: Caller) -> tuple[Resource, ...]:
     """Return the resources of the caller's own memory that are there."""
-    if not caller.agent:
-        return ()
-    own = (replace(one, uri=one.uri.replace("{agent}", caller.agent)) for one in TEMPLATES[1:])
-    return tuple(one for one in own if _is_there(app, caller, _path(app, caller, one.uri)))
+    own = (one._replace(uri=one.uri.replace("{agent}", caller.agent)) for one in TEMPLATES[1:])
+    return tuple(one for one in own if caller.agent and _is_there(app, caller, one.uri))
 
 
 def read(app: App, caller: Caller, uri: str) -> str:
     """Return a resource's text, fenced; raise NotFound for what is not there or not shown."""
     path = _path(app, caller, uri)
-    if uri.startswith(MEMORY) and not _is_there(app, caller, path):
+    if uri.startswith(MEMORY) and not _is_there(app, caller, uri):
         raise NotFound(f"The resource {uri!r} is empty: there is no {path} yet.")
     try:
         found = app.index.fetch(path, caller, max_tokens=MAX_TOKENS)
@@ -116,7 +110,8 @@ def read(app: App, caller: Caller, uri: str) -> str:
     return text + ("\nThere is more: use memory_fetch with an offset." if more else "")
 
 
-def _is_there(app: App, caller: Caller, path: str) -> bool:
+def _is_there(app: App, caller: Caller, uri: str) -> bool:
+    path = _path(app, caller, uri)
     return app.reader.exists(path) and app.index.outlet.shows(path, caller)
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property, partial
 from inspect import Parameter, cleandoc, signature
@@ -75,7 +75,7 @@ class Arg:
         from pydantic_core import core_schema
 
         inner = core_schema.no_info_after_validator_function(self._bounded, handler(source))
-        read = partial(self._read, types=tuple(_types(source)))
+        read = partial(self._read, source=source)
         return core_schema.no_info_before_validator_function(read, inner)
 
     def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> Schema:  # noqa: ANN401
@@ -83,16 +83,15 @@ class Arg:
                 "format": "date" if self.day else None}  # fmt: skip
         return handler(core) | {name: one for name, one in told.items() if one not in (None, "")}
 
-    def _read(self, value: Any, types: tuple[Any, ...]) -> Any:  # noqa: ANN401
+    def _read(self, value: Any, source: Any) -> Any:  # noqa: ANN401
         """Return what a model meant that wrote a list's JSON, or its only item, as text."""
         if isinstance(value, str) and self.loose:
             return _UNSPEAKABLE.sub(" ", value)
-        if isinstance(value, str) and tuple in types:
-            if value.lstrip().startswith("["):
-                with suppress(ValueError, RecursionError):
-                    return json.loads(value)
-            return [value] if str in types else value
-        if isinstance(value, bool | int | float) and isinstance(value, bool) != (bool in types):
+        if isinstance(value, str) and get_origin(source) is tuple:
+            with suppress(ValueError, RecursionError):
+                return json.loads(value) if value.lstrip().startswith("[") else [value]
+        is_flag = source is bool or bool in get_args(source)
+        if isinstance(value, bool | int | float) and isinstance(value, bool) != is_flag:
             raise ValueError("a flag is no number")
         return value
 
@@ -119,14 +118,6 @@ Whose = Annotated[str, Arg("Default: yours.")]
 Anybodys = Annotated[str, Arg("Whose; default: everybody's.")]
 
 
-def _types(hint: Any) -> Iterator[Any]:  # noqa: ANN401
-    """Yield the plain types that a hint is made of."""
-    yield get_origin(hint) or hint
-    for one in get_args(hint):
-        yield type(one) if isinstance(one, str) else Any
-        yield from _types(one) if not isinstance(one, str) else ()
-
-
 @dataclass(frozen=True)
 class Operation:
     """One thing VaultMind does: a function whose first arguments are the app and the call."""
@@ -139,10 +130,8 @@ class Operation:
     writes: bool = False
     persons: bool = False
     """Whether it is the person's alone: every agent that calls it is refused."""
-    also: str = ""
-    """Another name that its HTTP route goes by."""
-    prose: bool = False
-    """Whether a model is given its words alone, which hold all of it: data would say it twice."""
+    also: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Other HTTP routes that lead to it, each with the arguments that it stands for."""
 
     @cached_property
     def parameters(self) -> dict[str, tuple[Any, Any]]:
@@ -166,15 +155,14 @@ class Operation:
 
     @cached_property
     def _schema(self) -> Schema:
-        whole = self._model.model_json_schema()
-        return _lean(whole, whole.get("$defs", {}))
+        return _lean(self._model.model_json_schema())
 
     def schema(self) -> Schema:
         """Return the JSON schema of the arguments, as short as it can be.
 
         It leaves to the errors how large a value may be, and that there are no other arguments.
         """
-        return _published(self._schema)
+        return _lean(self._model.model_json_schema(), bounds=False)
 
     def check(self, values: object) -> dict[str, Any]:
         """Return the arguments from decoded JSON; null counts as not given.
@@ -243,39 +231,29 @@ def _given(value: Any) -> Any:  # noqa: ANN401
     return [_given(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-def _lean(node: Schema, defs: Schema) -> Schema:
+def _lean(node: Schema, defs: Schema | None = None, *, bounds: bool = True) -> Schema:
     """Return pydantic's schema of a type in one piece, without titles, defaults and null."""
+    defs = node.get("$defs", {}) if defs is None else defs
     if "$ref" in node:
         named = defs[node["$ref"].rpartition("/")[2]]
         node = {key: one for key, one in named.items() if key != "description"} | node
     if "anyOf" in node:
         node = next(one for one in node["anyOf"] if one.get("type") != "null") | node
-        return _lean({key: one for key, one in node.items() if key != "anyOf"}, defs)
+        return _lean({key: one for key, one in node.items() if key != "anyOf"}, defs, bounds=bounds)
     kind = node.get("type", "string")
     kept: Schema = {"type": kind}
     if "const" in node or "enum" in node:
         kept["enum"] = node.get("enum") or [node["const"]]
     if kind == "object":
-        kept["properties"] = {name: _lean(one, defs) for name, one in node["properties"].items()}
+        each = node["properties"].items()
+        kept["properties"] = {name: _lean(one, defs, bounds=bounds) for name, one in each}
         kept |= {"required": node["required"]} if node.get("required") else {}
     if kind == "array":
-        kept["items"] = _lean(node["items"], defs)
+        kept["items"] = _lean(node["items"], defs, bounds=bounds)
     for name, own in zip(("min", "max"), _BOUNDS.get(kind, ()), strict=False):
-        kept |= {own: node[name]} if name in node else {}
-    kept |= {name: node[name] for name in ("format", "description") if name in node}
-    return kept
-
-
-def _published(node: Schema) -> Schema:
-    """Return a schema as clients see it, without bounds."""
-    hidden = {"format", *(name for names in _BOUNDS.values() for name in names)}
-    shown = {key: one for key, one in node.items() if key not in hidden}
-    if "items" in shown:
-        shown["items"] = _published(shown["items"])
-    if "properties" in shown:
-        each = shown["properties"].items()
-        shown["properties"] = {name: _published(one) for name, one in each}
-    return shown
+        kept |= {own: node[name]} if bounds and name in node else {}
+    shown = ("format", "description") if bounds else ("description",)
+    return kept | {name: node[name] for name in shown if name in node}
 
 
 def _refusal(error: ValidationError, schema: Schema) -> BadArgument:

@@ -10,8 +10,8 @@ from vaultmind.serve.op import Surface, allowed, find, of
 from vaultmind.serve.show import Reader, dump, show
 
 # isort: off
-from vaultmind.serve.ops import search, memory, context, plans, sessions, status, episodes  # noqa: F401
-from vaultmind.serve.ops import sources, models, changes, agents, consolidation, hooks  # noqa: F401
+from vaultmind.serve.ops import search, memory, context, plans, sessions, episodes, status  # noqa: F401
+from vaultmind.serve.ops import models, changes, hooks  # noqa: F401
 # isort: on
 
 if TYPE_CHECKING:

@@ -311,15 +311,14 @@ def last_time(transcript: Transcript, now: datetime) -> datetime:
 
 
 def _topics(transcript: Transcript, told: Sequence[Message]) -> tuple[str, ...]:
-    """Return a session's topics without words that only messages say which may not be recalled."""
+    """Return a session's topics but those with words of messages that may not be recalled alone."""
     every = "\n".join(placed.message.text for placed in transcript.messages).casefold()
     kept = "\n".join(one.text for one in told).casefold()
 
-    def tells(word: str) -> bool:
-        return word.casefold() in kept or word.casefold() not in every
+    def tells(topic: str) -> bool:
+        return all(word in kept or word not in every for word in topic.casefold().split(", "))
 
-    topics = (", ".join(filter(tells, topic.split(", "))) for topic in transcript.topics)
-    return tuple(dict.fromkeys(filter(None, (*transcript.meta.topics, *topics))))
+    return tuple(dict.fromkeys((*transcript.meta.topics, *filter(tells, transcript.topics))))
 
 
 @dataclass(frozen=True, slots=True)

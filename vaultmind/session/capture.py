@@ -25,7 +25,6 @@ from vaultmind.session.files import Pipe, time_or_none
 from vaultmind.session.log import SessionLog
 from vaultmind.session.transcripts import Place, check_transcript, parse_line, read_on
 from vaultmind.types import Caller, Message
-from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import agent_name, named_like
 from vaultmind.vault.session_meta import PIPE
 
@@ -120,27 +119,18 @@ def project_of(folder: str) -> str:
     return names[-1] if names and folder != str(Path.home()) else ""
 
 
-def host_key(agent: str, session_id: str) -> tuple[str, str]:
-    """Return an agent's name and its conversation's, as a front matter has it, checked."""
-    if not _SESSION.fullmatch(session_id):
-        raise BadArgument("session_id", session_id, "letters, digits, '-' and '_', up to 100")
-    return agent_name(agent), f"{HOST}:{session_id}"
-
-
 class Capture:
     """Takes transcripts down. Any thread; one look at a conversation at a time."""
 
     def __init__(
         self,
         sessions: SessionLog,
-        reader: VaultReader,
         keeps_records: Callable[[str], bool],
         clock: Clock,
         heard: Callable[[str, Sequence[Message]], None] = lambda agent, messages: None,
     ) -> None:
         """`heard` is told what was written down of an agent."""
         self._sessions = sessions
-        self._reader = reader
         self._keeps_records = keeps_records
         self._clock = clock
         self._heard = heard
@@ -153,7 +143,9 @@ class Capture:
 
         `session_id` is what the host calls it. Raises BadArgument.
         """
-        key, file = host_key(agent, session_id), check_transcript(path)
+        if not _SESSION.fullmatch(session_id):
+            raise BadArgument("session_id", session_id, "letters, digits, '-' and '_', up to 100")
+        key, file = (agent_name(agent), f"{HOST}:{session_id}"), check_transcript(path)
         with self._lock:
             talk = self._talks.get(key)
             if talk is None or talk.path != file:

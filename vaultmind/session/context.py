@@ -9,41 +9,31 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from vaultmind.config import Config
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
 from vaultmind.index.words.language import detect
 from vaultmind.plural import counted
 from vaultmind.ports import Embedder, Report, silent
-from vaultmind.session.conversation import View, key_of
+from vaultmind.session import parts, subagents, summary, window
+from vaultmind.session.conversation import Conversations, View
 from vaultmind.session.files import Hides, Shows, read_text
-from vaultmind.session.longterm import Ask, Brought
-from vaultmind.session.parts import (
-    BETWEEN_TOKENS,
-    NO_ROOM,
-    PART_NAMES,
-    BuildRequest,
-    BuiltContext,
-    Dropped,
-    Part,
-    PartName,
-    joined,
-    more_than,
-)
-from vaultmind.session.recall import RecallRequest, dated, recall
+from vaultmind.session.longterm import Ask, LongTerm
+from vaultmind.session.parts import NO_ROOM, BuildRequest, BuiltContext, Dropped, Part, PartName
+from vaultmind.session.recall import RecallRequest, dated, key_of, recall
 from vaultmind.session.sentences import context_words
 from vaultmind.session.start import Beginning, start_context
-from vaultmind.session.subagents import block_of, history, runs_part
-from vaultmind.session.summary import Rolling, Window, fitting, shown
-from vaultmind.session.window import MARK, Picked, Waiting, cut, entry_of, pick, waiting
+from vaultmind.session.summary import Rolling, Window
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import agent_name
 from vaultmind.vault.properties import front_matter
+
+if TYPE_CHECKING:
+    from vaultmind.ports import Matrix
 
 START_SHARE, START_TOKENS = 0.3, 240
 """Of a budget, that identity, brain and active context take even if all others want room; or so
@@ -60,28 +50,7 @@ LEAST_FIRST: tuple[PartName, ...] = (
     "tools", "identity",
 )  # fmt: skip
 """What goes first where the estimates of the parts missed their sum."""
-
 log = logging.getLogger(__name__)
-
-
-class Conversations(Protocol):
-    """The conversations in memory."""
-
-    def view(self, agent: str, session: str = "") -> View | None:
-        """Return a conversation as it stands, the agent's latest for ""; None if there is none."""
-        ...
-
-    def fold(self, view: View, window: Window, report: Report = silent) -> View:
-        """Return it with what is due folded into its summary."""
-        ...
-
-
-class Memory(Protocol):
-    """Lasting memory."""
-
-    def recall(self, ask: Ask) -> Brought:
-        """Return what it says to a question, within the room."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +61,7 @@ class ContextSources:
     shows: Shows
     hides: Hides
     talks: Conversations
-    memory: Memory
+    memory: LongTerm
     embedder: Callable[[], Embedder | None]
     """Returns the index's embedder once it is loaded."""
     config: Config
@@ -117,8 +86,7 @@ class ContextBuilder:
         if budget < 1:
             raise BadArgument("budget", budget, "1 or more")
         agent_name(request.agent)
-        draft = _Draft(self.sources, request, caller, budget, budget + BETWEEN_TOKENS)
-        draft.look()
+        draft = _Draft(self.sources, request, caller, budget)
         draft.add_pending()
         draft.add_tools()
         draft.add_start()
@@ -132,7 +100,9 @@ class ContextBuilder:
         return draft.finished()
 
 
-@dataclass(slots=True)
+# --- the parts ----------------------------------------------------------------------------
+
+
 class _Draft:
     """A context while it is built: what is left, what stands in it, what does not and why.
 
@@ -140,29 +110,37 @@ class _Draft:
     searched, and the window is given back what was not spent.
     """
 
-    sources: ContextSources
-    request: BuildRequest
-    caller: Caller
-    budget: int
-    left: int
-    view: View | None = None
-    asked: Waiting = Waiting((), ())  # noqa: RUF009 - frozen
-    words: dict[str, str] = field(default_factory=dict)
-    embedder: Embedder | None = None
-    said: str = ""
-    """The pending messages as they are shown, which are paid for."""
-    whole: bool = False
-    parts: dict[PartName, Part] = field(default_factory=dict)
-    dropped: list[Dropped] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    picked: Picked = Picked()  # noqa: RUF009 - frozen
-    window_room: int = 0
-    recalled: frozenset[str] = frozenset()
-
-    @property
-    def frame(self) -> int:
-        """Return what stands around a part."""
-        return self.request.frame_tokens + BETWEEN_TOKENS
+    def __init__(
+        self, sources: ContextSources, request: BuildRequest, caller: Caller, budget: int
+    ) -> None:
+        """Look at the conversation, what waits for an answer in it, and whether it has a vector."""
+        self.sources, self.request, self.caller, self.budget = sources, request, caller, budget
+        self.config = sources.config
+        self.left = budget + parts.BETWEEN_TOKENS
+        self.parts: dict[PartName, Part] = {}
+        self.dropped: list[Dropped] = []
+        self.notes: list[str] = []
+        self.view = None if request.fresh or request.task else self._conversation()
+        self.asked = window.waiting(self.view.messages if self.view else (), request.pending)
+        self.query = self.asked.query
+        self.language = self.view.language if self.view else detect(self.query, "en")
+        self.words = context_words(self.language)
+        self.frame = request.frame_tokens + parts.BETWEEN_TOKENS
+        """What stands around a part."""
+        self.is_explicit = request.budget is not None
+        self.said, self.whole = "", False
+        """The pending messages as they are shown, which are paid for; whether all of them are."""
+        self.picked, self.window_room = window.Picked(), 0
+        self.recalled: frozenset[str] = frozenset()
+        asks = self.query and self.view and self.wants("earlier", "memory", "associations")
+        self.embedder = sources.embedder() if asks else None
+        if self.embedder is not None:
+            try:
+                self.embedder.embed_query(self.query)  # kept for those who ask after this
+            except Exception:  # a model raises what it likes
+                log.exception("a question could not be embedded")
+                self.notes.append("The question could not be embedded: found by words alone.")
+                self.embedder = None
 
     @property
     def room(self) -> int:
@@ -173,16 +151,6 @@ class _Draft:
     def beside_window(self) -> int:
         """Return the same without what is kept for the window."""
         return max(0, self.room - int(WINDOW_SHARE * self.budget))
-
-    @property
-    def is_explicit(self) -> bool:
-        """Tell whether the caller named the budget."""
-        return self.request.budget is not None
-
-    @property
-    def language(self) -> str:
-        """Return the conversation's language, else that of the question."""
-        return self.view.language if self.view else detect(self.asked.query, "en")
 
     def wants(self, *names: PartName) -> bool:
         """Tell whether any of some parts may be in the context at all."""
@@ -197,24 +165,6 @@ class _Draft:
     def drop(self, what: str, reason: str = NO_ROOM) -> None:
         """Note what is left out."""
         self.dropped.append(Dropped(what, reason))
-
-    # --- what is asked, and where -----------------------------------------------------------
-
-    def look(self) -> None:
-        """Look at the conversation, what waits for an answer in it, and whether it has a vector."""
-        request = self.request
-        self.view = None if request.fresh or request.task else self._conversation()
-        self.asked = waiting(self.view.messages if self.view else (), request.pending)
-        self.words = context_words(self.language)
-        asks = self.asked.query and self.view and self.wants("earlier", "memory", "associations")
-        self.embedder = self.sources.embedder() if asks else None
-        if self.embedder is not None:
-            try:
-                self.embedder.embed_query(self.asked.query)  # kept for those who ask after this
-            except Exception:  # a model raises what it likes
-                log.exception("a question could not be embedded")
-                self.notes.append("The question could not be embedded: found by words alone.")
-                self.embedder = None
 
     def _conversation(self) -> View | None:
         """Return the conversation; raise NotFound for one that is named and not to be seen.
@@ -242,8 +192,6 @@ class _Draft:
             self.notes.append(f"This is the latest conversation, {view.session}, which {how}.")
         return view
 
-    # --- the parts, the most important first --------------------------------------------------
-
     def add_pending(self) -> None:
         """Pay for what waits for an answer, which is shown to the letter.
 
@@ -252,8 +200,9 @@ class _Draft:
         lines: list[str] = []
         self.whole = self.wants("window") and bool(self.asked.texts)
         for text in reversed(self.asked.texts if self.whole else ()):
-            room = self.room - count("\n".join(["", *lines]))
-            line = cut(f"{self.words['user']}: {text}", room)
+            line = window.cut(
+                f"{self.words['user']}: {text}", self.room - count("\n".join(["", *lines]))
+            )
             self.whole = line.endswith(text)
             if self.whole or not lines:
                 lines.insert(0, line)
@@ -266,32 +215,34 @@ class _Draft:
     def add_tools(self) -> None:
         """Add what the caller says of its tools."""
         text = self.request.tools.strip() if self.wants("tools") else ""
-        shown_ = cut(text, int(self.room * TOOLS_SHARE))
-        if shown_ != text:
-            self.drop("a part of the tools" if shown_ else "the tools")
-        self.add(Part("tools", shown_, count(shown_)))
+        shown = window.cut(text, int(self.room * TOOLS_SHARE))
+        if shown != text:
+            self.drop("a part of the tools" if shown else "the tools")
+        self.add(Part("tools", shown, count(shown)))
 
     def add_start(self) -> None:
         """Add what an agent knows when a conversation begins, but what it says of this very one.
 
-        Within its share, or in what the others do not want.
+        Within its share, or in all there is where there is no conversation.
         """
         reader, agent = self.sources.reader, self.request.agent
-        names: tuple[PartName, ...] = ("identity", "brain", "active context")
-        files = (reader.paths.identity(agent), reader.paths.brain(agent),
-                 reader.paths.active_context(agent))  # fmt: skip
-        wanted = {file for name, file in zip(names, files, strict=True) if self.wants(name)}
-        session = self.view.session if self.view else ""
+        active, session = reader.paths.active_context(agent), self.view.session if self.view else ""
+        named: dict[PartName, str] = {
+            "identity": reader.paths.identity(agent),
+            "brain": reader.paths.brain(agent),
+            "active context": active,
+        }
+        wanted = {file for name, file in named.items() if self.wants(name)}
         if self.request.task:
-            wanted.discard(files[-1])
-        elif files[-1] in wanted and session:
-            found = front_matter(read_text(reader, files[-1])[0])
+            wanted.discard(active)
+        elif active in wanted and session:
+            found = front_matter(read_text(reader, active)[0])
             if found is not None and session in str(found.properties.get("session", "")):
                 self.drop("the active context", "what it says of this conversation stands here")
-        heading = self.words["active"]
         share = max(int(START_SHARE * self.budget), min(START_TOKENS, self.budget // 2))
+        heading = f"{self.words['active']}\n"
         left = self.left - self.frame * len(wanted)
-        room = min(left, max(share, left - self._wanted_by_others())) - count(f"{heading}\n")
+        room = (min(left, share) if self.view else left) - count(heading)
         if wanted and room < 1:
             self.drop("identity, brain and active context")
         if not wanted or room < 1:
@@ -303,7 +254,7 @@ class _Draft:
             hides=self.sources.hides,
         )
         for one in start.parts:
-            text = f"{heading}\n{one.text}" if one.name == "active context" else one.text
+            text = heading * (one.name == "active context") + one.text
             self.add(Part(one.name, text, count(text), (one.path,)))
         self.dropped.extend(start.dropped)
 
@@ -311,43 +262,42 @@ class _Draft:
         """Add what was said earlier and matters; return how good the best match is."""
         if self.view is None:
             return 0.0
-        rag, tokens, query = self.sources.config.auto_rag, self._rag_tokens(), self.asked.query
-        self.window_room = self.left - tokens - self._reserve()
-        self.picked = self._pick(self.window_room)
-        everything = self._pick(self.left - self._reserve())
+        rag, view = self.config.auto_rag, self.view
+        share = int(RAG_SHARE * self.budget) if self.is_explicit else rag.max_tokens
+        tokens, reserve = min(share, self.beside_window), self._reserve()
+        self.window_room = self.left - tokens - reserve
+        self.picked, everything = self._pick(self.window_room), self._pick(self.left - reserve)
         fits = not (everything.older or everything.too_large)
         if not self.wants("earlier") or not rag.enabled or fits:
             if self.wants("earlier"):
-                fitting_ = "the whole segment fits the window" if rag.enabled else "switched off"
-                self.drop("what was said earlier", fitting_)
-            if not query or not self.wants("memory"):
+                reason = "the whole segment fits the window" if rag.enabled else "switched off"
+                self.drop("what was said earlier", reason)
+            if not self.query or not self.wants("memory"):
                 return 0.0
-            vector = self.embedder.embed_query(query) if self.embedder else None
-            index, segment = self.view.index, self.view.segment
-            return index.search(query, vector, segment=segment, without=self.asked.keys).best
+            vector, out = self._vector(), self.asked.keys
+            return view.index.search(self.query, vector, segment=view.segment, without=out).best
         request = RecallRequest(
-            query,
-            self.view.segment,
+            self.query,
+            view.segment,
             tokens,
             None if self.is_explicit else rag.top_k,
             frozenset({*self.picked.keys, *self.asked.keys, *self.request.known}),
-            self.view.language,
+            view.language,
             rag.relevance,
         )
-        block = recall(self.view.index, request, self.embedder)
+        block = recall(view.index, request, self._vector())
         self.recalled = frozenset(block.messages)
-        cost, path = count(block.text), (self.view.path,)
-        self.add(Part("earlier", block.text, cost, path, block.messages, block.reason))
+        cost = count(block.text)
+        self.add(Part("earlier", block.text, cost, (view.path,), block.messages, block.reason))
         if not block.text:
             self.drop("what was said earlier", block.reason)
         if block.left_out:
             reason = NO_ROOM
             if block.full == "top_k":
                 reason = f"only the best {rag.top_k} are shown (raise auto_rag.top_k)"
-            elif self.is_explicit and tokens == int(RAG_SHARE * self.budget):
-                reason = more_than(RAG_SHARE)
-            elif not self.is_explicit and tokens == rag.max_tokens:
-                reason = more_than(tokens, "auto_rag.max_tokens")
+            elif tokens == share:
+                limit = (RAG_SHARE,) if self.is_explicit else (tokens, "auto_rag.max_tokens")
+                reason = parts.more_than(*limit)
             self.drop(counted(block.left_out, "fainter match", "fainter matches"), reason)
         return block.best
 
@@ -358,45 +308,64 @@ class _Draft:
         """
         if self.view is None or not self.wants("summary"):
             return
-        config, view = self.sources.config, self.view
+        view = self.view
         if self.caller.kind != "agent" or self.caller.agent == view.agent:
             view = self.view = self._folded(view, report)
-        if view.refused:
-            self.notes.append(f"The summary's file cannot be read: {view.refused}.")
-        rolling, title = view.rolling, self.words["summary"]
-        whole, most = _whole_tokens(rolling), config.summary.max_tokens
-        if not whole:
+        title, most = self.words["summary"], self.config.summary.max_tokens
+        if not (whole := summary.tokens_of(view.rolling, speakers=True)):
             return
         cap = self._cap(SUMMARY_SHARE, most)
-        room = min(cap, self.room - int(WINDOW_SHARE * self.budget))
+        room = min(cap, self.beside_window)
         left = room - count(f"{title}\n")
-        fits = _fitting(rolling, left) if left >= MIN_SUMMARY_TOKENS else Rolling()
+        fits = (
+            summary.fitting(view.rolling, left, speakers=True)
+            if left >= MIN_SUMMARY_TOKENS
+            else Rolling()
+        )
         there = self.picked.keys | self.recalled
-        blocks = {one.block for one in self._messages() if key_of(one) in there}
-        lines = tuple(one for one in fits.lines if one.own or one.source not in blocks - {""})
-        body = shown(replace(fits, lines=lines), speakers=True)
+        blocks = {one.block for one in self._messages() if key_of(one) in there} - {""}
+        lines = tuple(one for one in fits.lines if one.own or one.source not in blocks)
+        body = summary.shown(replace(fits, lines=lines), speakers=True)
         text = f"{title}\n{body}" if body else ""
-        why = f"{counted(rolling.messages, 'message')} folded"
+        topics = summary.section_text(self.words["heading_topic"], view.topics)
+        if text and view.topics and count(f"{text}\n\n{topics}") <= room:
+            text = f"{text}\n\n{topics}"
+        why = f"{counted(view.rolling.messages, 'message')} folded"
         path = self.sources.reader.paths.rolling(view.agent, view.session, view.segment)
         self.add(Part("summary", text, count(text), (path,), (), why))
         if room < whole + HEADING_TOKENS:
             limit = (most, "summary.max_tokens") if cap == most else (SUMMARY_SHARE,)
             what = "a part of the summary" if text else "the summary"
-            self.drop(what, more_than(*limit) if room == cap else NO_ROOM)
+            self.drop(what, parts.more_than(*limit) if room == cap else NO_ROOM)
+
+    def _folded(self, view: View, report: Report) -> View:
+        """Return the view with what is due folded into its summary."""
+        config, tokens = self.config, max(MIN_FOLD_TOKENS, self.window_room)
+        every, full = config.summary.every, config.session.summarize_at
+        try:
+            whole = Window(config.context.sliding_window, tokens, every, full)
+            view = self.sources.talks.fold(view, whole, report)
+        except VaultMindError as error:  # a full disk, a file that somebody else keeps changing
+            log.warning("a summary was not folded on: %s", error)
+            self.notes.append(f"The summary could not be brought up to date: {error}")
+        if view.behind:
+            done = view.rolling.messages
+            self.notes.append(f"The summary covers {done} of {done + view.behind} messages so far.")
+        return view
 
     def add_memory(self, best: float) -> None:
         """Add what lasting memory says, and what comes to mind through it."""
-        config, view, query = self.sources.config, self.view, self.asked.query
+        config, view = self.config, self.view
         memory = min(self._cap(MEMORY_SHARE, config.recall.max_tokens), self.beside_window)
-        memory = memory if self.wants("memory") else 0
+        memory *= self.wants("memory")
         near = self._cap(ASSOCIATION_SHARE, config.association.max_tokens)
-        near = max(0, min(near, self.beside_window - memory)) if self.wants("associations") else 0
-        if not query or not (memory or near):
+        near = max(0, min(near, self.beside_window - memory)) * self.wants("associations")
+        if not self.query or not (memory or near):
             if self.wants("memory"):
-                self.drop("lasting memory", NO_ROOM if query else "nothing was asked")
+                self.drop("lasting memory", NO_ROOM if self.query else "nothing was asked")
             return
         ask = Ask(
-            query=query,
+            query=self.query,
             agent=self.request.agent,
             caller=self.caller,
             session=view.session if view else "",
@@ -419,18 +388,18 @@ class _Draft:
 
     def add_runs(self) -> None:
         """Add a sub-agent's last completed runs, in the place of a conversation."""
-        sources, paths = self.sources, self.sources.reader.paths
+        sources, paths, many = self.sources, self.sources.reader.paths, self.config.context
         agents = paths.agent_names()
-        past = history(
-            paths,
-            self.request.task,
-            sources.config.context.subagent_history,
-            excludes=sources.excludes,
-            hides=lambda file, line: any(sources.hides(a, file, block_of(line)) for a in agents),
+
+        def hides(file: str, line: int) -> bool:
+            return any(sources.hides(one, file, subagents.block_of(line)) for one in agents)
+
+        past = subagents.history(
+            paths, self.request.task, many.subagent_history, excludes=sources.excludes, hides=hides
         )
         self.notes.extend(past.notes)
         if self.wants("history"):
-            part, dropped = runs_part(past, self.words["history"], self.room)
+            part, dropped = subagents.runs_part(past, self.words["history"], self.room)
             self.add(part)
             self.dropped.extend(dropped)
 
@@ -442,9 +411,10 @@ class _Draft:
         picked = self._pick(room)
         entries, keys = list(picked.entries), [one.key for one in picked.entries if one.whole]
         if not entries and not self.said and messages:
-            entry, _ = entry_of(messages[-1], room, self.words)
-            entries = [replace(entry, text=cut(entry.text, room - HEADING_TOKENS), whole=False)]
-            entries = [one for one in entries if one.text.strip(MARK)]
+            text = window.cut(
+                window.shown_as(messages[-1], room, self.words)[0].text, room - HEADING_TOKENS
+            )
+            entries = [window.Entry(text)] if text.strip(window.MARK) else []
         lines = dated([(one.day, one.text) for one in entries])
         lines = [self.words["window"], *lines] if lines else []
         text = "\n".join([*lines, *([self.said] if self.said else [])])
@@ -453,8 +423,8 @@ class _Draft:
         for key in picked.too_large:
             self.drop(f"message {key}", "too large for the window")
         if picked.older:
-            most = self._sliding()
-            by_number = most is not None and len(messages) - picked.older >= most
+            most = self._most()
+            by_number = len(messages) - picked.older >= most
             reason = f"only the last {most} messages stay whole" if by_number else NO_ROOM
             self.drop(counted(picked.older, "older message"), reason)
         if text:
@@ -467,76 +437,44 @@ class _Draft:
         """Return what a part may take: its own limit, or its share of a small budget."""
         return min(most, int(share * self.budget))
 
-    def _rag_tokens(self) -> int:
-        """Return what auto-RAG may spend: never what is kept for the window."""
-        rag = self.sources.config.auto_rag.max_tokens
-        return min(int(RAG_SHARE * self.budget) if self.is_explicit else rag, self.beside_window)
-
     def _reserve(self) -> int:
         """Return what other parts than auto-RAG and the window may still take."""
-        config = self.sources.config
-        whole = _whole_tokens(self.view.rolling) if self.view else 0
+        config = self.config
+        whole = (
+            summary.tokens_of(self.view.rolling, speakers=True) + HEADING_TOKENS if self.view else 0
+        )
         caps: dict[PartName, int] = {
             "earlier": 0,
-            "summary": min(
-                self._cap(SUMMARY_SHARE, config.summary.max_tokens), whole + HEADING_TOKENS
-            ),
+            "summary": min(self._cap(SUMMARY_SHARE, config.summary.max_tokens), whole),
             "memory": self._cap(MEMORY_SHARE, config.recall.max_tokens),
             "associations": self._cap(ASSOCIATION_SHARE, config.association.max_tokens),
         }
         return sum(self.frame + tokens for name, tokens in caps.items() if self.wants(name))
 
-    def _wanted_by_others(self) -> int:
-        """Return what the conversation's parts and memory want of the budget at most."""
-        if self.view is None:
-            return 0
-        picked = self._pick(self.left)
-        window = sum(count(f"{entry.text}\n") for entry in picked.entries) + HEADING_TOKENS
-        outside = picked.older or picked.too_large
-        return window + self._reserve() + (self._rag_tokens() if outside else 0)
-
-    def _sliding(self) -> int | None:
-        return None if self.is_explicit else self.sources.config.context.sliding_window
+    def _most(self) -> int:
+        """Return how many of the last messages stay whole."""
+        return len(self._messages()) if self.is_explicit else self.config.context.sliding_window
 
     def _messages(self) -> list[Message]:
         """Return what was said before, other than what the host shows anyway."""
         known = self.request.known
         return [one for one in self.asked.before if key_of(one) not in known]
 
-    def _pick(self, room: int) -> Picked:
+    def _pick(self, room: int) -> window.Picked:
         messages = self._messages()
         if not self.wants("window"):
-            return Picked(older=len(messages))
-        return pick(messages, room - HEADING_TOKENS, self.words, self._sliding(), self.recalled)
-
-    def _folded(self, view: View, report: Report) -> View:
-        """Return the view with what is due folded into its summary."""
-        config = self.sources.config
-        window = Window(
-            config.context.sliding_window,
-            max(MIN_FOLD_TOKENS, self.window_room),
-            config.summary.every,
-            config.session.summarize_at,
-        )
-        try:
-            view = self.sources.talks.fold(view, window, report)
-        except VaultMindError as error:  # a full disk, a file that somebody else keeps changing
-            log.warning("a summary was not folded on: %s", error)
-            self.notes.append(f"The summary could not be brought up to date: {error}")
-        if view.behind:
-            done, all_ = view.rolling.messages, view.rolling.messages + view.behind
-            self.notes.append(f"The summary covers {done} of {all_} messages so far.")
-        return view
+            return window.Picked(older=len(messages))
+        return window.pick(messages, room - HEADING_TOKENS, self.words, self._most(), self.recalled)
 
     def finished(self) -> BuiltContext:
         """Return the context; what the estimates let in too much is taken out again."""
         for name in LEAST_FIRST:
             if self._cost() > self.budget and self.parts.pop(name, None) is not None:
                 self.drop(f"the {name}")
-        window, excess = self.parts.get("window"), self._cost() - self.budget
-        if window is not None and excess > 0:
-            text = clip(window.text, window.tokens - excess)
-            self.parts["window"] = replace(window, text=text, tokens=count(text), messages=())
+        last, excess = self.parts.get("window"), self._cost() - self.budget
+        if last is not None and excess > 0:
+            text = clip(last.text, last.tokens - excess)
+            self.parts["window"] = replace(last, text=text, tokens=count(text), messages=())
             if not text:
                 self.drop("the pending messages")
         return BuiltContext(
@@ -551,20 +489,12 @@ class _Draft:
         )
 
     def _shown(self) -> tuple[Part, ...]:
-        parts = sorted(self.parts.values(), key=lambda one: PART_NAMES.index(one.name))
-        return tuple(one for one in parts if one.text)
+        names = (self.parts.get(name) for name in parts.PART_NAMES)
+        return tuple(one for one in names if one is not None and one.text)
 
     def _cost(self) -> int:
-        parts = self._shown()
-        return count(joined(part.text for part in parts)) + self.request.frame_tokens * len(parts)
+        shown, frame = self._shown(), self.request.frame_tokens
+        return count(parts.joined(part.text for part in shown)) + frame * len(shown)
 
-
-@lru_cache(maxsize=32)
-def _fitting(rolling: Rolling, room: int) -> Rolling:
-    """Return what of a summary fits: the same until it is folded on."""
-    return fitting(rolling, room, speakers=True)
-
-
-@lru_cache(maxsize=32)
-def _whole_tokens(rolling: Rolling) -> int:
-    return count(shown(rolling, speakers=True))
+    def _vector(self) -> Matrix | None:
+        return self.embedder.embed_query(self.query) if self.embedder is not None else None

@@ -9,19 +9,21 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from vaultmind.config import Config
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote, VaultMindError
 from vaultmind.index.words.language import detect
+from vaultmind.memory.gate import Gate
 from vaultmind.ports import MessageVectors, Report, silent
-from vaultmind.redact import blank_private, mask
+from vaultmind.redact import mask
 from vaultmind.session import topics
-from vaultmind.session.files import Records, Shelf, read_text
-from vaultmind.session.recall import SegmentIndex, SegmentMessage, is_embedded
+from vaultmind.session.files import Shelf, read_text, recallable
+from vaultmind.session.recall import SegmentIndex, key_of
 from vaultmind.session.summary import (
     Rolling,
     Window,
@@ -30,9 +32,8 @@ from vaultmind.session.summary import (
     parse_rolling,
     rewritten,
     still_said,
-    visible,
+    unfolded,
 )
-from vaultmind.tokens import count
 from vaultmind.types import Caller, Message, Progress
 from vaultmind.vault.files import FileText, VaultReader, decode, read_bytes
 from vaultmind.vault.parts import without_hidden
@@ -65,24 +66,6 @@ A message of a session by block or own id; a part of a summary (path without `.m
 
 
 @dataclass(frozen=True, slots=True)
-class ConversationSettings:
-    """What of the configuration rules a conversation in memory."""
-
-    window: Window = Window()  # noqa: RUF009
-    """How much stays whole where nobody says more exactly: what the background folds by."""
-    summary_tokens: int = 500
-    min_message_tokens: int = 10
-    """Shorter messages have no vector."""
-
-    @classmethod
-    def of(cls, config: Config) -> ConversationSettings:
-        """Return what a configuration says."""
-        full, every = config.session.summarize_at, config.summary.every
-        window = Window(config.context.sliding_window, every=every, full_at=full)
-        return cls(window, config.summary.max_tokens, config.auto_rag.min_message_tokens)
-
-
-@dataclass(frozen=True, slots=True)
 class View:
     """One conversation at one moment. Forgotten, erased and asked messages are not in it."""
 
@@ -104,8 +87,6 @@ class View:
     """Whether the conversation has just begun or turned to something else."""
     topics: tuple[str, ...] = ()
     """The headings of the segment's last topics, oldest first."""
-    refused: str = ""
-    """Why the summary's file cannot be read; empty where it can, or there is none."""
     ended: bool = False
     """Whether it is one of our own that is over. An imported one was never other, and is not."""
     imported: bool = False
@@ -114,46 +95,29 @@ class View:
     """Messages that are still being folded into the summary."""
 
 
-def key_of(message: Message) -> str:
-    """Return what names a message in a context: its own id, else its block id."""
-    return message.id or message.block
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """Where conversations are read and written."""
-
-    reader: VaultReader
-    gate: Records
-    hidden: Hidden
-    vectors: MessageVectors
-    settings: ConversationSettings
-    stopping: threading.Event = field(default_factory=threading.Event)
-
-
 class Conversation:
     """A session as it stands. `lock` is held for moments, `work` while it is heard or folded."""
 
-    def __init__(self, agent: str, session: str, place: Surroundings) -> None:
+    def __init__(self, agent: str, session: str, place: Conversations) -> None:
         self.agent, self.session, self._place = agent, session, place
         self._paths = place.reader.paths
         self.path = self._paths.session(agent, session)
         self.lock, self.work = threading.RLock(), threading.RLock()
-        self.meta = SessionMeta("", "")
+        self.meta, self.segment = SessionMeta("", ""), 1
         self.messages: list[Message] = []
-        """All of the file, secrets and private passages taken out."""
-        self.segment = 1
+        """Of the running segment, those that may be recalled, secrets taken out."""
         self.rolling = Rolling(session, agent)
         """The running segment's summary, with what is hidden today."""
         self.edited = True
         """Whether the file may have changed other than at its end since summaries were tidied."""
-        self._text, self._starts, self._segments = "", list[int](), list[int]()
+        self._all: list[tuple[Message, int]] = []
+        """The same of all segments, each with its segment."""
         self._clean: dict[Message, Message] = {}
         """The messages as they were read, and without secrets, which a person may have typed."""
+        self._text, self._headed = "", list[str]()
+        """The file, and the headings of the running segment's topics."""
         self._stamp: object = None
-        self._visible: list[Message] = []
         self._hidden: frozenset[tuple[str, str]] = frozenset()
-        self._names: frozenset[str] = frozenset()
         self._language = "en"
         self._index, self._embedder = SegmentIndex(), ""
         self._lacking: dict[str, str] = {}
@@ -161,7 +125,6 @@ class Conversation:
         self._vector_state: object = None
         self._summary: tuple[object, int, str] = (None, 0, "")
         """Stamp, segment and text of the summary's file as it was read."""
-        self._refused = ""
         self._view: View | None = None
         self._topics: topics.Topics | None = None
         self._heard = 0
@@ -174,16 +137,14 @@ class Conversation:
         Raises UnreadableNote.
         """
         with self.lock:
-            stamp = self._place.reader.stat(self.path)
+            stamp, hidden = self._place.reader.stat(self.path), self._place.hidden(self.agent)
             try:
                 if stamp is None:
                     return None
-                changed = stamp != self._stamp and self._read()
+                changed = stamp != self._stamp or hidden is not self._hidden
+                changed = changed and self._read(hidden)
             except NotFound:  # it went between the look at its stamp and the reading
                 return None
-            changed |= self._hide()
-            if changed:
-                self._gather()
             changed |= self._take_summary()
             if changed or self._place.vectors.embedder_id != self._embedder:
                 self._update_index()
@@ -194,83 +155,47 @@ class Conversation:
 
     # --- the file -------------------------------------------------------------------------
 
-    def _read(self) -> bool:
+    def _read(self, hidden: frozenset[tuple[str, str]]) -> bool:
         """Read the file; return whether anything changed."""
         raw, stamp = read_bytes(self._paths.absolute(self.path), self._place.reader, self.path)
-        text = blank_private(decode(self.path, raw, stamp).text)
+        text = decode(self.path, raw, stamp).text
         self._stamp = None if 0 <= time.time_ns() - stamp.ctime_ns < UNSETTLED_NS else stamp
-        if text == self._text and self._starts:
+        if text == self._text and hidden is self._hidden and self._view:
             return False
         found = parse_session(text)
-        read = [one.message for one in found.messages]
-        self._clean = {one: self._clean.get(one) or _clean(one) for one in read}
-        before, self.messages = self.messages, [self._clean[one] for one in read]
-        if self.messages[: len(before)] != before:
-            self.edited, self._topics = True, None
-        if found.segment != self.segment:
+
+        def hides(agent: str, record: str, part: str) -> bool:
+            return (record, part) in hidden or ("", part) in hidden
+
+        shown = recallable(self.agent, self.path, text, hides, transcript=found, unasked=False)
+        self._clean = {one: self._clean.get(one) or _clean(one) for one, _ in shown}
+        before, self._all = self._all, [(self._clean[one], at) for one, at in shown]
+        self.edited |= not text.startswith(self._text)
+        if self._all[: len(before)] != before or found.segment != self.segment:
             self._topics = None
-        self._text, self.meta, self.segment = text, found.meta, found.segment
-        self._starts = [one.start for one in found.messages]
-        self._segments = [one.segment for one in found.messages]
-        return True
-
-    def _hide(self) -> bool:
-        """Look at what is hidden, if that changed; return whether it changes anything here."""
-        hidden, before = self._place.hidden(self.agent), self._hidden
-        if hidden is before:
-            return False
-        self._hidden = hidden
-        self._names = frozenset(part for name, part in hidden if name in ("", self.session))
-        return any(one[0] in ("", self.session, self._record) for one in before ^ hidden)
-
-    @property
-    def _record(self) -> str:
-        return self._paths.rolling(self.agent, self.session, self.segment).removesuffix(".md")
-
-    @property
-    def _first(self) -> int:
-        """Return the place of the running segment's first message."""
-        return bisect_left(self._segments, self.segment)
-
-    def _is_recallable(self, message: Message) -> bool:
-        hidden = message.block in self._names or message.id in self._names
-        return not (message.asked or message.erased or hidden)
-
-    def _gather(self) -> None:
-        """Bring what may be recalled of the running segment, and its language, up to date."""
-        self._visible = [one for one in self.messages[self._first :] if self._is_recallable(one)]
-        newest = [one for one in self._visible[-2 * SAMPLE_MESSAGES :] if one.text]
+        self._text, self._hidden, self.meta, self.segment = text, hidden, found.meta, found.segment
+        begun = [one.start for one in found.messages if one.segment == self.segment]
+        above = [one.end for one in found.messages if one.segment < self.segment]
+        self._headed = topics.HEADING.findall(text, above[-1] if above else 0) if begun else []
+        self.messages = [one for one, segment in self._all if segment == self.segment]
+        newest = [one for one in self.messages[-2 * SAMPLE_MESSAGES :] if one.text]
         users = [one.text for one in newest if one.role == "user"]
         said = users or [one.text for one in newest if one.role == "assistant"]
         sample = "\n".join(one[:SAMPLE_CHARACTERS] for one in said[-SAMPLE_MESSAGES:])
         if sample:
             self._language = detect(sample[-SAMPLE_CHARACTERS:], self._language)
+        return True
 
     def _update_index(self) -> None:
         """Give the index the messages that it lacks; make it anew where others changed."""
-        vectors, least = self._place.vectors, self._place.settings.min_message_tokens
-        said = [
-            (key_of(one) or f"n{number}", one, segment)
-            for number, (one, segment) in enumerate(
-                zip(self.messages, self._segments, strict=True), 1
-            )
-            if self._is_recallable(one)
-        ]
-        held = [(one.key, one.text, one.segment) for one in self._index.messages()]
-        same = held == [(key, one.text, at) for key, one, at in said[: len(held)]]
-        if not same or vectors.embedder_id != self._embedder:
-            self._embedder = vectors.embedder_id  # vectors of two embedders cannot be compared
-            self._index, held = SegmentIndex(self._embedder, least), []
-            self._lacking, self._view = {}, None
-        for key, one, segment in said[len(held) :]:
-            tokens = count(one.text)
-            link = f"[[#^{one.block}]]" if one.block else ""
-            day = one.time[:10]
-            self._index.add(
-                SegmentMessage(key, one.role, one.text, tokens, one.speaker, segment, link, day)
-            )
-            if is_embedded(one.role, tokens, least=least) and (one.block or one.id):
-                self._lacking[one.block or one.id] = key
+        embedder, held = self._place.vectors.embedder_id, self._index.held
+        if held != self._all[: len(held)] or embedder != self._embedder:
+            self._embedder = embedder  # vectors of two embedders cannot be compared
+            least = self._place.config.auto_rag.min_message_tokens
+            self._index, self._lacking, self._view = SegmentIndex(embedder, least), {}, None
+        for one, segment in self._all[len(self._index) :]:
+            if self._index.add(one, segment):
+                self._lacking[one.block or one.id] = key_of(one)
                 self._vector_state = None
 
     def _take_vectors(self) -> None:
@@ -287,71 +212,58 @@ class Conversation:
     def _take_summary(self) -> bool:
         """Read the summary of the running segment, if its file changed.
 
-        One that is refused, as a link is, counts as none: the messages are there without it.
+        One that cannot be read, as a link is, counts as none: the messages are there without it.
         """
-        path, why, text = f"{self._record}.md", "", ""
+        path = self._paths.rolling(self.agent, self.session, self.segment)
         stamp: object = None
-        try:
+        with suppress(PathRefused, UnreadableNote):
             stamp = self._place.reader.stat(path)
-        except (PathRefused, UnreadableNote) as error:
-            stamp = why = error.reason
         if (stamp, self.segment) == self._summary[:2]:
             return False
-        if not why:
-            text, why = read_text(self._place.reader, path)
+        text = read_text(self._place.reader, path)[0]
         self.rolling = parse_rolling(text) if text.strip() else Rolling(self.session, self.agent)
-        self._summary, self._refused = (stamp, self.segment, text), why
+        self._summary = stamp, self.segment, text
         return True
 
     def _seen(self) -> View:
         """Return the view; the summary without what is hidden or no longer said, and secrets."""
-        hidden = {part for record, part in self._hidden if record == self._record}
+        record = self._paths.rolling(self.agent, self.session, self.segment).removesuffix(".md")
+        hidden = {part for name, part in self._hidden if name == record}
         text = self._summary[2]
         masked = mask(without_hidden(text, hidden.__contains__) if hidden else text).text
         rolling = self.rolling if masked == text else parse_rolling(masked)
-        gone = {o.block for o in self.messages[self._first :] if not self._is_recallable(o)}
-        gone |= self._names
-        rolling = visible(still_said(rolling, self.messages), gone.__contains__)
-        heard = self._topics
+        heard, said = self._topics, "\n".join(one.text for one in self.messages).casefold()
         turned = heard and (heard.topic.said < NEW or heard.doubt is not None)
+        told = (one for one in self._headed if all(w in said for w in one.casefold().split(", ")))
         return View(
             agent=self.agent,
             session=self.session,
             segment=self.segment,
             path=self.path,
-            messages=tuple(self._visible),
-            rolling=rolling,
+            messages=tuple(self.messages),
+            rolling=self._said(rolling),
             index=self._index,
             language=self._language,
-            topic_is_new=len(self._visible) < NEW or bool(turned),
-            topics=self._headings(),
-            refused=self._refused,
+            topic_is_new=len(self.messages) < NEW or bool(turned),
+            topics=tuple(dict.fromkeys(told))[-TOPICS:],
             ended=not self.meta.source and (self.meta.state != "open" or bool(self.meta.ended)),
             imported=bool(self.meta.source),
         )
 
-    def _headings(self) -> tuple[str, ...]:
-        """Return the last topics' headings, of words that are said in what may be recalled."""
-        first = self._first
-        found = topics.HEADING.findall(self._text, self._starts[first - 1] if first else 0)
-        if not found:
-            return ()
-        said = "\n".join(one.text for one in self._visible).casefold()
-        told = (one for one in found if all(w in said for w in one.casefold().split(", ")))
-        return tuple(dict.fromkeys(told))[-TOPICS:]
+    def _said(self, rolling: Rolling) -> Rolling:
+        """Return a summary without what no message says that may be recalled."""
+        return still_said(rolling, [one for one, _ in self._all])
 
     def fold(self, window: Window, most: int = FOLDED_AT_ONCE, report: Report = silent) -> int:
         """Fold what is due into the summary and save it, at most about so many messages.
 
-        Return how many are still due. What cannot be saved is kept in memory, and saved with the
-        next fold that can.
+        Return how many are still due. Raises what a write raises: the next fold tries again.
         """
         with self.work:
             self.tidy()
-            if not (waiting := len(self._due(self.rolling, window))):
-                return 0
-            self.hear()
-            done = 0
+            waiting, done = len(self._due(self.rolling, window)), 0
+            if waiting:
+                self.hear()
             while done < min(most, waiting) and not self._place.stopping.is_set():
                 self._write(lambda base: self._folded(base, window), "a conversation is summarised")
                 done += FOLDED_AT_ONCE
@@ -361,19 +273,14 @@ class Conversation:
     def _due(self, rolling: Rolling, window: Window) -> Sequence[Message]:
         """Return what is to be folded now: what the summary lacks and has left the window.
 
-        The last message in the summary may be hidden or deleted by now: it is looked for among
-        all, and then by its time.
+        The last message in the summary may be hidden or deleted by now: then its time tells.
         """
         with self.lock:
             if not self.view():
                 return ()
-            running = self.messages[self._first :]
-            known = [at for at, one in enumerate(running, 1) if rolling.upto in (one.id, one.block)]
-            if rolling.upto and known:
-                later = [one for one in running[known[-1] :] if self._is_recallable(one)]
-            else:
-                until = rolling.updated if rolling.upto else ""
-                later = [one for one in self._visible if not until or one.time > until]
+            later = unfolded(self.messages, rolling.upto)
+            if rolling.upto and len(later) == len(self.messages):
+                later = [one for one in later if one.time > rolling.updated]
             return due(later, "", window)
 
     def _folded(self, base: Rolling, window: Window) -> Rolling:
@@ -382,10 +289,10 @@ class Conversation:
         for at in range(0, len(leaving), window.every):
             language = "" if base.messages else self._language
             batch = leaving[at : at + window.every]
-            base = fold(base, batch, self._place.settings.summary_tokens, language)
+            base = fold(base, batch, self._place.config.summary.max_tokens, language)
             if self._place.stopping.is_set():
                 break
-        return still_said(base, self.messages)
+        return self._said(base)
 
     def tidy(self) -> None:
         """Take out of all summaries what a person took out of the conversation's file by hand."""
@@ -394,43 +301,25 @@ class Conversation:
                 if self.view() is None or not self.edited:
                     return
                 self.edited = False
-            for segment in range(1, self.segment + 1):
-                reason = "a person took out what it says"
-                self._write(lambda base: still_said(base, self.messages), reason, segment)
+            try:
+                for segment in range(1, self.segment + 1):
+                    self._write(self._said, "a person took out what it says", segment)
+            except VaultMindError:
+                self.edited = True
+                raise
 
     def _write(self, update: Callable[[Rolling], Rolling], reason: str, segment: int = 0) -> None:
-        """Change a segment's summary in its file; in memory alone where that cannot be."""
-        segment = segment or self.segment
-        gate, running = self._place.gate, segment == self.segment
-        stamp, _, text = self._summary
-        new = self.rolling
+        """Change a segment's summary in its file."""
 
         def change(file: FileText | None) -> str | None:
-            nonlocal new
             text = file.text if file else ""
             base = parse_rolling(text) if text.strip() else Rolling(self.session, self.agent)
             new = update(base)
             return rewritten(text, new) if new != base else None
 
-        written: object = None
-        try:
-            if gate.keeps_records(self.agent):
-                path = self._paths.rolling(self.agent, self.session, segment)
-                written = gate.save(path, change, Caller("agent", self.agent), reason)
-                if not isinstance(written, FileText):
-                    return
-        except VaultMindError as error:
-            log.warning("the summary of %s was not saved: %s", self.path, error)
-            self.edited = self.edited or not running
-        if isinstance(written, FileText):
-            text, stamp = written.text, written.stat
-            kept = parse_rolling(text)
-            new = kept if kept.upto == new.upto else new  # its front matter may be broken
-        elif running:
-            new = update(self.rolling)
-        if running:
-            with self.lock:
-                self.rolling, self._summary, self._view = new, (stamp, segment, text), None
+        if self._place.gate.keeps_records(self.agent):
+            path = self._paths.rolling(self.agent, self.session, segment or self.segment)
+            self._place.gate.save(path, change, Caller("agent", self.agent), reason)
 
     # --- topics ---------------------------------------------------------------------------
 
@@ -442,9 +331,9 @@ class Conversation:
                     return
                 if self._topics is None:
                     self._topics, self._begun = topics.Topics(), []
-                    self._heard = max(0, len(self._visible) - LOOKED_BACK)
-                heard, waiting = self._topics, self._visible[self._heard :]
-                self._heard = len(self._visible)
+                    self._heard = max(0, len(self.messages) - LOOKED_BACK)
+                heard, waiting = self._topics, self.messages[self._heard :]
+                self._heard = len(self.messages)
                 self._view = None if waiting else self._view
             for message in waiting:
                 if heard.hear(message, self._language) and heard.topic.source:
@@ -472,21 +361,27 @@ class Conversations:
     def __init__(
         self,
         reader: VaultReader,
-        gate: Records,
+        gate: Gate,
         hidden: Hidden,
         vectors: MessageVectors,
-        settings: ConversationSettings | None = None,
+        config: Config,
     ) -> None:
-        settings = settings or ConversationSettings()
-        self._place = Surroundings(reader, gate, hidden, vectors, settings)
-        self._stopping = self._place.stopping
+        self.reader, self.gate, self.hidden = reader, gate, hidden
+        self.vectors, self.config = vectors, config
+        self.stopping = threading.Event()
+        self._window = Window(
+            config.context.sliding_window,
+            every=config.summary.every,
+            full_at=config.session.summarize_at,
+        )
+        """How much stays whole where nobody says more exactly: what the background folds by."""
         self._shelf = Shelf(reader)
         self._lock = threading.Lock()
         self._held: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
-        self._wake = threading.Condition()
         self._grown: dict[tuple[str, str], Window] = {}
-        self._is_busy = False
-        self._thread: threading.Thread | None = None
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="follow")
+        self._following: Future[None] | None = None
+        """The last that was asked for."""
 
     def view(self, agent: str, session: str = "") -> View | None:
         """Return a conversation as it stands now; where none is named, the agent's newest in which
@@ -513,71 +408,57 @@ class Conversations:
 
     def heard(self, agent: str, session: str, window: Window | None = None) -> None:
         """Say that a session has grown: its topics and summary follow in the background."""
-        with self._wake:
-            if self._stopping.is_set():
+        key = agent_name(agent), session
+        with self._lock:
+            if self.stopping.is_set():
                 return
-            self._grown[agent_name(agent), session] = window or self._place.settings.window
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="follow", daemon=True)
-                self._thread.start()
-            self._wake.notify_all()
+            waits = key in self._grown
+            self._grown[key] = window or self._window
+            if not waits:
+                self._following = self._pool.submit(self._follow, *key)
 
     def settle(self, timeout_seconds: float) -> bool:
         """Wait until all that grew was followed and folded; return whether it is."""
-        with self._wake:
-            return self._wake.wait_for(lambda: not (self._grown or self._is_busy), timeout_seconds)
+        with self._lock:
+            waiting = [self._following] if self._following else []
+        return not wait(waiting, timeout_seconds).not_done
 
     def close(self) -> None:
         """Finish what is being written and stop."""
-        with self._wake:
-            self._stopping.set()
-            self._wake.notify_all()
-        if self._thread is not None:
-            self._thread.join()
+        with self._lock:
+            self.stopping.set()
+        self._pool.shutdown(cancel_futures=True)
 
     def _conversation(self, agent: str, session: str) -> Conversation:
         with self._lock:
-            found = self._held.get((agent, session)) or Conversation(agent, session, self._place)
+            found = self._held.get((agent, session)) or Conversation(agent, session, self)
             self._held[agent, session] = found
             self._held.move_to_end((agent, session))
             while len(self._held) > 1 and (
                 len(self._held) > HELD
-                or sum(len(one.messages) for one in self._held.values()) > HELD_MESSAGES
+                or sum(len(one._all) for one in self._held.values()) > HELD_MESSAGES
             ):
                 self._held.popitem(last=False)
             return found
 
-    def _run(self) -> None:
-        while True:
-            with self._wake:
-                self._wake.wait_for(lambda: self._grown or self._stopping.is_set())
-                if self._stopping.is_set():
-                    return
-                agent, session = next(iter(self._grown))
-                window = self._grown.pop((agent, session))
-                self._is_busy = True
-            try:
-                self._follow(self._conversation(agent, session), window)
-            except Exception:  # one odd session must not stop the others
-                log.exception("the session %s of %s could not be followed", session, agent)
-            with self._wake:
-                self._is_busy = False
-                self._wake.notify_all()
-
-    def _follow(self, conversation: Conversation, window: Window) -> None:
+    def _follow(self, agent: str, session: str) -> None:
         """Hear what is new of a conversation, head its topics, fold what left the window."""
-        reader = self._place.reader
-        rolling = reader.paths.rolling(conversation.agent, conversation.session, 1)
-        stamp = reader.stat(conversation.path)
-        is_small = stamp is None or (stamp.size < SMALL_BYTES and reader.stat(rolling) is None)
-        if is_small or conversation.view() is None:
-            return
-        conversation.tidy()
-        conversation.hear()
-        conversation.write_headings()
-        before = 0
-        while (left := conversation.fold(window)) != before and not self._stopping.is_set():
-            before = left
+        with self._lock:
+            window = self._grown.pop((agent, session))
+        conversation, before = self._conversation(agent, session), 0
+        try:
+            stamp = self.reader.stat(conversation.path)
+            rolling = self.reader.stat(self.reader.paths.rolling(agent, session, 1))
+            is_small = stamp is None or (stamp.size < SMALL_BYTES and rolling is None)
+            if is_small or conversation.view() is None:
+                return
+            conversation.tidy()
+            conversation.hear()
+            conversation.write_headings()
+            while (left := conversation.fold(window)) != before and not self.stopping.is_set():
+                before = left
+        except Exception:  # one odd session must not stop the others
+            log.exception("the session %s of %s could not be followed", session, agent)
 
 
 def _clean(message: Message) -> Message:

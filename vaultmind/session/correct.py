@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from vaultmind.language.words import SOFT, Word, content, fold
 from vaultmind.memory.contradictions import contradicts, is_count
 from vaultmind.memory.match import find
-from vaultmind.memory.words import SOFT, Word, content, fold
 from vaultmind.types import Fact
 
 ABOUT = 0.5

@@ -7,13 +7,12 @@ import os
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
 
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote, VaultMindError
 from vaultmind.redact import blank_private, mask
@@ -55,7 +54,10 @@ _COMMENT = re.compile(
 )
 _UNTIL = re.compile(r"%%[^%\n]*\buntil (\d{4}-\d{2}-\d{2})%%")
 _BLOCK_ID = re.compile(r"(?:^|(?<=[ \t]))\^[A-Za-z0-9-]+$")
-_HEADING = re.compile(r"(#{1,6})(?: |$)")
+_EMPTY_HEADING = re.compile(
+    r"^(#{1,6})(?: [^\n]*)?\n+(?=(?!\1#)#{1,6}(?: |$))|^#{1,6}(?: [^\n]*)?\s*\Z", re.MULTILINE
+)
+"""A heading with nothing under it before the next of its level or above."""
 _NUMBER = r"(\d{4}-\d\d-\d\d)_(\d{3,5})(?!\d)"
 _OWN_TOMBSTONE = re.compile(rf'"session": ?"{_NUMBER}'.encode())
 
@@ -75,22 +77,6 @@ class Pipe:
     name: str
     host_id: str = ""
     """What the client called the conversation when it started the connection."""
-
-
-class Records(Protocol):
-    """The part of the gate that stores records."""
-
-    def save(self, relative: str, change: Change, caller: Caller, reason: str) -> object:
-        """Change a file by compare-and-swap: `change` may be called again on new text."""
-        ...
-
-    def append(self, relative: str, text: str) -> object:
-        """Append to a file and flush."""
-        ...
-
-    def keeps_records(self, agent: str) -> bool:
-        """Tell whether an agent's conversations are written down."""
-        ...
 
 
 def cut(message: Message, room: int) -> Message:
@@ -298,12 +284,14 @@ def recallable(
     hides: Hides,
     *,
     transcript: Transcript | None = None,
+    unasked: bool = True,
 ) -> list[tuple[Message, int]]:
     """Return the messages of a session's file that may be recalled, each with its segment.
 
     Left out are requests to the memory, what was erased and what was forgotten. Of a message
     that stands in a private passage only what is outside it is left, maybe nothing. What was
-    asked not to be kept is among them as long as the one that asks is: it says so itself.
+    asked not to be kept is among them as long as the one that asks is: it says so itself. Not
+    `unasked`, it is among them anyway.
     """
     placed = (transcript or parse_session(text)).messages
     session, blanked = session_of(path), blank_private(text)
@@ -312,7 +300,7 @@ def recallable(
         names = filter(None, (one.id, one.block))
         return bool(one.asked) or one.erased or any(hides(agent, session, it) for it in names)
 
-    gone = unkept([one.message for one in placed])
+    gone = unkept([one.message for one in placed]) if unasked else {}
     shown = []
     for at, one in enumerate(placed):
         message, there = one.message, slice(one.text_start, one.text_end)
@@ -348,9 +336,11 @@ def plain_text(text: str) -> str:
     found = front_matter(text)
     body = text[found.body_start :] if found else text
     body = _COMMENT.sub("", _UNTIL.sub(r"(until \1)", body.replace("\r\n", "\n")))
-    lines = [_BLOCK_ID.sub("", line.rstrip()).rstrip() for line in body.split("\n")]
-    plain = re.sub(r"\n{3,}", "\n\n", "\n".join(_without_empty_headings(lines))).strip()
-    return mask(plain).text
+    lines = (_BLOCK_ID.sub("", line.rstrip()).rstrip() for line in body.split("\n"))
+    plain, before = "\n".join(lines).strip(), ""
+    while plain != before:
+        before, plain = plain, _EMPTY_HEADING.sub("", plain)
+    return mask(re.sub(r"\n{3,}", "\n\n", plain).strip()).text
 
 
 def read_text(reader: VaultReader, path: str) -> tuple[str, str]:
@@ -366,22 +356,3 @@ def read_text(reader: VaultReader, path: str) -> tuple[str, str]:
             lines = reader.read_broken(path).split("\n")
             return "\n".join("" if "\0" in line else line for line in lines), error.reason
         return "", error.reason
-
-
-def _without_empty_headings(lines: Iterable[str]) -> list[str]:
-    """Drop each heading with nothing under it before the next of its level or above."""
-    kept: list[str] = []
-    open_headings: list[tuple[int, int]] = []
-    """The level and place of the headings under which nothing stands yet."""
-    for line in lines:
-        match = _HEADING.match(line)
-        if match:
-            while open_headings and open_headings[-1][0] >= len(match[1]):
-                del kept[open_headings.pop()[1] :]
-            open_headings.append((len(match[1]), len(kept)))
-        elif line.strip():
-            open_headings.clear()
-        kept.append(line)
-    if open_headings:
-        del kept[open_headings[0][1] :]
-    return kept

@@ -27,11 +27,12 @@ from vaultmind.errors import (
     WriteConflict,
 )
 from vaultmind.language.secrets import mask_secrets
+from vaultmind.memory.gate import Gate
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.session import files
 from vaultmind.session.active import ActiveContextFile, Recent, ending, last_time, recent_of
-from vaultmind.session.files import Head, Hides, Records, iso, parse_time
+from vaultmind.session.files import Head, Hides, iso, parse_time
 from vaultmind.session.talk import OpenSession, Talk
 from vaultmind.types import PERSON, Caller, Message, MessageRef
 from vaultmind.vault import transcript as written
@@ -96,7 +97,7 @@ class SessionLog:
 
     def __init__(
         self,
-        gate: Records,
+        gate: Gate,
         reader: VaultReader,
         clock: Clock,
         idle_minutes: float,

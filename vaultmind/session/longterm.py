@@ -8,27 +8,21 @@ along links and tags and by one step of attention (`index.related`).
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from vaultmind.config.settings import AssociationConfig, RecallConfig
+from vaultmind.config import Config
 from vaultmind.errors import BadArgument
 from vaultmind.index.embed import scale_of
 from vaultmind.index.where import message_number
-from vaultmind.index.words.terms import query_terms
+from vaultmind.index.words.terms import query_terms, stems
 from vaultmind.memory.dated import OUTDATED, facts_told, superseded
 from vaultmind.plural import counted
 from vaultmind.ports import Related
-from vaultmind.session.excerpt import excerpt, one_line, sought
 from vaultmind.session.parts import Dropped, Part, PartName, more_than
-from vaultmind.session.recall import (
-    GIVEN_ON,
-    ONE_WORD,
-    only_asks,
-    says_something,
-    telling_terms,
-)
-from vaultmind.session.sentences import context_words
+from vaultmind.session.recall import GIVEN_ON, ONE_WORD, only_asks, says_something, telling_terms
+from vaultmind.session.sentences import CONTEXT_LANGUAGES, context_words
 from vaultmind.tokens import count
 from vaultmind.types import KINDS, Caller, Chunk, Hit, SearchRequest, SearchResponse
 from vaultmind.vault.paths import VaultPaths
@@ -45,17 +39,20 @@ _LEAD = re.compile(r"\A[-*+•][ \t]+")
 """What makes a line an item of a list: the piece is one itself."""
 _WORD = re.compile(r"[^\W_]+")
 
+MARK = "…"
+LEAD = 50
+"""Characters before a match that say what it is about, where no sentence begins nearer."""
+MOST_MATCHES = 60
+_SENTENCE = re.compile(r"(?:^|[.!?…][\"'»”)\]]*\s+|[。！？]+|\s[-*|•]\s+)(?=\S)")
+_LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]|!?\[([^\[\]]*)\]\([^()\s]*\)")
+_MARKUP = re.compile(
+    r"^[ \t]{0,80}(?:#{1,6}[ \t]|>[ \t]?(?:\[![^\]]*\][-+]?)?|\|?[-:| ]{5,}$)", re.M
+)
+_HEADING = re.compile(r"\A\s*#{1,6}[ \t][^\n]*(?:\n|\Z)")
+_EMPHASIS = re.compile(r"\*+|==")
+_BLOCK_ID = re.compile(r"[ \t]\^[A-Za-z0-9-]+[ \t]*$", re.M)
+
 Search = Callable[[SearchRequest, Caller], SearchResponse]
-
-
-@dataclass(frozen=True, slots=True)
-class LongTermSettings:
-    """When lasting memory is asked, and how much of it may be shown."""
-
-    recall: RecallConfig
-    association: AssociationConfig
-    gate: float
-    """Where the conversation's best match is as good, only a new topic asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +114,7 @@ class _Pieces:
 
     def part(self) -> Part | None:
         """Return what was taken; None where nothing was."""
-        text = "\n".join(self.lines)
-        why = ", ".join(self.why)
+        text, why = "\n".join(self.lines), ", ".join(self.why)
         part = Part(self.name, text, count(text), tuple(self.sources), why=why)
         return part if self.sources else None
 
@@ -130,24 +126,24 @@ class LongTerm:
     search: Search
     related: Related
     paths: VaultPaths
-    settings: LongTermSettings
+    config: Config
 
     def recall(self, ask: Ask) -> Brought:
         """Return what lasting memory says to a question, within the room."""
-        recall, query = self.settings.recall, ask.query.strip()
+        settings, query = self.config.recall, ask.query.strip()
         if len(query) > MOST_QUERY:
             query = f"{query[: MOST_QUERY // 2]}\n{query[-MOST_QUERY // 2 :]}"
         telling = len(telling_terms(query_terms(query, ("en",))))
-        if not recall.enabled:
-            return _nothing("switched off")
-        if not telling:
-            return _nothing("nothing in it to look for" if query else "nothing was asked")
-        if ask.best >= self.settings.gate and not ask.topic_is_new:
-            said = f"the conversation itself has a match of {ask.best:.2f}, and no new topic"
-            return _nothing(said)
+        reason = "" if settings.enabled else "switched off"
+        if not reason and not telling:
+            reason = "nothing in it to look for" if query else "nothing was asked"
+        if not reason and ask.best >= self.config.context.recall_gate and not ask.topic_is_new:
+            reason = f"the conversation itself has a match of {ask.best:.2f}, and no new topic"
+        if reason:
+            return _nothing(reason)
         request = SearchRequest(
             query,
-            limit=max(DEPTH, 4 * recall.top_k),
+            limit=max(DEPTH, 4 * settings.top_k),
             agent=ask.agent,
             per_note=PER_NOTE,
             max_tokens=100_000,
@@ -162,17 +158,16 @@ class LongTerm:
         found, dropped = self._without_questions(answer.hits, request, ask)
         scale = scale_of(answer.state.embedder)
         read = [replace(hit, score=scale.reading(hit.score)) for hit in found]
-        least = max(recall.relevance, ONE_WORD) if telling == 1 else recall.relevance
+        least = max(settings.relevance, ONE_WORD) if telling == 1 else settings.relevance
         hits = [hit for hit in read if hit.score >= least]
         if not hits and not dropped:
-            said = answer.message or "nothing was found"
-            if read:
-                most = " for a question of one telling word" if telling == 1 else ""
-                said = (
-                    f"the best match has {max(hit.score for hit in read):.2f}, less than "
-                    f"{least:.2f}{most} (recall.relevance is {recall.relevance:.2f})"
-                )
-            return _nothing(said)
+            if not read:
+                return _nothing(answer.message or "nothing was found")
+            most = " for a question of one telling word" if telling == 1 else ""
+            return _nothing(
+                f"the best match has {max(hit.score for hit in read):.2f}, less than "
+                f"{least:.2f}{most} (recall.relevance is {settings.relevance:.2f})"
+            )
         memory = self._memory(hits, query, ask, dropped)
         near = self._associations(found, query, ask, memory, dropped) if hits else None
         return Brought(memory, near, tuple(dropped))
@@ -208,7 +203,7 @@ class LongTerm:
 
         They stand as the search ranks them, which finds more than the order of their scores does.
         """
-        settings, about, old = self.settings.recall, sought(query), _outdated(hits, ask.shown)
+        settings, about, old = self.config.recall, sought(query), _outdated(hits, ask.shown)
         room = min(ask.room_tokens, settings.max_tokens)
         if room < 1 or not hits:  # whoever gives none knows why
             return None
@@ -218,40 +213,33 @@ class LongTerm:
             texts = [_LEAD.sub("", excerpt(hit.text, about, hit.lang, most)) for most in PIECES]
             told = [hit.time[:10], hit.speaker] if hit.kind in ("message", "fact") else []
             head = f"- {_link(hit)} {', '.join(filter(None, told))}".rstrip()
-            reason = ""
+            is_shown = self._is_own(hit, ask) or pieces.holds(hit.text, hit.title)
             if hit in old:
                 reason = OUTDATED
-            elif self._is_own(hit, ask) or pieces.holds(hit.text, hit.title):
+            elif is_shown or pieces.holds(texts[0]):
                 reason = SHOWN
             elif hit.kind == "episode":
                 reason = WORK
             elif len(pieces.sources) >= settings.top_k:
                 reason = f"only the best {settings.top_k} are shown (raise recall.top_k)"
-            elif pieces.holds(texts[0]):
-                reason = SHOWN
             elif pieces.take([f"{head}: {text}" for text in texts], _place(hit), hit.score):
                 pieces.shown.append(_words_of(hit.text))
+                continue
             else:
                 reason = _full(room, settings.max_tokens, "recall.max_tokens")
-            if reason:
-                dropped.append(Dropped(_place(hit), reason))
+            dropped.append(Dropped(_place(hit), reason))
         return pieces.part()
 
     def _associations(
-        self,
-        hits: Sequence[Hit],
-        query: str,
-        ask: Ask,
-        memory: Part | None,
-        dropped: list[Dropped],
+        self, hits: Sequence[Hit], query: str, ask: Ask, memory: Part | None, dropped: list[Dropped]
     ) -> Part | None:
         """Return what comes to mind through what was found, the strongest first."""
-        settings, words = self.settings.association, context_words(ask.language)
+        settings, words = self.config.association, context_words(ask.language)
         room = min(ask.association_tokens, settings.max_tokens)
         if room < 1:
             return None
         texts = (*ask.shown, query, memory.text if memory else "")
-        shown = [_words_of(text) for text in texts]
+        shown, about = [_words_of(text) for text in texts], sought(query)
         pieces = _Pieces("associations", [words["associations"]], room, shown)
         notes = {hit.path for hit in hits if memory and _place(hit) in memory.sources}
         near = [
@@ -260,14 +248,11 @@ class LongTerm:
             if one.chunk.path not in notes and not self._is_own(one.chunk, ask)
             if not pieces.holds(one.chunk.text, one.chunk.title)
         ]
-        places, about = {hit.id: hit for hit in hits}, sought(query)
+        names = {hit.id: _name_of(hit) for hit in hits}
         for one in near:
-            to, chunk = places.get(one.to), one.chunk
-            way = words[one.tie].format(x=_name_of(to) if to else "", tag=one.name)
-            lines = [
-                f"- {_link(chunk)} ({way}): {excerpt(chunk.text, about, chunk.lang, most)}"
-                for most in NEAR_PIECES
-            ]
+            chunk, way = one.chunk, words[one.tie].format(x=names.get(one.to, ""), tag=one.name)
+            texts = tuple(excerpt(chunk.text, about, chunk.lang, most) for most in NEAR_PIECES)
+            lines = [f"- {_link(chunk)} ({way}): {text}" for text in texts]
             pieces.take(lines, _place(chunk), one.strength)
         if not near:
             reason = f"nothing is tied to what was found as strongly as {settings.gate:.2f}"
@@ -287,10 +272,8 @@ class LongTerm:
         if one.path == self.paths.session(ask.agent, ask.session):
             number = message_number(one.anchor.removeprefix("#^"))
             return not 0 < number < message_number(ask.since)
-        folder, _, name = one.path.rpartition("/")
-        stem = name.removesuffix(".md")
-        is_rolling = folder == f"{self.paths.summaries(ask.agent)}/rolling"
-        return is_rolling and ask.session in (stem, stem.rpartition("-")[0])
+        rolling = f"{self.paths.summaries(ask.agent)}/rolling/{ask.session}"
+        return one.path.startswith((f"{rolling}.", f"{rolling}-"))
 
 
 def _outdated(hits: Sequence[Hit], shown: Sequence[str]) -> list[Hit]:
@@ -329,3 +312,59 @@ def _name_of(hit: Hit) -> str:
     """Return what a person calls a place: a note by its name, a block with its id."""
     stem = hit.path.rpartition("/")[2].removesuffix(".md")
     return stem + hit.anchor if hit.anchor.startswith("#^") else stem
+
+
+# --- pieces -------------------------------------------------------------------------------
+
+
+def sought(query: str) -> frozenset[str]:
+    """Return the stems of what a question is about."""
+    terms = telling_terms(query_terms(query, CONTEXT_LANGUAGES))
+    return frozenset(stem for term in terms for stem in term.stems)
+
+
+def excerpt(text: str, about: frozenset[str], lang: str, most: int) -> str:
+    """Return at most `most` characters of a text around some stems: whole words, marked.
+
+    Where none of them stands in it, its beginning. It is one line; links lose their brackets.
+    """
+    plain = one_line(text)
+    if len(plain) <= most:
+        return plain
+    places = [
+        (word.start(), stem)
+        for word in _WORD.finditer(plain)
+        for stem in stems(word.group(), lang)[:1]
+        if stem in about
+    ][:MOST_MATCHES]
+    opens = {0, *(found.end() for found in _SENTENCE.finditer(plain))}
+    tries = set(opens)
+    for at, _ in places:
+        space = plain.find(" ", max(0, at - LEAD - 1)) + 1
+        tries.add(0 if at <= LEAD else space if 0 < space <= at else at)
+
+    def worth(start: int) -> tuple[int, int, bool, int]:
+        end = start + most - len(MARK) - bool(start)
+        first, last = (bisect_left(places, (at, "")) for at in (start, end))
+        held = [stem for _, stem in places[first:last]]
+        return len(set(held)), len(held), start in opens, -start
+
+    start = max(sorted(tries), key=worth)
+    before = MARK if start else ""
+    if len(plain) - start <= most - len(before):
+        return before + plain[start:]
+    end = start + most - len(before) - len(MARK)
+    space = plain.rfind(" ", start, end + 1)
+    end = space if space > start + (end - start) // 2 else end
+    return before + plain[start:end].rstrip(" ,;:") + MARK
+
+
+def one_line(text: str) -> str:
+    """Return a text as one line without the marks of Markdown that say nothing in it.
+
+    Nor the heading that it begins with, which its link names, unless there is nothing else.
+    """
+    body = _HEADING.sub("", text, count=1)
+    bare = _BLOCK_ID.sub("", _MARKUP.sub("", body if body.strip() else text))
+    bare = _LINK.sub(lambda match: match[1] or match[2] or "", bare)
+    return " ".join(_EMPHASIS.sub("", bare).split())

@@ -21,19 +21,12 @@ from vaultmind.heavy import importing
 from vaultmind.index.embed import scale_of
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.terms import Term, fold, index_terms, query_terms
-from vaultmind.ports import Embedder
-from vaultmind.session.sentences import CONTEXT_LANGUAGES as LANGUAGES
-from vaultmind.session.sentences import context_words, small_words
+from vaultmind.session.sentences import CONTEXT_LANGUAGES, context_words, small_words
 from vaultmind.tokens import clip, count
-from vaultmind.types import Role
+from vaultmind.types import Message
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from vaultmind.ports import Matrix
-
-    Mask = NDArray[np.bool_]
 
 K1, B = 1.2, 0.75
 MAX_TERMS, MAX_LANGUAGES = 24, 4
@@ -86,7 +79,6 @@ def telling_terms(terms: Sequence[Term]) -> list[Term]:
     A lone letter, digit or emoji does not, nor several side by side as in `2+2`; of a script that
     has words: a single character of another may be one.
     """
-    small = small_words()
 
     def is_lone(term: Term) -> bool:
         return bool(term.words) and all(
@@ -94,14 +86,20 @@ def telling_terms(terms: Sequence[Term]) -> list[Term]:
             for word in term.words
         )
 
-    return [one for one in terms if not (one.stop or one.plain in small or is_lone(one))]
+    return [one for one in terms if not (one.stop or one.plain in small_words() or is_lone(one))]
 
 
 @lru_cache(maxsize=2048)
 def telling_stems(text: str) -> tuple[frozenset[str], ...]:
     """Return the single words of a text that tell something, each as its stems."""
-    terms = telling_terms(query_terms(text[:MOST_CHARACTERS], LANGUAGES))
+    terms = telling_terms(query_terms(text[:MOST_CHARACTERS], CONTEXT_LANGUAGES))
     return tuple(frozenset(one.stems) for one in terms if one.plain)
+
+
+def _new_words(text: str, query: str) -> tuple[frozenset[str], int]:
+    """Return the stems of a query, and how many words of a text are none of them."""
+    asked = frozenset[str]().union(*telling_stems(query))
+    return asked, sum(asked.isdisjoint(one) for one in telling_stems(text))
 
 
 def only_asks(text: str, query: str) -> bool:
@@ -111,16 +109,13 @@ def only_asks(text: str, query: str) -> bool:
     """
     if len(text) > MOST_CHARACTERS or not _ASKS.search(text):
         return False
-    asked = frozenset[str]().union(*telling_stems(query))
-    new = sum(asked.isdisjoint(one) for one in telling_stems(text))
+    asked, new = _new_words(text, query)
     return bool(asked) and new <= 1 and len(telling_stems(text)) > 2 * new
 
 
 def says_something(text: str, query: str) -> bool:
     """Tell whether what was said after an old question may be its answer: more than its words."""
-    asked = frozenset[str]().union(*telling_stems(query))
-    new = any(asked.isdisjoint(one) for one in telling_stems(text))
-    return new or any(map(str.isdigit, text))
+    return _new_words(text, query)[1] > 0 or any(map(str.isdigit, text))
 
 
 def dated(said: Sequence[tuple[str, str]]) -> list[str]:
@@ -142,28 +137,21 @@ def dated(said: Sequence[tuple[str, str]]) -> list[str]:
 # --- the index ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentMessage:
-    """A message as it is indexed and shown again."""
+def key_of(message: Message) -> str:
+    """Return what names a message in a context: its own id, else its block id."""
+    return message.id or message.block
 
-    key: str
-    """Its id or block id: unique in the session."""
-    role: Role
-    text: str
-    tokens: int
-    speaker: str = ""
-    segment: int = 1
-    link: str = ""
-    """Where it stands, as it should be shown, e.g. `[[#^m7]]`."""
-    day: str = ""
-    """ISO date on which it was said; shown where what is recalled is of several days."""
+
+def _is_said(message: Message) -> bool:
+    """Tell whether a message may be found: tools' and the system's only stand between others."""
+    return message.role in ("user", "assistant")
 
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """A message that was found, best first."""
+    """A message that was found."""
 
-    message: SegmentMessage
+    message: Message
     place: int
     """Its number in the conversation."""
     relevance: float
@@ -174,7 +162,7 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a search found."""
+    """What a search found, best first."""
 
     hits: tuple[Recalled, ...] = ()
     telling: int = 0
@@ -183,17 +171,8 @@ class Answer:
     """The best relevance in the scope."""
 
 
-def is_embedded(role: Role, tokens: int, *, least: int = MIN_VECTOR_TOKENS) -> bool:
-    """Tell whether a message gets a vector: said by someone, and not too short to mean much."""
-    return role in ("user", "assistant") and tokens >= least
-
-
 class SegmentIndex:
-    """Messages in order, their words and vectors. Safe to use from threads.
-
-    Tools' messages and the system's have a place, since they stand between others, and are never
-    found.
-    """
+    """Messages in order, their words and vectors. Safe to use from threads."""
 
     def __init__(self, embedder: str = "", min_tokens: int = MIN_VECTOR_TOKENS) -> None:
         """Take the embedder's id and the least tokens of a message with a vector."""
@@ -201,57 +180,49 @@ class SegmentIndex:
             import numpy as np  # noqa: F401
         self._scale, self._min_tokens = scale_of(embedder), min_tokens
         self._lock = threading.RLock()
-        self._messages: list[SegmentMessage] = []
+        self.held: list[tuple[Message, int]] = []
+        """The messages in order, each with its segment."""
         self._places: dict[str, int] = {}
-        self._postings: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        self._embedded: set[int] = set()
+        """Places of those that should have a vector: said by someone, and not too short."""
+        self._postings: defaultdict[str, dict[int, int]] = defaultdict(dict)
         """Where each stem stands, and how often there."""
         self._lengths: list[int] = []
         self._languages: Counter[str] = Counter()
-        self._said: list[bool] = []
-        """Whether a message may be found at all, ..."""
-        self._asks: list[bool] = []
-        """... and whether it ends in a question."""
         self._speakers: defaultdict[str, list[int]] = defaultdict(list)
         self._vectors: dict[int, Matrix] = {}
-        self._matrix: Matrix | None = None
-        """The vectors by place, 0 where there is none; None: to be made anew."""
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self.held)
 
-    def messages(self) -> tuple[SegmentMessage, ...]:
-        """Return what is held, in order."""
-        return tuple(self._messages)
-
-    def add(self, message: SegmentMessage, vector: Matrix | None = None) -> None:
-        """Take the next message; one that is held already only gets its vector."""
+    def add(self, message: Message, segment: int = 1, vector: Matrix | None = None) -> bool:
+        """Take the next message; return whether it should have a vector."""
         with self._lock:
-            if message.key not in self._places:
-                place = self._places[message.key] = len(self._messages)
-                self._messages.append(message)
-                stems: list[str] = []
-                if message.role in ("user", "assistant"):
-                    usual = next(iter(self._languages.most_common(1)), ("", 0))[0]
-                    language = detect(message.text, usual)
-                    stems = index_terms(message.text, language)[1].split()
-                    self._languages[language] += 1
-                for stem, often in Counter(stems).items():
-                    self._postings[stem].append((place, often))
-                self._lengths.append(len(stems))
-                self._said.append(message.role in ("user", "assistant"))
-                self._asks.append(bool(_ASKS.search(message.text[-MOST_CHARACTERS:])))
-                for name in _WORD.findall(fold(message.speaker)):
-                    self._speakers[name].append(place)
+            place = len(self.held)
+            self._places[key_of(message)] = place
+            self.held.append((message, segment))
+            stems: list[str] = []
+            if _is_said(message):
+                usual = next(iter(self._languages.most_common(1)), ("", 0))[0]
+                language = detect(message.text, usual)
+                stems = index_terms(message.text, language)[1].split()
+                self._languages[language] += 1
+                if count(message.text) >= self._min_tokens:
+                    self._embedded.add(place)
+            for stem, often in Counter(stems).items():
+                self._postings[stem][place] = often
+            self._lengths.append(len(stems))
+            for name in _WORD.findall(fold(message.speaker)):
+                self._speakers[name].append(place)
             if vector is not None:
-                self.give(message.key, vector)
+                self.give(key_of(message), vector)
+            return place in self._embedded
 
     def give(self, key: str, vector: Matrix) -> None:
         """Take the vector of a message, if it is known and should have one."""
         with self._lock:
-            place = self._places.get(key, -1)
-            one = self._messages[place] if place >= 0 else None
-            if one and is_embedded(one.role, one.tokens, least=self._min_tokens):
-                self._vectors[place], self._matrix = vector, None
+            if (place := self._places.get(key, -1)) in self._embedded:
+                self._vectors[place] = vector
 
     def vector_of(self, key: str) -> Matrix | None:
         """Return a message's vector, if it has one."""
@@ -273,47 +244,46 @@ class SegmentIndex:
         import numpy as np
 
         with self._lock:
-            if not self._messages:
+            if not self.held:
                 return Answer()
-            size = len(self._messages)
+            every = [one for one, _ in self.held]
             languages = [one for one, _ in self._languages.most_common(MAX_LANGUAGES) if one]
-            asked = [one for one in query_terms(text, languages) if one.stems and not one.stop]
-            several = len(self._speakers) > 1
-            named = {
-                name for name in _WORD.findall(fold(text)) if several and name in self._speakers
-            }
-            about = [term for term in asked if term.plain not in named] or asked
+            terms = [one for one in query_terms(text, languages) if one.stems and not one.stop]
+            names = {*_WORD.findall(fold(text))} & self._speakers.keys()
+            named = names if len(self._speakers) > 1 else set()
+            about = [term for term in terms if term.plain not in named] or terms
             telling = len(telling_terms(about))
-            said, asks = np.array(self._said), np.array(self._asks)
+            said = np.array([_is_said(one) for one in every])
+            asks = np.array([bool(_ASKS.search(one.text[-MOST_CHARACTERS:])) for one in every])
             score, covered = self._by_words(about if telling else [])
             meaning = self._by_meaning(vector if telling else None)
             extra = asks * np.float32(-ASKING)
             for name in named:
                 extra[self._speakers[name]] += NAMED
-            by_words, by_meaning = _spread(score * said), _spread(meaning * said)
-            by_words += extra * (by_words > 0)
-            by_meaning += extra * (by_meaning > 0)
             own = (1 - (1 - covered) * (1 - meaning)) * said
-            open_ = said.copy()
-            if segment is not None:
-                open_ &= np.array([one.segment == segment for one in self._messages])
+            open_ = said & np.array([at == (segment or at) for _, at in self.held])
             open_[[self._places[key] for key in without if key in self._places]] = False
             for at in np.flatnonzero(asks & (own > 0)).tolist():
-                if only_asks(self._messages[at].text, text):
-                    reply = self._messages[at + 1] if at + 1 < size else None
-                    if reply and said[at + 1] and says_something(reply.text, text):
-                        own[at + 1] = max(own[at + 1], GIVEN_ON * own[at])
+                if only_asks(every[at].text, text):
+                    reply = at + 1
+                    if said[reply : reply + 1].any() and says_something(every[reply].text, text):
+                        own[reply] = max(own[reply], GIVEN_ON * own[at])
                     own[at], open_[at] = 0.0, False
-            fused = np.zeros(size, np.float32)
-            for values, share in ((by_words * open_, 1.0), (by_meaning * open_, MEANING_WEIGHT)):
-                order = _order(values, depth)
+            fused = np.zeros(len(every), np.float32)
+            for found, share in ((score, 1.0), (meaning, MEANING_WEIGHT)):
+                spread = found * said
+                for distance, after, before in NEIGHBOURS:
+                    spread[distance:] += after * (found * said)[:-distance]
+                    spread[:-distance] += before * (found * said)[distance:]
+                spread += extra * (spread > 0)
+                order = _order(spread * open_, depth)
                 fused[order] += share / (RRF_K + 1 + np.arange(len(order)))
             around = own.copy()
             around[1:] = np.maximum(around[1:], own[:-1])
             around[:-1] = np.maximum(around[:-1], own[1:])
             hits = tuple(
-                Recalled(self._messages[at], at, float(own[at]), float(around[at]))
-                for at in _order(fused, 2 * depth).tolist()
+                Recalled(every[at], at, float(own[at]), float(around[at]))
+                for at in _order(fused, 2 * depth)
             )
             return Answer(hits, telling, float(own[open_].max(initial=0.0)))
 
@@ -324,7 +294,7 @@ class SegmentIndex:
         """
         import numpy as np
 
-        size = len(self._messages)
+        size = len(self.held)
         score, held = np.zeros(size, np.float32), np.zeros(size, np.float32)
         shared, total = np.zeros(size, np.int16), 0.0
         lengths = np.array(self._lengths, np.float32)
@@ -334,14 +304,14 @@ class SegmentIndex:
         for term in terms:
             places: dict[int, int] = {}
             for stem in term.stems:
-                for place, often in self._postings.get(stem, ()):
+                for place, often in self._postings.get(stem, {}).items():
                     places[place] = max(often, places.get(place, 0))
             weight = math.log(1 + (size - len(places) + 0.5) / (len(places) + 0.5))
             found.append((weight, term.plain, places))
         for weight, word, places in sorted(found, key=lambda one: one[0])[-MAX_TERMS:]:
             at = np.fromiter(places.keys(), np.intp, len(places))
-            often_ = np.fromiter(places.values(), np.float32, len(places))
-            score[at] += weight * often_ * (K1 + 1) / (often_ + norm[at])
+            count_ = np.fromiter(places.values(), np.float32, len(places))
+            score[at] += weight * count_ * (K1 + 1) / (count_ + norm[at])
             if word in telling:
                 held[at] += weight
                 shared[at] += 1
@@ -354,37 +324,23 @@ class SegmentIndex:
         """Return the closeness in meaning of each message, from 0 to 1."""
         import numpy as np
 
-        meaning = np.zeros(len(self._messages), np.float32)
-        if vector is None or not self._vectors:
-            return meaning
-        if self._matrix is None or len(self._matrix) != len(self._messages):
-            length = len(next(iter(self._vectors.values())))
-            self._matrix = np.zeros((len(self._messages), length), np.float32)
-            for place, row in self._vectors.items():
-                if len(row) == length:  # another embedder's: a new index is on its way
-                    self._matrix[place] = row
-        if self._matrix.shape[1] != len(vector):
-            return meaning
+        meaning = np.zeros(len(self.held), np.float32)
         low, high = self._scale.nothing, self._scale.same
-        closeness: Matrix = np.clip((self._matrix @ vector - low) / (high - low), 0.0, 1.0)
-        return closeness
+        own = {at: row for at, row in self._vectors.items()
+               if vector is not None and len(row) == len(vector)}  # fmt: skip
+        if own and vector is not None:
+            near = np.stack([*own.values()]) @ vector
+            meaning[[*own]] = np.clip((near - low) / (high - low), 0.0, 1.0)
+        return meaning
 
 
-def _spread(values: Matrix) -> Matrix:
-    """Return each message's value with a share of its neighbours'."""
-    spread = values.copy()
-    for distance, after, before in NEIGHBOURS:
-        spread[distance:] += after * values[:-distance]
-        spread[:-distance] += before * values[distance:]
-    return spread
-
-
-def _order(values: Matrix, depth: int) -> NDArray[np.intp]:
+def _order(values: Matrix, depth: int) -> list[int]:
     """Return the places of the highest values above 0, the best first."""
     import numpy as np
 
     order = np.argsort(-values, kind="stable")[:depth]
-    return order[values[order] > 0]
+    found: list[int] = order[values[order] > 0].tolist()
+    return found
 
 
 # --- what is shown ------------------------------------------------------------------------
@@ -425,30 +381,28 @@ class RecalledBlock:
 
 
 def recall(
-    index: SegmentIndex, request: RecallRequest, embedder: Embedder | None = None
+    index: SegmentIndex, request: RecallRequest, vector: Matrix | None = None
 ) -> RecalledBlock:
     """Return what was said earlier about the pending messages, within the room.
 
-    Without an embedder, words alone decide. A short message with few telling words, and weak
+    Without their vector, words alone decide. A short message with few telling words, and weak
     matches in the segment, widen the search from that to the session.
     """
-    text = request.text.strip()
+    text, top_k = request.text.strip(), request.top_k
     if not text or request.tokens < 1:
         return RecalledBlock(reason="no room" if text else "nothing was asked")
-    vector = embedder.embed_query(text) if embedder is not None else None
-    depth = DEPTH if request.top_k else max(DEPTH, request.tokens // TOKENS_A_MESSAGE)
+    depth = DEPTH if top_k else max(DEPTH, request.tokens // TOKENS_A_MESSAGE)
 
     def search(segment: int | None) -> Answer:
         return index.search(text, vector, segment=segment, without=request.window, depth=depth)
 
-    answer = search(request.segment)
+    answer, where = search(request.segment), ""
     least = (1.0 - request.relevance) * (1.0 if vector is not None else BY_WORDS_ALONE)
     points = answer.telling <= FEW_TERMS and len(text.split()) <= FEW_WORDS
     if answer.telling == 1:
         least = max(least, ONE_WORD)
     elif points:
         least *= POINTS_BACK
-    where = ""
     if answer.telling and (answer.best < least or points):
         wider = search(None)
         if wider.best >= least and wider.hits != answer.hits:
@@ -462,8 +416,7 @@ def recall(
             f" (auto_rag.relevance is {request.relevance:.2f})"
         )
         return RecalledBlock(best=answer.best, reason=reason)
-    floor = OTHERS * least if request.top_k else 0.0
-    hits = [hit for hit in answer.hits if hit.around >= floor]
+    hits = [hit for hit in answer.hits if not top_k or hit.around >= OTHERS * least]
     why = f"best match at distance {1 - answer.best:.2f}{where}"
     return _block(hits, request, answer.best, why)
 
@@ -474,29 +427,28 @@ def _block(
     """Return as many of the best as there is room for, in the order they were said."""
     said = context_words(request.language)
     left, most = request.tokens - count(f"{said['earlier']}\n"), request.top_k or len(hits)
-    lines: list[tuple[int, str, str]] = []
-    whole: list[tuple[int, str]] = []
+    lines: list[tuple[int, str, str, str]] = []
+    """The place, day and line of each, and its key where it is whole."""
     for hit in hits:
         if len(lines) >= most:
             break
-        one, days = hit.message, {day for *_, day in lines}
-        dates = DAY_TOKENS * (1 + (len(days) == 1)) if days and one.day not in days else 0
-        who = " ".join(filter(None, (said.get(one.role, one.role), one.speaker, one.link)))
-        line = f"{who}: {one.text.strip()}"
+        one, day, days = hit.message, hit.message.time[:10], {day for _, day, *_ in lines}
+        dates = DAY_TOKENS * (1 + (len(days) == 1)) if days and day not in days else 0
+        link = f"[[#^{one.block}]]" if one.block else ""
+        who = " ".join(filter(None, (said.get(one.role, one.role), one.speaker, link)))
+        line, key = f"{who}: {one.text.strip()}", key_of(one)
         cost = count(f"{line}\n") + dates
-        if cost <= left:
-            whole.append((hit.place, one.key))
-        elif request.top_k and left - dates >= MIN_CUT_TOKENS:
-            line = clip(line, left - dates - 1)
-            cost = left
-        else:
-            continue
-        lines.append((hit.place, line, one.day))
+        if cost > left:
+            if not request.top_k or left - dates < MIN_CUT_TOKENS:
+                continue
+            line, cost, key = clip(line, left - dates - 1), left, ""
+        lines.append((hit.place, day, line, key))
         left -= cost
+    lines.sort()
     rest = len(hits) - len(lines)
-    full: Literal["", "top_k", "tokens"] = "top_k" if len(lines) >= most else "tokens"
+    full: Literal["top_k", "tokens"] = "top_k" if len(lines) >= most else "tokens"
     if not lines:
-        return RecalledBlock("", (), best, "nothing fits", rest, full)
-    shown = [said["earlier"], *dated([(day, line) for _, line, day in sorted(lines)])]
-    keys = tuple(key for _, key in sorted(whole))
+        return RecalledBlock("", (), best, "nothing fits", rest, "tokens")
+    shown = [said["earlier"], *dated([(day, line) for _, day, line, _ in lines])]
+    keys = tuple(key for *_, key in lines if key)
     return RecalledBlock("\n".join(shown), keys, best, why, rest, full if rest else "")

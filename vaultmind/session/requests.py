@@ -7,38 +7,28 @@ words of a request to forget say once more what is to be forgotten: they are hid
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
 
-from vaultmind.errors import BadArgument
+from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.index.when import with_dates
 from vaultmind.index.words.clauses import facts_in
+from vaultmind.memory.gate import Gate
 from vaultmind.ports import Clock
+from vaultmind.session.files import read_session
 from vaultmind.session.log import SessionLog
+from vaultmind.session.unkept import BEYOND_DOUBT, surely_keeps_out, unkept
 from vaultmind.types import Caller, MemoryWrite, Message, MessageRef, Outcome
+from vaultmind.vault.files import VaultReader
 
-
-class Memory(Protocol):
-    """The part of the gate that changes facts."""
-
-    def write(self, write: MemoryWrite, witness: Callable[[], MessageRef | None]) -> Outcome:
-        """Change one agent's facts, or say why not; `witness` logs the evidence first."""
-        ...
-
-    def hide_request(self, ref: MessageRef, caller: Caller) -> None:
-        """Hide the words of a request to forget, which say what was forgotten once more."""
-        ...
-
-    def keeps_records(self, agent: str) -> bool:
-        """Tell whether an agent's conversations are written down."""
-        ...
+log = logging.getLogger(__name__)
 
 
 class Requests:
     """What a person asks of a memory, through an agent or the command line."""
 
-    def __init__(self, gate: Memory, sessions: SessionLog, clock: Clock) -> None:
+    def __init__(self, gate: Gate, sessions: SessionLog, clock: Clock) -> None:
         self._gate, self._clock = gate, clock
         self.sessions = sessions
 
@@ -98,3 +88,34 @@ class Requests:
         return self.sessions.log(
             spoken_to, message, caller=caller, conversation=caller.conversation
         )
+
+
+class Unkept:
+    """Hides what a person asked in so many words not to keep, once it is written down."""
+
+    def __init__(self, reader: VaultReader, hide: Callable[[MessageRef, Caller], object]) -> None:
+        """`hide` hides a message from every recall."""
+        self._reader = reader
+        self._hide = hide
+        self._asked: set[tuple[str, str]] = set()
+        """Sessions in which something was asked not to be kept: what follows may repeat it."""
+
+    def look(self, agent: str, session: str, messages: Sequence[Message]) -> None:
+        """Hide what the new messages of a session ask not to keep, and what repeats it.
+
+        Only a wish that is beyond doubt counts here.
+        """
+        own = [one.text.strip() for one in messages if one.role == "user" and not one.asked]
+        if surely_keeps_out(own):
+            self._asked.add((agent, session))
+        if (agent, session) not in self._asked:
+            return
+        try:
+            transcript = read_session(self._reader, self._reader.paths, agent, session)[1]
+            said = [placed.message for placed in transcript.messages]
+            for at in unkept(said, least=BEYOND_DOUBT):
+                if not said[at].asked:
+                    ref = MessageRef(agent, session, said[at].block, said[at].id)
+                    self._hide(ref, Caller("agent", agent))
+        except VaultMindError as error:  # what was said is written down; it stays out of facts
+            log.warning("what %s asks not to keep was not hidden: %s", session, error)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,20 +40,14 @@ def take(state_dir: str) -> list[tuple[str, list[dict[str, Any]]]]:
     path = os.path.join(state_dir, NAME)
     if os.path.exists(path):
         os.replace(path, f"{path}.{time.time_ns()}")  # a hook that appends meanwhile begins another
-    found = []
-    for one in sorted(os.listdir(state_dir)):
-        file = os.path.join(state_dir, one)
-        if one.startswith(f"{NAME}.") and file not in _taken:
-            _taken.add(file)
-            found.append((file, _events(file)))
-    return found
+    files = [file for file in _files(state_dir) if file != path and file not in _taken]
+    _taken.update(files)
+    return [(file, _events(file)) for file in files]
 
 
 def waiting(state_dir: str) -> list[dict[str, Any]]:
     """Return the events that nobody has seen to yet."""
-    names = sorted(os.listdir(state_dir)) if os.path.isdir(state_dir) else []
-    files = [os.path.join(state_dir, one) for one in names if one.startswith(NAME)]
-    return [event for file in files for event in _events(file)]
+    return [event for file in _files(state_dir) for event in _events(file)]
 
 
 def give_back(path: str) -> None:
@@ -62,24 +57,19 @@ def give_back(path: str) -> None:
 
 def drop(path: str) -> None:
     """Drop a file whose events were seen to."""
-    try:
+    with suppress(OSError):
         os.unlink(path)
-    except OSError:
-        return  # it is gone
+
+
+def _files(state_dir: str) -> list[str]:
+    names = sorted(os.listdir(state_dir)) if os.path.isdir(state_dir) else []
+    return [os.path.join(state_dir, one) for one in names if one.startswith(NAME)]
 
 
 def _events(path: str) -> list[dict[str, Any]]:
     events = []
-    try:
-        with open(path, "rb") as file:
-            lines = file.read().splitlines()
-    except OSError:
-        return []
-    for line in lines:
-        try:
-            event = json.loads(line)
-        except (ValueError, RecursionError):
-            continue  # it was cut off
-        if isinstance(event, dict):
-            events.append(event)
-    return events
+    with suppress(OSError), open(path, "rb") as file:
+        for line in file:
+            with suppress(ValueError, RecursionError):  # it was cut off
+                events.append(json.loads(line))
+    return [event for event in events if isinstance(event, dict)]

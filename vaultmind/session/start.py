@@ -13,19 +13,14 @@ from typing import Literal
 
 from vaultmind.errors import BadArgument
 from vaultmind.index.words.language import detect
-from vaultmind.memory.brain import (
-    MEND,
-    WRITING_WAITS,
-    PlacedFact,
-    fault,
-    parse_brain,
-    sound_text,
-)
+from vaultmind.memory import brain as facts_in
+from vaultmind.memory.brain import MEND, WRITING_WAITS, PlacedFact, parse_brain
 from vaultmind.memory.dated import OUTDATED, superseded, with_days
 from vaultmind.session.active import Recent, speaks_of
 from vaultmind.session.files import Hides, Shows, plain_text, read_text
 from vaultmind.session.parts import NO_ROOM, Dropped
 from vaultmind.session.sentences import headings
+from vaultmind.session.summary import section_text
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller
 from vaultmind.vault.bullets import HEADING
@@ -67,10 +62,8 @@ class StartContext:
     @property
     def left_out(self) -> tuple[str, ...]:
         """Return the same in words."""
-        return tuple(
-            one.what if one.reason == NO_ROOM else f"{one.what} ({one.reason})"
-            for one in self.dropped
-        )
+        told = ((one.what, "" if one.reason == NO_ROOM else one.reason) for one in self.dropped)
+        return tuple(f"{what} ({reason})" if reason else what for what, reason in told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,24 +90,23 @@ def start_context(
     budget = begins.max_tokens
     if budget < 1:
         raise BadArgument("max_tokens", budget, "1 or more")
-    agent, caller, dropped = agent_name(begins.agent), begins.caller, list[Dropped]()
-    paths: dict[PartName, str] = {
-        "identity": reader.paths.identity(agent),
-        "brain": reader.paths.brain(agent),
-        "active context": reader.paths.active_context(agent),
+    agent, dropped, paths = agent_name(begins.agent), list[Dropped](), reader.paths
+    files: dict[PartName, str] = {
+        "identity": paths.identity(agent),
+        "brain": paths.brain(agent),
+        "active context": paths.active_context(agent),
     }
-    texts = {
-        name: _readable(reader, name, path, dropped) if shows(path, caller) else ""
-        for name, path in paths.items()
+    read = {
+        name: _readable(reader, name, path, dropped) if shows(path, begins.caller) else ""
+        for name, path in files.items()
     }
-    identity = plain_text(texts["identity"])
-    record = paths["active context"].removesuffix(".md")
-    told = without_hidden(texts["active context"], lambda block: hides(agent, record, block))
-    others = _others(reader, agent, begins, shows, speaks_of(told))
-    if begins.session and begins.session in SESSION_ID.findall(speaks_of(told)):
-        told = ""
-    active = "\n\n".join(filter(None, (plain_text(told), others)))
-    facts = _current(texts["brain"], dropped)
+    record = files["active context"].removesuffix(".md")
+    last = without_hidden(read["active context"], lambda block: hides(agent, record, block))
+    others = _others(reader, begins, shows, speaks_of(last))
+    if begins.session and begins.session in SESSION_ID.findall(speaks_of(last)):
+        last = ""
+    active = "\n\n".join(filter(None, (plain_text(last), others)))
+    facts, identity = _current(read["brain"], dropped), plain_text(read["identity"])
     brain = plain_text(with_days(facts))
     rooms = _rooms((count(identity), count(brain), count(active)), budget)
     if count(identity) > rooms[0]:
@@ -125,34 +117,30 @@ def start_context(
     room = budget - count(identity) - count(brain)
     if count(active) > room:
         active = _cut_active(active, room, dropped)
-    shown = zip(paths.items(), (identity, brain, active), strict=True)
+    shown = zip(files.items(), (identity, brain, active), strict=True)
     parts = tuple(
         ContextPart(name, text, count(text), path) for (name, path), text in shown if text
     )
     return StartContext(agent, parts, sum(part.tokens for part in parts), tuple(dropped))
 
 
-def _others(reader: VaultReader, agent: str, begins: Beginning, shows: Shows, told: str) -> str:
+def _others(reader: VaultReader, begins: Beginning, shows: Shows, told: str) -> str:
     """Return what goes on in other conversations, and what was before the one that is `told`."""
-    paths = reader.paths
     seen = [
         one
         for one in begins.others
-        if shows(paths.session(agent, one.session), begins.caller)
+        if shows(reader.paths.session(begins.agent, one.session), begins.caller)
         and f"/{one.session}]]" not in told
     ]
     titles = headings(detect("\n".join(one.line for one in seen)) or "en")
-    sections, room = list[str](), OTHERS_TOKENS
-    for title, running in (("beside", True), ("before", False)):
-        lines = list[str]()
-        for one in seen:
-            line = f"- {one.line}"
-            if one.running is running and count(line) <= room:
-                lines.append(line)
-                room -= count(line)
-        if lines:
-            sections.append("\n".join([f"## {titles[title]}", *lines]))
-    return "\n\n".join(sections)
+    kept: dict[bool, list[str]] = {True: [], False: []}
+    room = OTHERS_TOKENS
+    for one in sorted(seen, key=lambda one: not one.running):
+        if (cost := count(f"- {one.line}")) <= room:
+            kept[one.running].append(one.line)
+            room -= cost
+    named = ((titles["beside" if running else "before"], lines) for running, lines in kept.items())
+    return "\n\n".join(section_text(title, lines) for title, lines in named if lines)
 
 
 def _readable(reader: VaultReader, name: PartName, path: str, dropped: list[Dropped]) -> str:
@@ -160,9 +148,9 @@ def _readable(reader: VaultReader, name: PartName, path: str, dropped: list[Drop
     text, reason = read_text(reader, path)
     mend = MEND
     if name == "brain":
-        if broken := fault(text):
+        if broken := facts_in.fault(text):
             dropped.append(Dropped("the front matter of the brain", f"{path}: {broken}. {MEND}"))
-        text, damaged = sound_text(text)
+        text, damaged = facts_in.sound_text(text)
         reason, mend = reason or damaged, f"{WRITING_WAITS} {MEND}"
     if reason:
         what = f"part of the {name}" if text.strip() else f"the {name}"
@@ -210,12 +198,12 @@ def _cut_brain(text: str, room: int, dropped: list[Dropped]) -> str:
 
     By section; in a section what we wrote goes before what the person typed, then the older.
     """
-    facts = sorted(
-        parse_brain(text).facts,
-        key=lambda one: (
-            _IMPORTANCE[one.fact.section], not one.fact.written, one.fact.written, one.start
-        ),
-    )  # fmt: skip
+
+    def importance(one: PlacedFact) -> tuple[int, bool, str, int]:
+        fact = one.fact
+        return _IMPORTANCE[fact.section], not fact.written, fact.written, one.start
+
+    facts = sorted(parse_brain(text).facts, key=importance)
 
     def less(many: int) -> str:
         return plain_text(with_days(_without(text, facts[:many])))

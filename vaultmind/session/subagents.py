@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from vaultmind.errors import BadArgument, PathRefused, VaultMindError
 from vaultmind.memory.forget.kinds import Edit, Ref, SummaryRef
@@ -26,15 +26,14 @@ from vaultmind.vault.files import VaultReader, read_bytes
 from vaultmind.vault.nesting import safe
 from vaultmind.vault.paths import VaultPaths
 
-RUNS = 5
-MOST_RUNS = 100
-"""`context.subagent_history` is at most this; forgetting looks at as many."""
+RUNS, MOST_RUNS = 5, 100
+"""`context.subagent_history` by default and at most; forgetting looks at as many."""
 MAX_FILE_BYTES = 32_000_000
 """A larger file is left out: a run is a few messages, and a context waits for it."""
 MAX_FILES = 500
 """Files of a task that are read at most, from the newest back."""
-SHOWN_FAULTS, SHOWN_TASKS = 5, 10
-"""Lines and files that a warning names, and tasks where one never ran."""
+SHOWN = 5
+"""Faults that a warning names, and tasks where one never ran."""
 MIN_RUN_TOKENS = 40
 """What the newest run is cut to at least where none fits whole."""
 FOLDER = "scheduler_"
@@ -45,33 +44,18 @@ TASK_NAME = re.compile(r"[\w](?:[\w -]|\.(?!\.)){0,98}[\w-]|\w")
 class RunMessage:
     """One line of a run; `file` and `line` (from 1) say where it stands, vault-relative."""
 
-    role: str
     text: str
-    tool_calls: str = ""
-    """The calls as JSON, where the line holds some."""
-    is_call: bool = False
-    """Whether it calls a tool, so that the run goes on."""
-    file: str = field(default="", compare=False)
-    line: int = field(default=0, compare=False)
-
-    @property
-    def ends_run(self) -> bool:
-        """Tell whether the message is the answer that a run ends with."""
-        return self.role == "assistant" and not self.is_call
-
-    @property
-    def shown(self) -> str:
-        """Return the message as it is shown, without secrets."""
-        calls = f" [{self.tool_calls}]" if self.tool_calls else ""
-        kind = " (call)" if self.is_call and not calls else ""
-        return mask(f"{self.role}{kind}: {self.text.strip()}{calls}").text
+    """What it says, tool calls too, with its role in front; without secrets."""
+    ends_run: bool
+    """Whether it is the answer that a run ends with: an assistant's, which calls no tool."""
+    file: str
+    line: int
 
 
 @dataclass(frozen=True, slots=True)
 class History:
     """What a sub-agent is shown of its past: its last completed runs, oldest first."""
 
-    task: str
     runs: tuple[tuple[RunMessage, ...], ...] = ()
     notes: tuple[str, ...] = ()
     """What could not be read; that there is no run, and which tasks have some."""
@@ -108,17 +92,17 @@ def history(
             shown = tuple(one for one in said if not hides(one.file, one.line))
             found += [shown] if shown else []
             said = []
-    notes = faults[:SHOWN_FAULTS]
+    notes = faults[:SHOWN]
     if more := len(faults) - len(notes):
         notes.append(f"and {counted(more, 'more line or file', 'more lines or files')} left out")
     if not found and said:
         notes.append(f"No run of the task {task!r} is completed yet.")
     elif not found:
         known = [one for one in _tasks(paths) if one != task]
-        there = f"; there are runs of {', '.join(known[:SHOWN_TASKS])}" if known else ""
-        there += ", …" if len(known) > SHOWN_TASKS else ""
+        there = f"; there are runs of {', '.join(known[:SHOWN])}" if known else ""
+        there += ", …" if len(known) > SHOWN else ""
         notes.append(f"There are no runs of the task {task!r}{there}.")
-    return History(task, tuple(found[-runs:]), tuple(notes), bool(said))
+    return History(tuple(found[-runs:]), tuple(notes), bool(said))
 
 
 def runs_part(past: History, heading: str, room: int) -> tuple[Part | None, list[Dropped]]:
@@ -130,7 +114,7 @@ def runs_part(past: History, heading: str, room: int) -> tuple[Part | None, list
     dropped = [unfinished] if past.unfinished else []
     left, texts = room - count(f"{heading}\n"), list[str]()
     for run in reversed(past.runs):
-        text = "\n".join(one.shown for one in run)
+        text = "\n".join(one.text for one in run)
         cost = count(f"{text}\n---\n")
         if cost > left:
             break
@@ -139,8 +123,8 @@ def runs_part(past: History, heading: str, room: int) -> tuple[Part | None, list
     why = counted(len(texts), "completed run")
     if past.runs and not texts and left >= MIN_RUN_TOKENS:
         first, last, why = past.runs[-1][0], past.runs[-1][-1], "the last run, cut"
-        request = f"{clip(first.shown, left // 3)}\n…\n" if first is not last else ""
-        texts.append(request + clip(last.shown, left - count(request) - 1))
+        request = f"{clip(first.text, left // 3)}\n…\n" if first is not last else ""
+        texts.append(request + clip(last.text, left - count(request) - 1))
     if len(past.runs) > len(texts):
         dropped.append(Dropped(counted(len(past.runs) - len(texts), "older run"), NO_ROOM))
     if not texts:
@@ -177,9 +161,8 @@ class RunLines:
             ended = 0
             for messages in _files(self._paths, task, []):
                 for one in messages:
-                    text = "\n".join(filter(None, (one.text, one.tool_calls)))
-                    if wanted.may_be_in(text):
-                        yield SummaryRef(agent, one.file, block_of(one.line)), text
+                    if wanted.may_be_in(one.text):
+                        yield SummaryRef(agent, one.file, block_of(one.line)), one.text
                     ended += one.ends_run
                 if ended > MOST_RUNS:
                     break
@@ -227,27 +210,26 @@ def _files(
         messages: list[RunMessage] = []
         for number, line in enumerate(raw.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
             if line.strip():
-                message = _message(line, file, number)
-                if isinstance(message, str):
-                    faults.append(f"{shown}, line {number}, was left out: {message}")
-                else:
-                    messages.append(message)
+                try:
+                    messages.append(_message(line, file, number))
+                except (ValueError, RecursionError) as error:
+                    told = str(error) if type(error) is ValueError else "it is not JSON in UTF-8"
+                    faults.append(f"{shown}, line {number}, was left out: {told}")
         yield messages
 
 
-def _message(line: bytes, file: str, number: int) -> RunMessage | str:
-    """Return the message of a line, or what is wrong with it."""
-    try:
-        data = json.loads(line.decode("utf-8"))
-    except (ValueError, RecursionError):
-        return "it is not JSON in UTF-8"
+def _message(line: bytes, file: str, number: int) -> RunMessage:
+    """Return the message of a line. Raises ValueError, with what is wrong with it."""
+    data = json.loads(line.decode("utf-8"))
     if not isinstance(data, dict):
-        return "it is no object"
-    role, content, calls = data.get("role"), data.get("content"), data.get("tool_calls")
+        raise ValueError("it is no object")
+    role, calls = data.get("role"), data.get("tool_calls")
     if role not in ROLES:
-        return f"its 'role' is not one of {', '.join(ROLES)}"
+        raise ValueError(f"its 'role' is not one of {', '.join(ROLES)}")
     is_call = bool(calls) or data.get("type") == "tool_call"
-    return RunMessage(role, _text(content), _text(calls or None), is_call, file, number)
+    kind = f" [{_text(calls)}]" if calls else " (call)" if is_call else ""
+    text = mask(f"{role}: {_text(data.get('content')).strip()}{kind}").text
+    return RunMessage(text, role == "assistant" and not is_call, file, number)
 
 
 def _text(content: object) -> str:

@@ -15,7 +15,7 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -292,7 +292,7 @@ def _trimmed(
 ) -> Rolling:
     """Return the summary with as many of its most important lines as there is room for."""
     costs = {line: count(f"- {_item(line, named=speakers)}\n") for line in rolling.lines}
-    left = room - count(shown(rolling, speakers=speakers)) + sum(costs.values())
+    left = room - tokens_of(rolling, speakers=speakers) + sum(costs.values())
     kept: list[Line] = []
     for line in sorted(rolling.lines, key=lambda one: (-faded(one, rolling.messages), -one.at)):
         if costs[line] <= left or (line.own and keeps_own):
@@ -301,7 +301,7 @@ def _trimmed(
     while True:
         there = set(kept)
         rolling = replace(rolling, lines=tuple(one for one in rolling.lines if one in there))
-        fits = count(shown(rolling, speakers=speakers)) <= room
+        fits = tokens_of(rolling, speakers=speakers) <= room
         if fits or not kept or (kept[-1].own and keeps_own):
             return rolling
         kept.pop()
@@ -333,22 +333,16 @@ def shown(rolling: Rolling, max_tokens: int | None = None, *, speakers: bool = F
 
 def fitting(rolling: Rolling, max_tokens: int, *, speakers: bool = False) -> Rolling:
     """Return what of a summary fits: without the least important lines, then a person's notes."""
-    if count(shown(rolling, speakers=speakers)) > max_tokens:
+    if tokens_of(rolling, speakers=speakers) > max_tokens:
         rolling = _trimmed(rolling, max_tokens, speakers=speakers, keeps_own=False)
-    while rolling.notes and count(shown(rolling, speakers=speakers)) > max_tokens:
+    while rolling.notes and tokens_of(rolling, speakers=speakers) > max_tokens:
         rolling = replace(rolling, notes=rolling.notes[:-1])
     return rolling
 
 
-def tokens_of(rolling: Rolling) -> int:
+def tokens_of(rolling: Rolling, *, speakers: bool = False) -> int:
     """Return what a summary costs a model that reads it whole."""
-    return count(shown(rolling))
-
-
-def visible(rolling: Rolling, hides: Callable[[str], bool]) -> Rolling:
-    """Return the summary without what comes from hidden messages, by their block ids."""
-    kept = (one for one in rolling.lines if not (one.source and hides(one.source)))
-    return replace(rolling, lines=tuple(kept))
+    return count(shown(rolling, speakers=speakers))
 
 
 def _item(line: Line, *, named: bool) -> str:

@@ -2,10 +2,10 @@
 
 A message far from the running topic's centroid makes the topic doubtful, and only if what follows
 stays far has it changed. How far is far is learned from the conversation: so much above its mean
-distance. A greeting or "by the way" makes a change easier; a pause is one only where nothing can
-be told from words. It compares words' stems, as TextTiling does (Hearst, 1997), with fading counts
-in the place of its blocks. On LoCoMo a small embedder's vectors do worse where talks begin with a
-greeting, and better where they do not (docs/benchmarks.md).
+distance. A greeting or "by the way" makes a change easier. It compares words' stems, as TextTiling
+does (Hearst, 1997), with fading counts in the place of its blocks. On LoCoMo a small embedder's
+vectors do worse where talks begin with a greeting, and better where they do not
+(docs/benchmarks.md).
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 
 from vaultmind.index.words.stopwords import BY_LANGUAGE
 from vaultmind.index.words.terms import words
@@ -40,7 +39,6 @@ MIN_STEMS, KEPT_STEMS = 3, 120
 """Content words of a message that says something; stems of a topic that are kept."""
 LABEL_WORDS, NAME_COUNTS = 3, 1.5
 """Words of a label, and what a name counts among them, other words counting 1."""
-PAUSE_SECONDS = 1800.0
 HEADING = re.compile(r"^## (?![ \t]*Segment[ \t]+\d)([^\r\n]*\S)", re.MULTILINE)
 """A topic's heading in a session's file."""
 _LIKE_SEGMENT = re.compile(r"Segment +\d+")
@@ -62,16 +60,12 @@ class Topic:
     """Fading counts of stems, of length 1: the topic's centroid."""
     counts: Counts = field(default_factory=dict)
     """How often each stem was said, for the label."""
-    forms: dict[str, str] = field(default_factory=dict)
-    """Each stem as it was written."""
 
     def take(self, other: Topic, moves: float) -> None:
         """Move some of the way towards another topic, whose messages are taken."""
         self.said += other.said
-        self.near = _unit(_kept(_sum(self.near, other.near, 1 - moves, moves)))
-        self.counts = _kept(_sum(self.counts, other.counts))
-        forms = other.forms | self.forms
-        self.forms = {stem: forms.get(stem, stem) for stem in self.counts}
+        self.near = _unit(_sum(self.near, other.near, 1 - moves, moves))
+        self.counts = _sum(self.counts, other.counts)
 
     def far_from(self, other: Topic) -> float:
         """Return how far the words of two topics are apart, from 0 to 1."""
@@ -87,12 +81,12 @@ class Topics:
     messages: int = 0
     _before: Counts = field(default_factory=dict)
     """Stems of the topics before; speakers' names without end: what is always said labels none."""
+    _forms: dict[str, str] = field(default_factory=dict)
+    """Each stem as it was written."""
     _heard: int = 0
     """Messages that say something."""
     _mean: float = 0.4
     _variance: float = 0.01
-    _last: str = ""
-    """Time of the newest message."""
 
     def hear(self, message: Message, language: str = "en") -> bool:
         """Take the next message; return whether a topic began.
@@ -103,20 +97,14 @@ class Topics:
         self.messages += 1
         if message.role not in ("user", "assistant") or message.asked or message.erased:
             return False
-        paused = _paused(self._last, message.time)
-        self._last = message.time or self._last
         for stem, _ in stemmed(message.speaker, language):
             self._before[stem] = math.inf
         often = Counter(stem for stem, _ in stemmed(message.text, language))
-        if paused and (len(often) < MIN_STEMS or not self.topic.said):
-            return self._turn(Topic(message.block, self.messages))
         if len(often) < MIN_STEMS:
             return False
-        counts, forms = _label_words(message.text, language)
-        heard = Topic(message.block, self.messages, 1, _unit(dict(often)), counts, forms)
+        counts = self._label_words(message.text, language)
+        heard = Topic(message.block, self.messages, 1, _unit(dict(often)), counts)
         if not self.topic.said:
-            if self.topic.at:  # it began with a message that says nothing
-                heard.source, heard.at = self.topic.source, self.topic.at
             self.topic, self._heard = heard, self._heard + 1
             return False
         folded = read(message.text, language).folded
@@ -130,8 +118,18 @@ class Topics:
             for stem, often in self.topic.counts.items()
         }
         ranked = sorted(filter(worth.__getitem__, worth), key=lambda stem: (-worth[stem], stem))
-        forms = self.topic.forms
-        return ", ".join(forms.get(stem, stem) for stem in ranked[:LABEL_WORDS])
+        return ", ".join(self._forms[stem] for stem in ranked[:LABEL_WORDS])
+
+    def _label_words(self, text: str, language: str) -> Counts:
+        """Return how often a text says each stem that may stand in a label."""
+        names = set(read(text, language).names)
+        counts: Counts = {}
+        for stem, form in stemmed(text, language):
+            if form.isalpha() and not _is_common(form):
+                counts[stem] = counts.get(stem, 0.0) + (NAME_COUNTS if form in names else 1.0)
+                opens = form.istitle() and form not in names and language not in CAPITAL_NOUNS
+                self._forms.setdefault(stem, form.lower() if opens else form)
+        return counts
 
     def _step(self, heard: Topic, ease: float) -> bool:
         """Take a message that says something; return whether a topic began."""
@@ -157,7 +155,7 @@ class Topics:
         return False
 
     def _turn(self, topic: Topic) -> bool:
-        self._before = _kept(_sum(self._before, self.topic.counts))
+        self._before = _sum(self._before, self.topic.counts)
         self.topic, self.doubt = topic, None
         return True
 
@@ -192,19 +190,6 @@ def with_headings(begun: Sequence[tuple[str, str]]) -> Change:
     return change
 
 
-def _label_words(text: str, language: str) -> tuple[Counts, dict[str, str]]:
-    """Return how often a text says each stem that may stand in a label, and how it is written."""
-    names = set(read(text, language).names)
-    counts: Counts = {}
-    forms: dict[str, str] = {}
-    for stem, form in stemmed(text, language):
-        if form.isalpha() and not _is_common(form):
-            counts[stem] = counts.get(stem, 0.0) + (NAME_COUNTS if form in names else 1.0)
-            opens = form.istitle() and form not in names and language not in CAPITAL_NOUNS
-            forms.setdefault(stem, form.lower() if opens else form)
-    return counts, forms
-
-
 def _is_common(form: str) -> bool:
     """Tell whether a word labels no topic, as "ms" does not, where "AI" does."""
     short = len(form) < (2 if form.isupper() else LABEL_WORDS)
@@ -214,24 +199,12 @@ def _is_common(form: str) -> bool:
     )
 
 
-def _paused(last: str, time: str) -> bool:
-    try:
-        silence = datetime.fromisoformat(time) - datetime.fromisoformat(last)
-    except (ValueError, TypeError):  # no time, or one with an offset and one without
-        return False
-    return silence.total_seconds() >= PAUSE_SECONDS
-
-
 def _sum(one: Counts, other: Counts, share: float = 1.0, of_other: float = 1.0) -> Counts:
+    """Return the sum of two counts, the rarest dropped where there are too many."""
     total = {stem: often * share for stem, often in one.items()}
     for stem, often in other.items():
         total[stem] = total.get(stem, 0.0) + often * of_other
-    return total
-
-
-def _kept(counts: Counts) -> Counts:
-    """Return the counts, the rarest dropped where there are too many."""
-    return dict(Counter(counts).most_common(KEPT_STEMS))
+    return dict(Counter(total).most_common(KEPT_STEMS))
 
 
 def _unit(counts: Counts) -> Counts:

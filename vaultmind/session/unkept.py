@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from vaultmind.language.reader import POINTS, Intent, intent_of, intents_of
 from vaultmind.language.text import sentences
-from vaultmind.memory.words import content
+from vaultmind.language.words import content
 from vaultmind.types import Message
 
 Understand = Callable[[str], Intent]

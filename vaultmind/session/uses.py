@@ -1,19 +1,22 @@
 """What a host says of a tool that an agent used, reduced to what an episode keeps of it.
 
-Standard library only: the hook imports this while its host waits, and what reads commands only
-for one. Claude Code tells of a tool that went well with PostToolUse, and of one that failed with
-PostToolUseFailure, which has `error` in the place of `tool_response`; neither names an exit
-status. No content of a file is kept, and no command: what leaves the hook is paths, what was
-searched for, and how a check went.
+Standard library only: the hook imports this while its host waits, and a pattern is compiled when it
+is first asked for. Claude Code tells of a tool that went well with PostToolUse, and of one that
+failed with PostToolUseFailure, which has `error` in the place of `tool_response`; neither names an
+exit status. No content of a file is kept, and no command: what leaves the hook is paths, what was
+searched for, and how a check went. Of a command that checks something (tests, a build, a linter)
+the program's name from a fixed list is kept: secrets stand in a command's other words.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 TOOLS = (
@@ -21,13 +24,40 @@ TOOLS = (
 )  # fmt: skip
 """What Claude Code calls the tools that are looked at."""
 FAILED = "PostToolUseFailure"
-MAX_WORDS = 200
-"""Of what was searched for."""
-MAX_PATH = 4096
-MAX_FOUND = 5
-"""Files of what a search found."""
+MAX_WORDS, MAX_PATH, MAX_CHARS = 200, 4096, 10_000
+"""Characters of what was searched for, of a path, and of a command."""
+MAX_FOUND, MAX_RUNS = 5, 3
+"""Files of what a search found, and checks of a command."""
 MAX_TOOK_MS = 86_400_000
 """What is said to have taken longer, or for ever, says nothing."""
+TAIL_CHARS = 4000
+"""Characters at the end of what a command printed, from which it is told how its tests went."""
+_BEFORE = (
+    r"(?:(?:sudo|env|time|nice|command|exec|npx|bunx|nohup|uv|poetry|pipenv|hatch|pdm|rye|bundle"
+    r"|run|timeout|python3?|[A-Za-z_]\w*=\S*|-\S*|\d+[smh]?)\s+)*(?:\S*/)?"
+)
+"""What may stand before the program that is meant."""
+_CHECK = (
+    rf"\s*{_BEFORE}(?:(?P<check>pytest|py\.test|tox|nox|unittest|doctest|jest|vitest|mocha|ava"
+    r"|ctest|rspec|phpunit|playwright|cypress|bats|ruff|mypy|pyright|flake8|pylint|eslint|tsc"
+    r"|shellcheck|prettier|black|golangci-lint)(?=\s|$)|(?P<program>npm|yarn|pnpm|bun|deno|make"
+    r"|just|cargo|go|gradlew?|mvnw?|dotnet|bazel|swift|flutter|dart|mix|rake|rails|composer|sbt"
+    r"|zig|nix|meson|ninja)(?:\s+(?:-\S*|run))*\s+(?P<word>tests?|t|check|build|lint|typecheck"
+    r"|verify|vet|clippy|nextest|e2e|unit|integration|ci|package|format|fmt)\b)"
+)
+"""A program that checks something, or one that does with one of these words."""
+_COMMITS = (
+    r"(?:^|[;&|(\s/])git(?:\s+-{1,2}\S+(?:\s+[^-\s]\S*)?)*\s+"
+    r"(?:commit|merge|cherry-pick|revert|rebase|pull|am)\b"
+)
+_BAD = (
+    r"(?im)\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^(?:FAILED|FAIL)\b|^not ok "
+    r"|failures=[1-9]|errors=[1-9]"
+)
+_GOOD = (
+    r"(?im)\b\d+ (?:passed|passing)\b|^OK\b|test result: ok|All checks passed"
+    r"|Success: no issues"
+)
 
 
 def reduced(given: dict[str, Any], event: str) -> dict[str, Any] | None:
@@ -56,8 +86,10 @@ def reduced(given: dict[str, Any], event: str) -> dict[str, Any] | None:
         done[name] = [one for one in done.get(name, ()) if _is_path(one)]
     if not any(done.values()):
         return None
+    took = given.get("duration_ms")
     whole = {"id": str(given.get("tool_use_id") or "")[:MAX_WORDS], "at": time.time()}
-    whole["took"] = _seconds(given.get("duration_ms"))
+    if isinstance(took, int | float) and 0 <= took <= MAX_TOOK_MS:
+        whole["took"] = round(took / 1000, 1) + 0.1
     whole |= {"cwd": cwd[:MAX_PATH], **done}
     return {name: value for name, value in whole.items() if value}
 
@@ -72,47 +104,58 @@ def _file(tool: str, asked: dict[str, Any], answered: dict[str, Any], cwd: str) 
 
 
 def _search(asked: dict[str, Any], answered: dict[str, Any], cwd: str) -> dict[str, Any]:
+    """Return the files that were found: named, or at the beginning of lines: `src/a.py:12:`."""
     named = answered.get("filenames")
     names = [one for one in named if isinstance(one, str)] if isinstance(named, list) else []
+    if not names and isinstance(content := answered.get("content"), str):
+        names = [*dict.fromkeys(re.findall(r"(?m)^([^\s:][^:\n]*):\d+[:-]", content[:20_000]))]
     found = [os.path.join(cwd, one) for one in names[:MAX_FOUND]]
-    if not found and isinstance(content := answered.get("content"), str):
-        from vaultmind.session.commands import paths_in
-
-        found = paths_in(content, cwd)[:MAX_FOUND]
     return {"query": str(asked.get("pattern") or "")[:MAX_WORDS], "found": found}
 
 
 def _bash(
     asked: dict[str, Any], answered: dict[str, Any], event: str, given: dict[str, Any]
 ) -> dict[str, Any]:
-    from vaultmind.session.commands import told_of  # its patterns cost 10 ms
+    """Return what a command checked and how that went, and whether it may have committed.
 
+    How the whole went tells of its last part, and of what is joined to that by `&&`; of other
+    parts what was printed tells, or nobody.
+    """
     failed = event == FAILED
     unknown = answered.get("interrupted") or given.get("is_interrupt")
-    unknown = unknown or answered.get("backgroundTaskId")
-    went = "" if unknown else "no" if failed else "yes"
-    printed = str(given.get("error") or "") if failed else _printed(answered)
-    return told_of(str(asked.get("command") or ""), printed, went)
+    went = "" if unknown or answered.get("backgroundTaskId") else "no" if failed else "yes"
+    printed = f"{answered.get('stdout') or ''}\n{answered.get('stderr') or ''}"
+    tail = (str(given.get("error") or "") if failed else printed)[-TAIL_CHARS:]
+    told = "no" if re.search(_BAD, tail) else "yes" if re.search(_GOOD, tail) else ""
+    command, runs = str(asked.get("command") or "")[:MAX_CHARS], list[str]()
+    commits = bool(re.search(_COMMITS, command))
+    joins = {"&&", "|", "|&"} if "pipefail" in command else {"&&"}
+    for words, after in _parts(command):
+        if check := re.match(_CHECK, words):
+            word = {"t": "test"}.get(check["word"], check["word"])
+            name = check["check"] or f"{check['program']} {word}"
+            sure = went if set(after) <= joins and (went == "yes" or not after) else ""
+            runs.append(f"{sure or told} {name}")
+    if commits and went == "no" and not runs:
+        runs = ["no git commit"]
+    return {"runs": runs[:MAX_RUNS], "commits": commits and went != "no"}
 
 
-def _printed(answered: dict[str, Any]) -> str:
-    return f"{answered.get('stdout') or ''}\n{answered.get('stderr') or ''}"
+def _parts(command: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the simple commands, each with every separator that follows it outside of quotes."""
+    bare = re.sub(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"", "_", command)
+    pieces = re.split(r"(&&|\|\||\|&|(?<![<>])&(?!>)|[;|()\n])", bare)
+    for at in range(0, len(pieces), 2):
+        if pieces[at].strip():
+            yield pieces[at], pieces[at + 1 :: 2]
 
 
 def _is_path(path: str) -> bool:
     """Tell whether a text can be a path: no file has a NUL or half a character in its name."""
-    if "\0" in path or len(path) > MAX_PATH:
-        return False
     try:
-        return bool(path.encode())
+        return "\0" not in path and len(path) <= MAX_PATH and bool(path.encode())
     except UnicodeEncodeError:
         return False
-
-
-def _seconds(milliseconds: object) -> float:
-    if not isinstance(milliseconds, int | float) or not 0 <= milliseconds <= MAX_TOOK_MS:
-        return 0.0
-    return round(milliseconds / 1000, 1) + 0.1
 
 
 def _object(value: object) -> dict[str, Any]:

@@ -7,21 +7,22 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Literal, Protocol
+from typing import Literal
 
 from vaultmind.errors import NotFound, UnreadableNote
 from vaultmind.index.when import without_stale_dates
 from vaultmind.language.reader import Intent, Reader
 from vaultmind.language.text import sentences
+from vaultmind.language.words import content, fold
 from vaultmind.memory.audit import last_written, newest_first
 from vaultmind.memory.brain import parse_brain
+from vaultmind.memory.gate import Gate
 from vaultmind.memory.match import NEAREST, find, same_fact
 from vaultmind.memory.replies import FALLBACK, phrase, told
-from vaultmind.memory.words import content, fold
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.answers import Near, meant, recalled, strays
@@ -41,14 +42,6 @@ SAME_SHARE = 0.5
 """Part of their words that two tellings of one message share at least."""
 Op = Literal["remember", "replace", "forget"]
 _CHANGES = frozenset({"remember", "correct", "forget_topic", "forget_that"})
-
-
-class Memory(Protocol):
-    """The part of the gate that a spoken request needs beside `Requests`."""
-
-    def hide(self, agent: str, refs: Iterable[MessageRef], caller: Caller) -> int:
-        """Hide messages from every recall."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +112,7 @@ class VoiceSources:
 
     words: Reader
     requests: Requests
-    gate: Memory
+    gate: Gate
     reader: VaultReader
     shows: Shows
     clock: Clock

@@ -8,10 +8,10 @@ around it.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from vaultmind.redact import mask
-from vaultmind.session.conversation import key_of
+from vaultmind.session.recall import key_of
 from vaultmind.tokens import clip, count
 from vaultmind.types import Message
 
@@ -29,13 +29,12 @@ QUERY_CHARACTERS = 4000
 GAP, MARK = "…", " …"
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(NamedTuple):
     """What waits for an answer, and the conversation before it."""
 
     texts: tuple[str, ...]
     before: Sequence[Message]
-    keys: tuple[str, ...] = ()
+    keys: tuple[str, ...]
     """Of those that are written down in the conversation already."""
 
     @property
@@ -43,6 +42,31 @@ class Waiting:
         """Return what is looked for."""
         text, half = "\n".join(self.texts).strip(), QUERY_CHARACTERS // 2
         return text if len(text) <= QUERY_CHARACTERS else f"{text[:half]}\n{text[-half:]}"
+
+
+class Entry(NamedTuple):
+    """A message as it is shown; a gap has no key."""
+
+    text: str
+    key: str = ""
+    whole: bool = False
+    """Whether its full text stands there."""
+    day: str = ""
+
+
+class Picked(NamedTuple):
+    """The newest messages that fit a room, oldest first."""
+
+    entries: Sequence[Entry] = ()
+    older: int = 0
+    """Messages before the first of them."""
+    too_large: Sequence[str] = ()
+    """Keys of those that were passed over."""
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Return which messages stand there, whole or as what is shown of a tool's."""
+        return frozenset(entry.key for entry in self.entries if entry.key)
 
 
 def waiting(messages: Sequence[Message], pending: Sequence[str]) -> Waiting:
@@ -60,8 +84,8 @@ def waiting(messages: Sequence[Message], pending: Sequence[str]) -> Waiting:
         answered = at + len(places) + 1 < len(messages)
         if not is_users or not said or len(places) == most:
             break
-        if texts and ((answered and len(said.split()) <= SHORT_WORDS)
-                      or not any(_is_logged(text, said) for text in texts)):  # fmt: skip
+        short = answered and len(said.split()) <= SHORT_WORDS
+        if texts and (short or not any(_is_logged(text, said) for text in texts)):
             break
         places.insert(0, at)
     before = [one for at, one in enumerate(messages) if at not in places]
@@ -79,54 +103,23 @@ def _is_logged(text: str, said: str) -> bool:
 def cut(text: str, room: int) -> str:
     """Return as much of a text as there is room for, with a mark where it was cut."""
     head = text[: LONGEST_TOKEN * max(0, room)]
-    cut_ = clip(head, room)
-    if len(head) == len(text) or cut_ != head:
-        return cut_
+    cut = clip(head, room)
+    if len(head) == len(text) or cut != head:
+        return cut
     return clip(head, room - count(MARK), mark="").rstrip() + MARK  # little but spaces
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A message as it is shown; a gap has no key."""
-
-    text: str
-    key: str = ""
-    whole: bool = False
-    """Whether its full text stands there."""
-    day: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Picked:
-    """The newest messages that fit a room, oldest first."""
-
-    entries: tuple[Entry, ...] = ()
-    older: int = 0
-    """Messages before the first of them."""
-    too_large: tuple[str, ...] = ()
-    """Keys of those that were passed over."""
-
-    @property
-    def keys(self) -> frozenset[str]:
-        """Return which messages stand there, whole or as what is shown of a tool's."""
-        return frozenset(entry.key for entry in self.entries if entry.key)
-
-
 def pick(
-    messages: Sequence[Message],
-    room: int,
-    words: dict[str, str],
-    most: int | None = None,
-    elsewhere: Collection[str] = (),
+    messages: Sequence[Message], room: int, words: dict[str, str], most: int, out: Collection[str]
 ) -> Picked:
-    """Return the newest messages that fit; one larger than half the room is passed over."""
+    """Return the newest messages that fit, other than those left `out`."""
     entries, too_large = list[Entry](), list[str]()
-    left, at, oldest = room, len(messages), max(0, len(messages) - (most or len(messages)))
+    left, at, oldest = room, len(messages), max(0, len(messages) - most)
     while at > oldest:
         one = messages[at - 1]
-        if key_of(one) not in elsewhere:
-            entry, cost = entry_of(one, room, words)
-            days = {shown.day for shown in entries}
+        if key_of(one) not in out:
+            entry, cost = shown_as(one, room, words)
+            days = {other.day for other in entries}
             cost += DAY_TOKENS * (1 + (len(days) == 1)) if days and entry.day not in days else 0
             if cost > left:
                 if cost <= TOO_LARGE * room or left < WORTH_GOING_ON * room:
@@ -139,19 +132,17 @@ def pick(
         at -= 1
     while entries and not entries[-1].key:
         entries.pop()
-    return Picked(tuple(entries[::-1]), at, tuple(too_large))
+    return Picked(entries[::-1], at, too_large)
 
 
-def entry_of(message: Message, room: int, words: dict[str, str]) -> tuple[Entry, int]:
+def shown_as(message: Message, room: int, words: dict[str, str]) -> tuple[Entry, int]:
     """Return a message as it is shown and what it costs; a huge one is not read through."""
     said = message.text.strip()
     who = " ".join(filter(None, (words.get(message.role, message.role), message.speaker)))
     whole = bool(said)
     if message.role == "tool" and len(said) > TOOL_CHARACTERS:
-        said, whole = (
-            f"{said[:TOOL_CHARACTERS].rpartition(' ')[0] or said[:TOOL_CHARACTERS]} …",
-            False,
-        )
+        said, whole = said[:TOOL_CHARACTERS], False
+        said = (said.rpartition(" ")[0] or said) + MARK
     text = f"{who}: {said}"
     huge = len(text) > LONGEST_TOKEN * room
     entry = Entry(text, key_of(message), whole, message.time[:10])

@@ -6,7 +6,7 @@ Only blocks are parsed: what stands within a line is found by `vault.markdown`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -14,7 +14,6 @@ from typing import Literal
 from markdown_it import MarkdownIt
 from markdown_it.ruler import RuleOptionsType
 from markdown_it.rules_block import StateBlock
-from markdown_it.token import Token
 
 Span = tuple[int, int]
 UnitKind = Literal["heading", "paragraph", "list", "quote", "code"]
@@ -68,18 +67,33 @@ class Blocks:
 def blocks_of(text: str, start: int = 0) -> Blocks:
     """Return the blocks of a text from `start` on, which is where a note's body begins."""
     source = text[start:].replace("\r", " ")  # as long as before; only \n ends a line
-    lines = [start, *(start + end.end() for end in re.finditer("\n", source))]
-    walk = _Walk(text, [*lines, len(text)])
+    lines = [start, *(start + end.end() for end in re.finditer("\n", source)), len(text)]
+    units: list[Unit] = []
+    items: list[list[int]] = []
+    fences, code, comments, quotes = [], [], list[Span](), 0
     tokens = _PARSER.parse(source)
     for at, token in enumerate(tokens):
-        walk.take(token, tokens[at + 1].content if token.type == "heading_open" else "")
-    return Blocks(
-        tuple(walk.units),
-        tuple(walk.trimmed(*item) for item in walk.items),
-        tuple(walk.fences),
-        tuple(sorted(walk.code)),
-        tuple(walk.comments),
-    )
+        quotes += token.nesting if token.type.startswith("blockquote") else 0
+        begin, end = (lines[one] for one in token.map or (0, 0))
+        if token.map is None or (comments and begin < comments[-1][1]):
+            continue  # a comment may end outside of the list or quotation it began in
+        kind, span = _UNITS.get(token.type), (begin, begin + len(text[begin:end].rstrip()))
+        if kind and token.level == 0:
+            is_heading = kind == "heading"
+            words = " ".join(tokens[at + 1].content.split()) if is_heading else ""
+            units.append(Unit(kind, *span, int(token.tag[1]) if is_heading else 0, words))
+        if kind == "code":
+            code.append(span)
+            fences += [span] if token.type == "fence" else []
+        elif token.type == "list_item_open" and not quotes:
+            _add_item(items, text, begin, end)
+        elif token.type == "comment":
+            comments.append((start + token.meta["start"], start + token.meta["end"]))
+        elif token.type == "inline":
+            for first, last in _marked(text, begin, end):
+                (comments if text.startswith(_MARK, first) else code).append((first, last))
+    trimmed = tuple((first, first + len(text[first:last].rstrip())) for first, last in items)
+    return Blocks(tuple(units), trimmed, tuple(fences), tuple(sorted(code)), tuple(comments))
 
 
 def blanked(text: str, spans: Iterable[Span]) -> str:
@@ -93,75 +107,31 @@ def blanked(text: str, spans: Iterable[Span]) -> str:
     return "".join([*pieces, text[done:]]) if pieces else text
 
 
-class _Walk:
-    """Takes the parser's tokens in order and gathers spans."""
-
-    def __init__(self, text: str, lines: list[int]) -> None:
-        self._text = text
-        self._lines = lines
-        self._quotes = 0
-        self.units: list[Unit] = []
-        self.items: list[list[int]] = []
-        self.fences: list[Span] = []
-        self.code: list[Span] = []
-        self.comments: list[Span] = []
-
-    def take(self, token: Token, heading: str) -> None:
-        """Take one token; `heading` is the text of the heading that it opens."""
-        self._quotes += token.nesting if token.type.startswith("blockquote") else 0
-        if token.map is None:
+def _add_item(items: list[list[int]], text: str, start: int, end: int) -> None:
+    """Begin an item; the one that holds it ends here. Of several on a line, the first."""
+    if items and items[-1][1] > start:
+        if items[-1][0] >= start:
             return
-        start, end = self._lines[token.map[0]], self._lines[token.map[1]]
-        if self.comments and start < self.comments[-1][1]:
-            return  # a comment that ends outside of the list or quotation it began in
-        kind = _UNITS.get(token.type)
-        if kind and token.level == 0:
-            level = int(token.tag[1]) if kind == "heading" else 0
-            words = " ".join(heading.split())
-            self.units.append(Unit(kind, *self.trimmed(start, end), level, words))
-        if kind == "code":
-            span = self.trimmed(start, end)
-            self.code.append(span)
-            if token.type == "fence":
-                self.fences.append(span)
-        elif token.type == "list_item_open" and not self._quotes:
-            self._item(start, end)
-        elif token.type == "comment":
-            base = self._lines[0]
-            self.comments.append((base + token.meta["start"], base + token.meta["end"]))
-        elif token.type == "inline":
-            self._inline(start, end)
+        items[-1][1] = start
+    marker = _NOT_BLANK.search(text, start)
+    items.append([marker.start() if marker else start, end])
 
-    def trimmed(self, start: int, end: int) -> Span:
-        """Return a span without the blank lines at its end."""
-        return start, start + len(self._text[start:end].rstrip())
 
-    def _item(self, start: int, end: int) -> None:
-        """Begin an item; the one that holds it ends here. Of several on a line, the first."""
-        if self.items and self.items[-1][1] > start:
-            if self.items[-1][0] >= start:
-                return
-            self.items[-1][1] = start
-        marker = _NOT_BLANK.search(self._text, start)
-        self.items.append([marker.start() if marker else start, end])
-
-    def _inline(self, start: int, end: int) -> None:
-        """Find the code and the comments within a paragraph: each ends at the next equal mark."""
-        marks = [found.span() for found in _CODE_OR_COMMENT.finditer(self._text, start, end)]
-        following: dict[str, int] = {}
-        pairs = [0] * len(marks)
-        for at in range(len(marks) - 1, -1, -1):
-            mark = self._text[slice(*marks[at])]
-            pairs[at] = following.get(mark, 0)
-            following[mark] = at
-        at = 0
-        while at < len(marks):
-            if pairs[at]:
-                is_comment = self._text.startswith(_MARK, marks[at][0])
-                span = (marks[at][0], marks[pairs[at]][1])
-                (self.comments if is_comment else self.code).append(span)
-                at = pairs[at]
-            at += 1
+def _marked(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yield the code and the comments within a paragraph: each ends at the next equal mark."""
+    marks = [found.span() for found in _CODE_OR_COMMENT.finditer(text, start, end)]
+    following: dict[str, int] = {}
+    pairs = [0] * len(marks)
+    for at in range(len(marks) - 1, -1, -1):
+        mark = text[slice(*marks[at])]
+        pairs[at] = following.get(mark, 0)
+        following[mark] = at
+    at = 0
+    while at < len(marks):
+        if pairs[at]:
+            yield marks[at][0], marks[pairs[at]][1]
+            at = pairs[at]
+        at += 1
 
 
 def _comment(state: StateBlock, first: int, last: int, silent: bool) -> bool:
@@ -185,12 +155,8 @@ def _comment(state: StateBlock, first: int, last: int, silent: bool) -> bool:
     return True
 
 
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark").disable("reference")
-    parser.core.ruler.enableOnly(["block"])
-    interrupts = RuleOptionsType(alt=["paragraph", "blockquote", "list"])
-    parser.block.ruler.before("fence", "comment", _comment, interrupts)
-    return parser
-
-
-_PARSER = _parser()
+_PARSER = MarkdownIt("commonmark").disable("reference")
+_PARSER.core.ruler.enableOnly(["block"])
+_PARSER.block.ruler.before(
+    "fence", "comment", _comment, RuleOptionsType(alt=["paragraph", "blockquote", "list"])
+)

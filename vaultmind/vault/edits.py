@@ -8,23 +8,25 @@ import re
 from vaultmind.errors import BadArgument
 from vaultmind.vault.files import Newline
 from vaultmind.vault.files import newline_of as newline_of  # noqa: PLC0414  # others take it from here
+from vaultmind.vault.nesting import yaml_string
 from vaultmind.vault.properties import front_matter
 
 PropertyValue = str | int | float | bool | None | list[str] | tuple[str, ...]
 
-_KEY = re.compile(r"[^\s:#\[\]{},&*!|>'\"%@`-][^:#\r\n]*")
-_PLAIN = re.compile(r"[\w(][\w (),./+@_-]*[\w).]|\w", re.UNICODE)
-_TYPED = re.compile(
-    r"(?i)true|false|yes|no|on|off|y|n|null|~|[-+.]?\d[\d_.,:eE+-]*|0[xob][\da-f_]+"
+_KEY = re.compile(r"[^\s:#\[\]{},&*!|>'\"%@`-](?:[^:#\r\n]*[^\s:#])?")
+_PLAIN = re.compile(
+    r"(?!(?i:true|false|yes|no|on|off|y|n|null)\Z)"
+    r"(?!.* {2})[^\W\d_](?:[\w ()./+@-]*[\w).])?"
 )
-_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+"""What is text in YAML without quotes."""
+_FOLLOWING = r"(?:(?:[ \t]*\r?\n)*(?:[ \t]+\S|-(?=\s|\Z))[^\n]*(?:\n|\Z))*"
+"""Lines that belong to a property: indented ones and items of a list, blank ones between them."""
 
 
 def line_span(text: str, start: int, end: int | None = None) -> tuple[int, int]:
     """Return the span of the whole lines that hold `start` to `end`, last newline included."""
-    last = max(start, (start if end is None else end) - (0 if end in (None, start) else 1))
-    first = text.rfind("\n", 0, start) + 1
-    stop = text.find("\n", last)
+    last = start if end is None or end <= start else end - 1
+    first, stop = text.rfind("\n", 0, start) + 1, text.find("\n", last)
     return first, len(text) if stop < 0 else stop + 1
 
 
@@ -71,17 +73,17 @@ def set_property(text: str, key: str, value: PropertyValue) -> str:
     Front matter is made where there is none. Raises BadArgument for front matter that is
     broken: nothing is guessed about it.
     """
-    line = f"{_checked_key(key)}: {_rendered(value)}"
-    found = front_matter(text)
+    if not _KEY.fullmatch(key):
+        raise BadArgument("property", key, "a plain name on one line, without ':' or '#'")
     newline = newline_of(text)
+    line = f"{key}: {_rendered(value)}{newline}"
+    found = front_matter(text)
     if found is None:
-        return f"---{newline}{line}{newline}---{newline}{text}"
+        return f"---{newline}{line}---{newline}{text}"
     if found.fault:
         raise BadArgument("front matter", found.fault, "a mapping of properties")
-    span = _property_span(text, key, found.start, found.end)
-    if span is None:
-        return text[: found.end] + line + newline + text[found.end :]
-    return text[: span[0]] + line + newline + text[span[1] :]
+    start, end = _property_span(text, key, found.start, found.end) or (found.end, found.end)
+    return text[:start] + line + text[end:]
 
 
 def remove_property(text: str, key: str) -> str:
@@ -95,40 +97,15 @@ def remove_property(text: str, key: str) -> str:
 
 def _property_span(text: str, key: str, start: int, end: int) -> tuple[int, int] | None:
     """Return the span of a property's lines: its own and the indented ones that follow."""
-    own = re.compile(rf"(?m)^(?:{re.escape(key)}|\"{re.escape(key)}\"|'{re.escape(key)}')[ \t]*:")
-    match = own.search(text, start, end)
-    if match is None or (match.start() > start and text[match.start() - 1] != "\n"):
-        return None
-    stop = line_span(text, match.start())[1]
-    kept = stop
-    while kept < end:
-        following = line_span(text, kept)
-        line = text[following[0] : following[1]]
-        if line.strip() and not re.match(r"[ \t]|-(?:[ \t\r\n]|$)", line):
-            break
-        kept = following[1]
-        stop = kept if line.strip() else stop
-    return match.start(), min(stop, end)
-
-
-def _checked_key(key: str) -> str:
-    if not _KEY.fullmatch(key) or key != key.strip():
-        raise BadArgument("property", key, "a plain name on one line, without ':' or '#'")
-    return key
+    name = re.escape(key)
+    own = rf"(?m)^(?:{name}|\"{name}\"|'{name}')[ \t]*:[^\n]*(?:\n|\Z){_FOLLOWING}"
+    match = re.compile(own).search(text, start, end)
+    return match.span() if match else None
 
 
 def _rendered(value: PropertyValue) -> str:
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_scalar(item) for item in value) + "]"
+        return f"[{', '.join(map(_rendered, value))}]"
     if isinstance(value, str):
-        return _scalar(value)
+        return value if _PLAIN.fullmatch(value) else yaml_string(value)
     return json.dumps(value)
-
-
-def _scalar(value: str) -> str:
-    """Return a string as YAML: plain where that is safe, otherwise in double quotes."""
-    plain = _PLAIN.fullmatch(value) and not _TYPED.fullmatch(value) and "  " not in value
-    if plain and "," not in value:
-        return value
-    quoted = json.dumps(value, ensure_ascii=False)
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found.group()):04x}", quoted)

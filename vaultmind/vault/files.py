@@ -20,7 +20,6 @@ Newline = Literal["\n", "\r\n"]
 _OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 OPEN_FLAGS = _OPEN | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 """No symlink is followed, and a named pipe called `x.md` does not block."""
-_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +95,21 @@ codecs.register_error("vaultmind.nul", _nul)
 
 def read_bytes(path: Path, reader: VaultReader, relative: str) -> tuple[bytes, FileStat]:
     """Return a regular file's bytes and the stamp it had before they were read."""
+    most = reader.max_bytes
     try:
-        descriptor = os.open(path, OPEN_FLAGS)
+        with os.fdopen(os.open(path, OPEN_FLAGS), "rb", buffering=0) as file:
+            found = os.fstat(file.fileno())
+            if not modes.S_ISREG(found.st_mode):
+                raise UnreadableNote(relative, "not a regular file")
+            if 0 < most < found.st_size:
+                raise UnreadableNote(relative, size_reason(found.st_size, most))
+            return file.read(), stat_of(found)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise NotFound(f"There is no file {relative!r} in the vault.") from error
+    except IsADirectoryError as error:
+        raise UnreadableNote(relative, "not a regular file") from error
     except OSError as error:
         raise UnreadableNote(relative, reason_of(error)) from error
-    try:
-        return _read_open(descriptor, reader.max_bytes, relative)
-    except OSError as error:
-        raise UnreadableNote(relative, reason_of(error)) from error
-    finally:
-        os.close(descriptor)
 
 
 def decode(relative: str, raw: bytes, stamp: FileStat) -> FileText:
@@ -149,17 +151,3 @@ def reason_of(error: OSError) -> str:
     if error.errno == errno.ELOOP:
         return "a symbolic link"
     return (error.strerror or type(error).__name__).lower()
-
-
-def _read_open(descriptor: int, max_bytes: int, relative: str) -> tuple[bytes, FileStat]:
-    found = os.fstat(descriptor)
-    if not modes.S_ISREG(found.st_mode):
-        raise UnreadableNote(relative, "not a regular file")
-    if max_bytes and found.st_size > max_bytes:
-        raise UnreadableNote(relative, size_reason(found.st_size, max_bytes))
-    blocks = []
-    while block := os.read(descriptor, max(_BLOCK, found.st_size + 1)):
-        blocks.append(block)
-        if max_bytes and sum(map(len, blocks)) > max_bytes:
-            raise UnreadableNote(relative, size_reason(sum(map(len, blocks)), max_bytes))
-    return b"".join(blocks), stat_of(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -16,7 +16,7 @@ MAX_TAGS = 500
 
 _WIKILINK = re.compile(r"(!?)\[\[([^\[\]\r\n]+?)\]\]")
 _MARKDOWN_LINK = re.compile(
-    r"(!?)\[([^\[\]\r\n]*)\]\((<[^<>\r\n]+>|[^()\s]+)(?:[ \t]+\"[^\"\r\n]*\")?\)"
+    r"(!?)\[[^\[\]\r\n]*\]\((<[^<>\r\n]+>|[^()\s]+)(?:[ \t]+\"[^\"\r\n]*\")?\)"
 )
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|/")
 _TAG = re.compile(
@@ -36,26 +36,13 @@ _TASK = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
-    """A heading line. `end` is without its newline."""
-
-    level: int
-    text: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
 class Link:
     """A wikilink or a relative Markdown link. `target` is empty within the same note."""
 
     target: str
     heading: str
     block: str
-    alias: str
     embed: bool
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,20 +56,11 @@ class BlockId:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
-    """An inline field, `key:: value`."""
-
-    key: str
-    value: str
-
-
-@dataclass(frozen=True, slots=True)
 class Task:
     """A list item with a tick box."""
 
     text: str
     done: bool
-    start: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +70,16 @@ class Note:
     properties: dict[str, object]
     """Dates, times and links as the text that was typed."""
     title_property: str
-    aliases: tuple[str, ...]
     tags: tuple[str, ...]
     """From properties and text, without `#`; nested ones whole: `projects/oven`."""
-    headings: tuple[Heading, ...]
+    headings: tuple[Unit, ...]
     links: tuple[Link, ...]
     blocks: tuple[BlockId, ...]
-    fields: tuple[Field, ...]
+    fields: tuple[tuple[str, str], ...]
+    """Inline fields, `key:: value`."""
     tasks: tuple[Task, ...]
     comments: tuple[Span, ...]
     """Spans of `%%…%%`, marks included."""
-    code: tuple[Span, ...]
-    """Spans of fenced, indented and inline code."""
     units: tuple[Unit, ...]
     """The blocks at the top level: heading, paragraph, list, quote, code."""
     items: tuple[Span, ...]
@@ -124,22 +100,19 @@ def parse_note(text: str) -> Note:
     blocks = blocks_of(text, body)
     plain = blanked(text, ((0, body), *blocks.code, *blocks.comments))
     title = properties.get("title")
-    headings = (unit for unit in blocks.units if unit.kind == "heading")
+    tags: dict[str, str] = {}
+    for tag in (*_tags_of(properties), *_tags_in(plain)):
+        tags.setdefault(tag.casefold(), tag)
     return Note(
         properties=properties,
         title_property=str(title).strip() if isinstance(title, (str, int, float)) else "",
-        aliases=_unique([*_listed(properties, "aliases"), *_listed(properties, "alias")]),
-        tags=_unique([*_property_tags(properties), *_tags_in(plain)])[:MAX_TAGS],
-        headings=tuple(Heading(one.level, one.text, one.start, one.end) for one in headings),
+        tags=tuple(tags.values())[:MAX_TAGS],
+        headings=tuple(unit for unit in blocks.units if unit.kind == "heading"),
         links=links_in(plain),
-        blocks=_named_blocks(plain, blocks) if "^" in plain else (),
-        fields=_fields_in(plain) if "::" in plain else (),
-        tasks=tuple(
-            Task(found[2].strip(), found[1] in "xX", found.start())
-            for found in (_TASK.finditer(plain) if "[" in plain else ())
-        ),
+        blocks=_named_blocks(plain, blocks),
+        fields=_fields_in(plain),
+        tasks=tuple(Task(found[2].strip(), found[1] in "xX") for found in _TASK.finditer(plain)),
         comments=blocks.comments,
-        code=blocks.code,
         units=blocks.units,
         items=blocks.items,
         faults=(front.fault,) if front and front.fault else (),
@@ -151,20 +124,18 @@ def links_in(plain: str) -> tuple[Link, ...]:
     """Return the links of a text whose code and comments are blanked, in order."""
     found = []
     for match in _WIKILINK.finditer(plain) if "[[" in plain else ():
-        place, _, alias = match[2].replace("\\|", "|").partition("|")
-        found.append(_link(place, alias.strip(), match))
+        found.append((match.start(), _link(re.split(r"\\?\|", match[2])[0], match[1])))
     for match in _MARKDOWN_LINK.finditer(plain) if "](" in plain else ():
-        place = match[3].strip("<>")
+        place = match[2].strip("<>")
         if not _SCHEME.match(place):
-            found.append(_link(unquote(place), match[2], match))
-    return tuple(sorted(found, key=lambda link: link.start))
+            found.append((match.start(), _link(unquote(place), match[1])))
+    return tuple(link for _, link in sorted(found, key=lambda one: one[0]))
 
 
-def _link(place: str, alias: str, match: re.Match[str]) -> Link:
-    target, _, anchor = place.partition("#")
+def _link(place: str, mark: str) -> Link:
+    target, _, anchor = (part.strip() for part in place.partition("#"))
     block = anchor[1:].strip() if anchor.startswith("^") else ""
-    heading = "" if block else anchor.strip()
-    return Link(target.strip(), heading, block, alias, match[1] == "!", *match.span())
+    return Link(target, "" if block else anchor, block, mark == "!")
 
 
 def _tags_in(plain: str) -> Iterator[str]:
@@ -175,10 +146,12 @@ def _tags_in(plain: str) -> Iterator[str]:
             yield tag
 
 
-def _fields_in(plain: str) -> tuple[Field, ...]:
+def _fields_in(plain: str) -> tuple[tuple[str, str], ...]:
+    if "::" not in plain:
+        return ()
     found = [*_FIELD.finditer(plain), *_BRACKET_FIELD.finditer(plain)]
     found.sort(key=lambda match: match.start(1))
-    return tuple(Field(match[1].strip(), match[2].strip()) for match in found)
+    return tuple((match[1].strip(), match[2].strip()) for match in found)
 
 
 def _named_blocks(plain: str, blocks: Blocks) -> tuple[BlockId, ...]:
@@ -206,22 +179,10 @@ def _holding(spans: Sequence[Span], mark: int) -> int:
     return spans[at][0] if at >= 0 and mark < spans[at][1] else -1
 
 
-def _listed(properties: dict[str, object], key: str, split: str = ",") -> tuple[str, ...]:
-    """Return a property's words; its name's case does not matter, as in Obsidian."""
-    held = (value for name, value in properties.items() if name.lower() == key)
-    return tuple(word for value in held for word in words_of(value, split))
-
-
-def _property_tags(properties: dict[str, object]) -> Iterator[str]:
+def _tags_of(properties: dict[str, object]) -> Iterator[str]:
+    """Yield the tags in a note's properties; their names' case does not matter, as in Obsidian."""
     for key in ("tags", "tag"):
-        for word in _listed(properties, key, r"[,\s]+"):
-            if tag := word.lstrip("#").strip("/ "):
-                yield tag
-
-
-def _unique(words: Iterable[str]) -> tuple[str, ...]:
-    """Return words in order, each once whatever its case."""
-    kept: dict[str, str] = {}
-    for word in words:
-        kept.setdefault(word.casefold(), word)
-    return tuple(kept.values())
+        for value in (held for name, held in properties.items() if name.lower() == key):
+            for word in words_of(value, r"[,\s]+"):
+                if tag := word.lstrip("#").strip("/ "):
+                    yield tag

@@ -13,10 +13,7 @@ from dataclasses import dataclass
 
 from vaultmind.vault.bullets import COMMENT
 from vaultmind.vault.files import newline_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # the parser loads YAML: only where something is to be parsed
-    from vaultmind.vault.markdown import BlockId, Note
+from vaultmind.vault.markdown import BlockId, Note, parse_note
 
 Span = tuple[int, int]
 
@@ -36,7 +33,7 @@ class Part:
 
 def parts(text: str) -> tuple[Part, ...]:
     """Return every part of a text that may have an id of its own, in order."""
-    note = _parsed(text)
+    note = parse_note(text)
     spans = [*note.items]
     spans += [(unit.start, unit.end) for unit in note.units if unit.kind in ("paragraph", "quote")]
     return tuple(
@@ -84,15 +81,9 @@ def hidden_spans(note: Note, hides: Callable[[str], bool]) -> tuple[Span, ...]:
 
 def without_hidden(text: str, hides: Callable[[str], bool]) -> str:
     """Return the text without the named blocks that are hidden."""
-    for start, end in reversed(hidden_spans(_parsed(text), hides)):
+    for start, end in reversed(hidden_spans(parse_note(text), hides)):
         text = text[:start] + text[end:]
     return text
-
-
-def _parsed(text: str) -> Note:
-    from vaultmind.vault.markdown import parse_note
-
-    return parse_note(text)
 
 
 def _part(text: str, note: Note, span: Span) -> Part:

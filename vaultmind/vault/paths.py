@@ -17,7 +17,7 @@ THE_PERSON = frozenset({"person", "you"})
 SESSION_ID = re.compile(r"\d{4}-\d{2}-\d{2}_\d{3,6}")
 _CLIENT_WORDS = re.compile(r"[a-z0-9_]+")
 _RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[1-9¹²³])[ ]*(\..*)?$")
-_FORBIDDEN = set('<>:"|?*\\') | {chr(code) for code in range(32)} | {"\x7f"}
+_FORBIDDEN = re.compile(r'[<>:"|?*\\\x00-\x1f\x7f]|[ .]\Z')
 _INVISIBLE = {"Cf", "Zl", "Zp", "Cc", "Cs"}
 """Bidirectional overrides, zero-width characters, separators, controls, lone surrogates."""
 _JOINERS = {"\u200d", "\u200c", "\ufe0f"}  # needed in emoji and in some scripts
@@ -49,14 +49,13 @@ class VaultPaths:
         for part in checked_parts(relative):
             path = os.path.join(path, part)  # noqa: PTH118  # every read comes by here
             try:
-                is_link = stat.S_ISLNK(os.lstat(path).st_mode)
+                if stat.S_ISLNK(os.lstat(path).st_mode):
+                    raise PathRefused(relative, "a symbolic link")
             except (FileNotFoundError, NotADirectoryError, ValueError):
-                is_link = False  # nothing is there, or can be
+                continue  # nothing is there, or can be
             except OSError as error:  # a name too long, a folder that may not be entered
                 reason = (error.strerror or "not readable").lower()
                 raise PathRefused(relative, reason) from error
-            if is_link:
-                raise PathRefused(relative, "a symbolic link")
         return Path(path)
 
     def writable(self, relative: str) -> Path:
@@ -66,8 +65,11 @@ class VaultPaths:
         """
         inside = PurePosixPath(self.memory_dir).parts
         parts = checked_parts(relative)
-        for part in parts:
-            _check_portable(relative, part)
+        for part in parts:  # names that some system reserves, forbids or shows as another
+            if _RESERVED.match(part) or _FORBIDDEN.search(part):
+                raise PathRefused(relative, f"the name {part!r} is reserved or not portable")
+            if any(unicodedata.category(c) in _INVISIBLE and c not in _JOINERS for c in part):
+                raise PathRefused(relative, "an invisible character in the name")
         if parts[: len(inside)] != inside or len(parts) <= len(inside):
             raise PathRefused(relative, f"outside the memory folder {self.memory_dir}/")
         return self.absolute(relative)
@@ -102,8 +104,7 @@ class VaultPaths:
             return ()
         with os.scandir(folder) as entries:
             names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-        agents = (name for name in names if AGENT_NAME.fullmatch(name))
-        return tuple(sorted(name for name in agents if name not in THE_PERSON))
+        return tuple(sorted(n for n in names if AGENT_NAME.fullmatch(n) and n not in THE_PERSON))
 
     def agent_of(self, relative: str) -> str:
         """Return whose memory a path belongs to; empty when to nobody's."""
@@ -139,9 +140,7 @@ class VaultPaths:
 
     def session(self, agent: str, session: str) -> str:
         """Return the file of a session."""
-        if not SESSION_ID.fullmatch(session):
-            raise BadArgument("session", session, "an id like 2026-02-20_001")
-        return f"{self.sessions(agent)}/{session}.md"
+        return f"{self.sessions(agent)}/{_checked_id(session, 'session')}.md"
 
     def summaries(self, agent: str) -> str:
         """Return an agent's folder of summaries."""
@@ -149,9 +148,7 @@ class VaultPaths:
 
     def rolling(self, agent: str, session: str, segment: int = 1) -> str:
         """Return the file of a segment's sliding summary: the first has the session's name."""
-        if not SESSION_ID.fullmatch(session):
-            raise BadArgument("session", session, "an id like 2026-02-20_001")
-        stem = session if segment <= 1 else f"{session}-{segment}"
+        stem = _checked_id(session, "session") + (f"-{segment}" if segment > 1 else "")
         return f"{self.summaries(agent)}/rolling/{stem}.md"
 
     def episodes(self, agent: str) -> str:
@@ -160,9 +157,7 @@ class VaultPaths:
 
     def episode(self, agent: str, episode: str) -> str:
         """Return the file of an episode."""
-        if not SESSION_ID.fullmatch(episode):
-            raise BadArgument("episode", episode, "an id like 2026-02-20_001")
-        return f"{self.episodes(agent)}/{episode}.md"
+        return f"{self.episodes(agent)}/{_checked_id(episode, 'episode')}.md"
 
     def audit(self, agent: str, device: str) -> str:
         """Return an agent's audit log of one device."""
@@ -171,6 +166,12 @@ class VaultPaths:
     def tombstones(self, agent: str, device: str) -> str:
         """Return an agent's tombstones of one device."""
         return f"{self.memory(agent)}/tombstones-{device}.jsonl"
+
+
+def _checked_id(id: str, field: str) -> str:
+    if not SESSION_ID.fullmatch(id):
+        raise BadArgument(field, id, "an id like 2026-02-20_001")
+    return id
 
 
 def named_like(client: str) -> str:
@@ -188,11 +189,3 @@ def checked_parts(relative: str) -> tuple[str, ...]:
     if any(part in ("", ".", "..") for part in parts):
         raise PathRefused(relative, "it leaves its folder")
     return parts
-
-
-def _check_portable(relative: str, part: str) -> None:
-    """Refuse names that some system reserves, forbids or shows as another."""
-    if _RESERVED.match(part) or part != part.rstrip(" .") or _FORBIDDEN & set(part):
-        raise PathRefused(relative, f"the name {part!r} is reserved or not portable")
-    if any(unicodedata.category(c) in _INVISIBLE and c not in _JOINERS for c in part):
-        raise PathRefused(relative, "an invisible character in the name")

@@ -76,8 +76,8 @@ def front_matter(text: str) -> FrontMatter | None:
     try:
         loaded = _HANDLER.load(source)
     except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
-        recovered = _recovered(text[start:end])
-        return FrontMatter(recovered, start, end, body, _reason(error)) if recovered else None
+        found = _recovered(text[start:end])
+        return FrontMatter(found, start, end, body, _reason(error)) if found else None
     if loaded is None or isinstance(loaded, dict):
         return FrontMatter(loaded or {}, start, end, body)
     return None
@@ -91,12 +91,10 @@ def body_start(text: str) -> int:
 
 def words_of(value: object, split: str = ",") -> tuple[str, ...]:
     """Return a property's value as a list of words: a YAML list, or text split at `split`."""
-    if isinstance(value, str):
-        items: list[object] = list(re.split(split, value))
-    else:
-        items = list(value) if isinstance(value, list) else [value]
+    items = re.split(split, value) if isinstance(value, str) else value
+    items = items if isinstance(items, list) else [items]
     words = (str(item).strip() for item in items if isinstance(item, (str, int, float)))
-    return tuple(word for word in words if word)
+    return tuple(filter(None, words))
 
 
 def _spans(text: str) -> tuple[str, int, int, int] | None:
@@ -146,10 +144,9 @@ def _shown(value: Any) -> Any:  # noqa: ANN401
 
 def _recovered(source: str) -> dict[str, object]:
     """Return the properties that stand on a line of their own, where YAML gave up."""
-    first = source.lstrip("\r\n").split("\n", 1)[0]
-    if not _KEY_LINE.match(first.rstrip("\r")):
+    if not _KEY_LINE.match(source.lstrip("\r\n")):
         return {}
-    pairs = ((m.group(1), m.group(2) or "") for m in _KEY_LINE.finditer(source))
+    pairs = (match.groups("") for match in _KEY_LINE.finditer(source))
     return {key.strip().strip("\"'"): value.strip().strip("\"'") for key, value in pairs}
 
 

@@ -2,26 +2,31 @@
 
 The new bytes go to a temporary file beside the old one; the two names are exchanged in one
 step, and what came out is compared with what was read. A person's edit that slipped in is
-put back. So at no moment is the file missing or half written, and no edit is lost.
+put back. So at no moment is the file missing or half written, and no edit is lost. Where the
+system cannot do one of these things (network drives, old kernels), the next best is done.
 """
 
 from __future__ import annotations
 
 import codecs
-import contextlib
+import ctypes
 import errno
+import fcntl
 import hashlib
 import os
 import re
 import secrets
+import signal
 import stat as modes
+import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from vaultmind.vault.files import OPEN_FLAGS, newline_of
-from vaultmind.vault.swap import exchange, flush_folder, place, quiet
 
 TEMP_PREFIX = ".vaultmind-"
 """Dot names are skipped by Obsidian, by most sync programs and by our own scan."""
@@ -38,6 +43,11 @@ _TAIL = 4096
 _BUSY = ""
 """Stands for the hash of a file that someone still writes."""
 _OWN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+_IS_MAC = sys.platform == "darwin"
+_AT_FDCWD = () if _IS_MAC else (-100,)
+_EXCHANGE, _NOREPLACE = 2, 4 if _IS_MAC else 1
+"""Flags of a rename: swap the two names; take a name only where it is free."""
+_UNSUPPORTED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM}
 
 
 class FileChanged(Exception):
@@ -56,13 +66,13 @@ def replace_file(path: Path, raw: bytes, expected: str) -> os.stat_result:
     everyone else's last version in place, OSError with the old file whole.
     """
     with _temporary(path, raw) as (temp, found):
-        if expected:
-            _swap_in(temp, path, expected, digest(raw))
-        else:
-            try:
+        try:
+            if expected:
+                _swap_in(temp, path, expected, digest(raw))
+            else:
                 place(temp, path)
-            except FileExistsError as error:
-                raise FileChanged from error
+        except (FileExistsError, FileNotFoundError) as error:
+            raise FileChanged from error
         flush_folder(path.parent)
     return found
 
@@ -75,9 +85,9 @@ def append_file(path: Path, raw: bytes) -> None:
     already. Raises OSError with the file as it was, FileChanged when it is replaced without end.
     """
     for round_ in range(_APPEND_ROUNDS):
-        with contextlib.suppress(FileChanged, FileNotFoundError):
+        with suppress(FileChanged, FileNotFoundError):
             wait_until_quiet(path)  # one that stays open for writing is appended to all the same
-        with contextlib.suppress(FileNotFoundError):
+        with suppress(FileNotFoundError):
             if round_ and raw in path.read_bytes():
                 return
         if _appended(path, raw):
@@ -110,9 +120,22 @@ def sweep(folder: Path) -> None:
     """Remove temporary files that a killed process left a minute ago or more."""
     oldest = time.time() - STALE_TEMP_SECONDS
     for left in folder.glob(f"{TEMP_PREFIX}*"):
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             if _TEMP_NAME.fullmatch(left.name) and left.lstat().st_mtime < oldest:
                 left.unlink()
+
+
+def flush_folder(folder: Path) -> None:
+    """Make renames in a folder survive a power cut, where the system lets folders be synced."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+# --- replacing ----------------------------------------------------------------------------
 
 
 @contextmanager
@@ -121,24 +144,19 @@ def _temporary(path: Path, raw: bytes) -> Iterator[tuple[Path, os.stat_result]]:
     temp = path.with_name(f"{TEMP_PREFIX}{secrets.token_hex(8)}")
     descriptor = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _OWN, 0o666)
     try:
-        try:
-            with contextlib.suppress(FileNotFoundError):
-                _keep_mode(descriptor, path.lstat())
+        with os.fdopen(descriptor, "wb", buffering=0):
+            with suppress(FileNotFoundError):
+                old = path.lstat()
+                if old.st_uid != os.fstat(descriptor).st_uid:
+                    with suppress(PermissionError):
+                        os.fchown(descriptor, old.st_uid, old.st_gid)
+                os.fchmod(descriptor, old.st_mode & 0o7777)
             _write_all(descriptor, raw)
             os.fsync(descriptor)
             found = os.fstat(descriptor)
-        finally:
-            os.close(descriptor)
         yield temp, found
     finally:
         temp.unlink(missing_ok=True)
-
-
-def _keep_mode(descriptor: int, found: os.stat_result) -> None:
-    if found.st_uid != os.fstat(descriptor).st_uid:
-        with contextlib.suppress(PermissionError):
-            os.fchown(descriptor, found.st_uid, found.st_gid)
-    os.fchmod(descriptor, found.st_mode & 0o7777)
 
 
 def _write_all(descriptor: int, raw: bytes) -> None:
@@ -148,14 +166,11 @@ def _write_all(descriptor: int, raw: bytes) -> None:
 
 
 def _swap_in(temp: Path, path: Path, expected: str, ours: str) -> None:
-    try:
-        if _hash_when_quiet(path) != expected:
-            raise FileChanged
-        if not exchange(temp, path):
-            temp.replace(path)
-            return
-    except FileNotFoundError as error:
-        raise FileChanged from error
+    if _hash_when_quiet(path) != expected:
+        raise FileChanged
+    if not exchange(temp, path):
+        temp.replace(path)
+        return
     try:
         came_out = _hash_when_quiet(temp)
     except BaseException:
@@ -175,7 +190,7 @@ def _give_back(temp: Path, path: Path, held: str, placed: str) -> None:
         try:
             exchange(temp, path)
         except FileNotFoundError:
-            with contextlib.suppress(FileExistsError):
+            with suppress(FileExistsError):
                 place(temp, path)
             return
         came_out = _hash_when_quiet(temp)
@@ -192,26 +207,34 @@ def _hash_when_quiet(path: Path) -> str:
     return digest(path.read_bytes())
 
 
+# --- appending ----------------------------------------------------------------------------
+
+
 def _appended(path: Path, raw: bytes) -> bool:
     """Append once; tell whether the bytes stand at the path now."""
     is_new = not os.path.lexists(path)
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _OWN, 0o666)
-    try:
+    with os.fdopen(descriptor, "ab", buffering=0):
         before = os.fstat(descriptor)
         if not modes.S_ISREG(before.st_mode):
             raise OSError(errno.EINVAL, "not a regular file", str(path))
         if before.st_nlink > 1:  # a hard link: its other name may be outside of our folder
             old = path.read_bytes()
-            with contextlib.suppress(FileChanged):
+            with suppress(FileChanged):
                 replace_file(path, old, digest(old))
             return False
         added = _mended_tail(descriptor, before.st_size) + raw
-        end = _write_at_end(descriptor, added)
+        size = os.fstat(descriptor).st_size
+        try:
+            _write_all(descriptor, added)
+        except OSError:  # the disk is full: a part is taken back
+            if 0 < os.fstat(descriptor).st_size - size < len(added):
+                os.ftruncate(descriptor, size)
+            raise
         os.fsync(descriptor)
-        kept = _at(descriptor, end - len(added), len(added)) == added
+        end = os.lseek(descriptor, 0, os.SEEK_CUR)
+        kept = os.pread(descriptor, len(added), end - len(added)) == added
         after = os.fstat(descriptor)
-    finally:
-        os.close(descriptor)
     if is_new:
         flush_folder(path.parent)
     try:
@@ -220,21 +243,9 @@ def _appended(path: Path, raw: bytes) -> bool:
         return False
 
 
-def _write_at_end(descriptor: int, raw: bytes) -> int:
-    """Write and return where it ends; take a part back when the disk fills."""
-    size = os.fstat(descriptor).st_size
-    try:
-        _write_all(descriptor, raw)
-    except OSError:
-        if 0 < os.fstat(descriptor).st_size - size < len(raw):
-            os.ftruncate(descriptor, size)
-        raise
-    return os.lseek(descriptor, 0, os.SEEK_CUR)
-
-
 def _mended_tail(descriptor: int, size: int) -> bytes:
     """Return the newline a torn last line lacks; cut off a character torn in the middle."""
-    tail = _at(descriptor, max(0, size - _TAIL), _TAIL)
+    tail = os.pread(descriptor, _TAIL, max(0, size - _TAIL))
     if not tail or tail.endswith(b"\n"):
         return b""
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
@@ -244,6 +255,62 @@ def _mended_tail(descriptor: int, size: int) -> bytes:
     return newline_of(text).encode()
 
 
-def _at(descriptor: int, offset: int, size: int) -> bytes:
-    os.lseek(descriptor, offset, os.SEEK_SET)
-    return os.read(descriptor, size)
+# --- what the system offers ---------------------------------------------------------------
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Swap two files' names in one step; return False where the system cannot.
+
+    Raises FileNotFoundError when either is missing, OSError for what else goes wrong.
+    """
+    return _renamed(one, other, _EXCHANGE)
+
+
+def place(source: Path, target: Path) -> None:
+    """Rename a file to a name that must be free; raise FileExistsError when it is not."""
+    if not _renamed(source, target, _NOREPLACE):
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, "file exists", str(target))
+        source.replace(target)
+
+
+def quiet(descriptor: int) -> bool | None:
+    """Tell whether nobody has this file open for writing; None where the system cannot say.
+
+    Linux grants a read lease only on such a file. It is given back at once; should someone
+    open the file in that instant, the kernel's signal is one that nothing listens to.
+    """
+    if not hasattr(fcntl, "F_SETSIG"):  # macOS
+        return None
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def _renamed(one: Path, other: Path, flag: int) -> bool:
+    rename = _rename_call()
+    if rename is None:
+        return False
+    if rename(*_AT_FDCWD, os.fsencode(one), *_AT_FDCWD, os.fsencode(other), flag) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in _UNSUPPORTED:
+        return False
+    raise OSError(number, os.strerror(number), str(one), None, str(other))
+
+
+@cache
+def _rename_call() -> Any:  # noqa: ANN401
+    """Return the system's rename with flags; None where it has none."""
+    library = ctypes.CDLL(None, use_errno=True)
+    function = getattr(library, "renamex_np" if _IS_MAC else "renameat2", None)
+    if function is not None:
+        name = [ctypes.c_char_p] if _IS_MAC else [ctypes.c_int, ctypes.c_char_p]
+        function.argtypes = [*name, *name, ctypes.c_uint]
+    return function

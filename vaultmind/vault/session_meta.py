@@ -68,22 +68,17 @@ def runs(meta: SessionMeta) -> bool:
 
 def render_header(meta: SessionMeta, newline: str = "\n") -> str:
     """Return the front matter of a session and the blank line after it."""
-    summary = yaml_string(meta.summarised_in) if meta.summarised_in else ""
-    lines = [
-        "---",
-        f"id: {meta.id}",
-        f"agent: {meta.agent}",
-        f"started: {meta.started}",
-        f"ended: {meta.ended}".rstrip(),
-        f"state: {meta.state}",
-        f"segments: {meta.segments}",
-        f"topics: [{', '.join(map(yaml_string, meta.topics))}]",
-        f"summarised_in: {summary}".rstrip(),
-    ]
-    for name in ("conversation", "client", "project", "source", "device"):
-        if value := getattr(meta, name):
-            lines.append(f"{name}: {yaml_string(value)}")
-    return newline.join([*lines, "---", "", ""])
+    names = ("conversation", "client", "project", "source", "device")
+    extra = {name: getattr(meta, name) for name in names}
+    rows = {
+        **{name: getattr(meta, name) for name in ("id", "agent", "started", "ended", "state")},
+        "segments": meta.segments,
+        "topics": f"[{', '.join(map(yaml_string, meta.topics))}]",
+        "summarised_in": yaml_string(meta.summarised_in) if meta.summarised_in else "",
+        **{name: yaml_string(value) for name, value in extra.items() if value},
+    }
+    lines = (f"{name}: {value}".rstrip() for name, value in rows.items())
+    return newline.join(["---", *lines, "---", "", ""])
 
 
 def parse_meta(text: str) -> SessionMeta:

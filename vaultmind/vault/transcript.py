@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast, get_args
@@ -24,32 +25,25 @@ from vaultmind.vault.nesting import (
 )
 from vaultmind.vault.session_meta import SessionMeta, parse_meta, read_meta, render_header
 
-__all__ = [
-    "PlacedMessage",
-    "SessionMeta",
-    "Transcript",
-    "completion",
-    "count_messages",
-    "next_block",
-    "parse_meta",
-    "parse_session",
-    "render_header",
-    "render_message",
-    "render_segment",
-]
+__all__ = ["PlacedMessage", "SessionMeta", "Transcript", "completion", "count_messages",
+           "next_block", "parse_meta", "parse_session", "render_header", "render_message",
+           "render_segment"]  # fmt: skip
 
 _HOWS: tuple[str, ...] = get_args(How)
 _ASKED: tuple[str, ...] = get_args(Asked)[1:]
 
 _MARK = re.compile(
-    r"(?m)^(?: {0,3}> ?\[!(?P<role>[\w-]+)\][+-]?|(?P<level>#{1,6}) )(?P<rest>[^\r\n]*)"
+    r"(?m)^(?:(?P<level>#{1,6}) (?P<words>[^\r\n]*)"
+    r"| {0,3}> ?(?:\[!(?P<role>[\w-]+)\][+-]?)?(?P<title>[^\r\n]*)"
+    r"(?P<said>(?:\r?\n {0,3}>(?! ?\[!\w+\][^\n]*%%\{)[^\r\n]*)*))"
 )
-"""What begins a callout, or a heading."""
-_QUOTE = re.compile(r" {0,3}> ?")
-_QUOTED = re.compile(r"(?:\n {0,3}>[^\n]*)*")
+"""A heading, or a quotation: one with a role is a message. Where the next line begins a message,
+which its comment tells, the quotation ends."""
+_SAID = re.compile(r"\n {0,3}> ?([^\r\n]*)")
 _BLOCK = re.compile(r"(?m)^\^([A-Za-z0-9-]+)[ \t]*(?=\r?$)")
 _SEGMENT = re.compile(r"Segment +(\d+)")
-_CLOCK = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?")
+_TITLE = re.compile(r"(?:(\d{1,2}:\d{2}(?::\d{2})?)(?: · |$))?(.*)")
+"""A message's clock and who speaks."""
 _OUR_HEADER = re.compile(
     r"^> ?\[!(?:user|assistant|tool|system)\]"
     rf"(?![^%\n]*%%\{{.*\"asked\":\"(?:{'|'.join(_ASKED)})\").*%%\{{.*\}}%%",
@@ -95,18 +89,14 @@ def render_message(message: Message, newline: str = "\n") -> str:
     """Return the callout of a message, its block id on a line of its own, and a blank line."""
     shown = shown_speaker(message.speaker)
     extra = {"id": safe(message.id), "time": message.time, "how": message.how}
-    if message.asked:
-        extra["asked"] = message.asked
-    if shown != message.speaker:
-        extra["speaker"] = safe(message.speaker)
-    clock = message.time[11:19]
-    title = " · ".join(part for part in (clock if _CLOCK.fullmatch(clock) else "", shown) if part)
-    head = " ".join(part for part in (f"> [!{message.role}]", title, comment(extra)) if part)
+    extra |= {"asked": message.asked} if message.asked else {}
+    extra |= {"speaker": safe(message.speaker)} if shown != message.speaker else {}
+    clock = _TITLE.fullmatch(message.time[11:19])
+    title = " · ".join(filter(None, (clock[1] if clock else "", shown)))
+    head = " ".join(filter(None, (f"> [!{message.role}]", title, comment(extra))))
     said = [erased_line(message.time[:10])] if message.erased else quote(message.text)
-    lines = [head, *said]
-    if message.block:
-        lines += ["", f"^{message.block}"]
-    return newline.join([*lines, "", ""])
+    block = ["", f"^{message.block}"] if message.block else []
+    return newline.join([head, *said, *block, "", ""])
 
 
 def render_segment(number: int, time: str, newline: str = "\n") -> str:
@@ -116,11 +106,8 @@ def render_segment(number: int, time: str, newline: str = "\n") -> str:
 
 def next_block(messages: Sequence[PlacedMessage]) -> str:
     """Return the block id of the next message; a number is never used again."""
-    highest = len(messages)
-    for placed in messages:
-        if match := _OUR_BLOCK.fullmatch(placed.message.block):
-            highest = max(highest, int(match[1]))
-    return f"m{highest + 1}"
+    ours = (_OUR_BLOCK.fullmatch(placed.message.block) for placed in messages)
+    return f"m{max([len(messages), *(int(match[1]) for match in ours if match)]) + 1}"
 
 
 def completion(text: str, transcript: Transcript, newline: str = "\n") -> str:
@@ -152,19 +139,31 @@ def parse_session(text: str, *, begin: int = 0, segment: int = 1) -> Transcript:
     """
     faults: list[str] = []
     body, meta = read_meta(text, faults)
-    reader = _Reader(text, meta, faults)
-    begin, opened, topics = max(body, begin), None, []
-    for mark in _MARK.finditer(text, begin):
-        shown, raw = _divided(mark["rest"])
-        number = _segment_of(shown, raw, segment) if mark["level"] else 0
-        if number or (mark["role"] and (raw or not _is_quoted(text, begin, mark.start()))):
-            reader.take(opened, mark.start(), segment)
-            opened = mark if mark["role"] else None
+    messages: list[PlacedMessage] = []
+    topics, blocks = [], set[str]()
+    marks = [*_MARK.finditer(text, max(body, begin))]
+    ends = [one.start() for one in marks if one["role"] or "egment" in (one["words"] or "")]
+    for mark in marks:
+        if mark["level"]:
+            shown, extra, _ = _divided(mark["words"])
+            number = _segment_of(shown, extra, segment)
             segment = number or segment
-        elif mark["level"] == "##" and shown:
-            topics.append(shown.partition("%%")[0].strip())
-    reader.take(opened, len(text), segment)
-    return Transcript(meta, tuple(reader.messages), tuple(faults), segment, tuple(topics))
+            topic = shown.partition("%%")[0].strip()
+            topics += [topic] if mark["level"] == "##" and topic and not number else []
+            continue
+        at = bisect_right(ends, mark.start())
+        ids = [*_BLOCK.finditer(text, mark.end(), ends[at] if at < len(ends) else len(text))]
+        block = next((one for one in ids if one[1] not in blocks), None)
+        twice = [f"the block id ^{one[1]} stands twice" for one in ids if one[1] in blocks]
+        message, fault = _message(mark, block[1] if block else "", meta.started)
+        if message:
+            blocks.add(message.block)
+            first = mark.end() - len(mark["said"].lstrip("\r\n"))
+            end = block.end() if block else mark.end()
+            messages.append(PlacedMessage(message, mark.start(), end, segment, first, mark.end()))
+        line = text.count("\n", 0, mark.start()) + 1
+        faults += [f"line {line}: {one}" for one in (fault, *(twice if message else ())) if one]
+    return Transcript(meta, tuple(messages), tuple(faults), segment, tuple(topics))
 
 
 def count_messages(text: str) -> int:
@@ -175,125 +174,45 @@ def count_messages(text: str) -> int:
     return len(_OUR_HEADER.findall(text))
 
 
-class _Reader:
-    """Reads one callout after the other and notes what is wrong with them."""
-
-    def __init__(self, text: str, meta: SessionMeta, faults: list[str]) -> None:
-        self._text = text
-        self._meta = meta
-        self._faults = faults
-        self._blocks: set[str] = set()
-        self.messages: list[PlacedMessage] = []
-
-    def take(self, mark: re.Match[str] | None, stop: int, segment: int) -> None:
-        """Take the message that a callout's first line begins and that ends before `stop`."""
-        if mark is None:
-            return
-        role, (title, raw) = mark["role"].lower(), _divided(mark["rest"])
-        if role not in ROLES:
-            if raw:
-                self._fault(mark, f"a message of unknown kind {role!r}")
-            return
-        extra = self._extra(mark, raw)
-        first = mark.end() + self._text.startswith("\r", mark.end())
-        quoted = _QUOTED.match(self._text, first, stop)
-        last = quoted.end() if quoted else first
-        end = last - self._text.endswith("\r", mark.end(), last)
-        quoted_lines = self._text[first:end].split("\n")[1:]
-        lines = [_QUOTE.sub("", line.rstrip("\r"), count=1) for line in quoted_lines]
-        if not extra and not "".join(lines).strip():
-            self._fault(mark, "a message that was cut off")
-            return
-        block, block_end = self._block(last, stop)
-        self.messages.append(
-            PlacedMessage(
-                self._message(cast("Role", role), title, lines, extra, block),
-                mark.start(),
-                max(end, block_end),
-                segment,
-                min(first + 1, end),
-                end,
-            )
-        )
-
-    def _message(
-        self, role: Role, title: str, lines: list[str], extra: dict[str, Any], block: str
-    ) -> Message:
-        clock, speaker = _title_parts(title)
-        erased = is_erased(lines)
-        exact = str(extra.get("speaker", ""))
-        how, asked = extra.get("how"), extra.get("asked")
-        return Message(
-            role=role,
-            text="" if erased else unquote(lines),
-            time=str(extra.get("time") or _time_of(self._meta.started, clock)),
-            id=str(extra.get("id") or ""),
-            speaker=exact if exact and shown_speaker(exact) == speaker else speaker,
-            how=cast("How", how) if how in _HOWS else "captured",
-            block=block,
-            asked=cast("Asked", asked) if asked in _ASKED else "",
-            erased=erased,
-        )
-
-    def _extra(self, mark: re.Match[str], raw: str) -> dict[str, Any]:
-        try:
-            extra = json.loads(raw or "{}")
-        except (ValueError, RecursionError):
-            self._fault(mark, "the message's comment cannot be read")
-            return {}
-        return extra if isinstance(extra, dict) else {}
-
-    def _block(self, start: int, stop: int) -> tuple[str, int]:
-        """Return the block id that follows a message, the first that no other has, and its end."""
-        for found in _BLOCK.finditer(self._text, start, stop):
-            if found[1] not in self._blocks:
-                self._blocks.add(found[1])
-                return found[1], found.end()
-            self._fault(found, f"the block id ^{found[1]} stands twice")
-        return "", 0
-
-    def _fault(self, where: re.Match[str], what: str) -> None:
-        line = self._text.count("\n", 0, where.start()) + 1
-        self._faults.append(f"line {line}: {what}")
+def _message(mark: re.Match[str], block: str, started: str) -> tuple[Message | None, str]:
+    """Return the message that a quotation holds, if it is one, and what is wrong with it."""
+    title, extra, fault = _divided(mark["title"])
+    role, said = (mark["role"] or "").lower(), _SAID.findall(mark["said"])
+    if role not in ROLES:
+        return None, f"a message of unknown kind {role!r}" if role and extra else ""
+    if not extra and not "".join(said).strip():
+        return None, fault or "a message that was cut off"
+    parts = _TITLE.fullmatch(title)
+    speaker, exact = parts[2].strip() if parts else title, str(extra.get("speaker", ""))
+    erased, how, asked = is_erased(said), extra.get("how"), extra.get("asked")
+    message = Message(
+        role=cast("Role", role),
+        text="" if erased else unquote(said),
+        time=str(extra.get("time") or started),
+        id=str(extra.get("id") or ""),
+        speaker=exact if exact and shown_speaker(exact) == speaker else speaker,
+        how=cast("How", how) if how in _HOWS else "captured",
+        block=block,
+        asked=cast("Asked", asked) if asked in _ASKED else "",
+        erased=erased,
+    )
+    return message, fault
 
 
-def _divided(rest: str) -> tuple[str, str]:
-    """Return what a line shows, and the JSON in the comment at its end."""
+def _divided(rest: str) -> tuple[str, dict[str, Any], str]:
+    """Return what a line shows, the JSON in the comment at its end, and what is wrong with it."""
     shown, opening, raw = rest.strip().partition("%%{")
-    is_comment = opening and raw.endswith("}%%")
-    return (shown.strip(), f"{{{raw[:-2]}") if is_comment else (rest.strip(), "")
+    if not opening or not raw.endswith("}%%"):
+        return rest.strip(), {}, ""
+    try:
+        extra = json.loads(f"{{{raw[:-2]}")
+        return shown.strip(), extra, ""
+    except (ValueError, RecursionError):
+        return shown.strip(), {}, "the message's comment cannot be read"
 
 
-def _segment_of(shown: str, raw: str, current: int) -> int:
+def _segment_of(shown: str, extra: dict[str, Any], current: int) -> int:
     """Return the number of the segment that a heading begins; 0 for any other heading."""
     named = _SEGMENT.fullmatch(shown)
-    number = int(named[1]) if named else 0
-    if raw:
-        try:
-            return int(json.loads(raw)["segment"])
-        except (ValueError, TypeError, KeyError, RecursionError):
-            return number or current + 1
-    return number
-
-
-def _is_quoted(text: str, begin: int, start: int) -> bool:
-    """Tell whether the line above one is quoted."""
-    above = text.rfind("\n", begin, max(start - 1, begin)) + 1
-    return start > begin and _QUOTE.match(text, above or begin) is not None
-
-
-def _title_parts(title: str) -> tuple[str, str]:
-    """Return (clock, speaker) of a callout's title."""
-    first, dot, rest = title.partition(" · ")
-    if dot and _CLOCK.fullmatch(first.strip()):
-        return first.strip(), rest.strip()
-    whole = title.strip()
-    return (whole, "") if _CLOCK.fullmatch(whole) else ("", whole)
-
-
-def _time_of(started: str, clock: str) -> str:
-    """Return a time for a message that lost its own: the session's day, the title's clock."""
-    if not clock or len(started) < len("2026-02-20T10:00:00"):
-        return started
-    hours, _, rest = clock.partition(":")
-    return f"{started[:11]}{hours:0>2}:{rest if ':' in rest else rest + ':00'}{started[19:]}"
+    number = str(extra.get("segment", named[1] if named else 0))
+    return int(number) if number.isdecimal() else current + 1

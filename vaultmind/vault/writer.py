@@ -28,11 +28,11 @@ from vaultmind.vault.replacing import (
     FileChanged,
     append_file,
     digest,
+    flush_folder,
     replace_file,
     sweep,
     wait_until_quiet,
 )
-from vaultmind.vault.swap import flush_folder
 
 _SETTLE_READS = 5
 _NOT_STORABLE = re.compile("[\0\ud800-\udfff]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vaultmind.consolidate.levels import lines_of, paragraphs_of
-from vaultmind.consolidate.summarise import ExtractiveSummariser, Paragraph, Piece, Source
+from vaultmind.consolidate.summarise import ExtractiveSummariser, Paragraph, Source
 from vaultmind.tokens import count
 from vaultmind.types import Message, Role
 
@@ -44,7 +44,10 @@ def test_a_level_keeps_to_its_size_and_each_paragraph_to_its_sources() -> None:
         Source(
             f"2026-02-{day:02d}_001",
             f"2026-02-{day:02d}T10:00:00+01:00",
-            tuple(Piece(f"m{n}", said[n], "Anna") for n in range((day - 1) * 8, day * 8)),
+            tuple(
+                Message("user", said[n], "", f"2026-02-{day:02d}_001#m{n}", "Anna")
+                for n in range((day - 1) * 8, day * 8)
+            ),
         )
         for day in range(1, 6)
     ]
@@ -55,7 +58,7 @@ def test_a_level_keeps_to_its_size_and_each_paragraph_to_its_sources() -> None:
             of = {mark.partition("#")[0] for mark in one.sources}
             assert len(of) == 1 and one.text.startswith(of.pop()[:10])
     above = [
-        Source(f"L1_00{n}", "", (Piece("p1", told.paragraphs[n].text),))
+        Source(f"L1_00{n}", "", (Message("user", told.paragraphs[n].text, "", f"L1_00{n}#p1"),))
         for n in range(len(told.paragraphs))
     ]
     higher = WRITER.level("L2", above, "en", 200)

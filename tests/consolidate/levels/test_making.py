@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.consolidate.levels.building import MAIN, Falling, Killed, Vault
+from tests.consolidate.levels.building import MAIN, Vault
 from vaultmind.consolidate.summarise import Paragraph, Summary
-from vaultmind.errors import BadArgument, NotFound
-from vaultmind.types import PERSON, Caller
+from vaultmind.errors import NotFound, WriteConflict
+from vaultmind.types import PERSON, MessageRef
 
 
 @pytest.fixture
@@ -19,20 +20,9 @@ def vault(tmp_path: Path) -> Vault:
     return Vault(root.resolve())
 
 
-def test_marks_that_a_kill_left_out_are_added(vault: Vault) -> None:
-    vault.talks(1, 5)
-    with pytest.raises(Killed):
-        vault.levels(Falling(vault, 3, after=False)).make("main", MAIN)
-    assert vault.marks().count("L1_001") == 1
-    assert vault.make() == ()
-    assert vault.marks() == ["L1_001"] * 5
-
-
 def test_what_never_was_cannot_be_made_again(vault: Vault) -> None:
     with pytest.raises(NotFound, match="L1_007"):
         vault.levels().again("main", "L1_007", PERSON)
-    with pytest.raises(BadArgument, match="again"):
-        vault.levels().again("main", "L3_001", PERSON)
 
 
 def test_an_l2_is_made_again_too(vault: Vault) -> None:
@@ -61,23 +51,23 @@ def test_sessions_that_are_not_ours_to_sum_up_are_left(vault: Vault) -> None:
     vault.talk(5, device="laptop")
     vault.talk(6, consolidated="")
     vault.talk(7, pending="extraction")
-    vault.talk(8, source="chatgpt:1")
     vault.talk(9, summarised_in="[[L1_009]]")
-    assert vault.make() == ()
+    assert vault.make() == []
     assert vault.levels().left("main") == (1, 5)
-    (done,) = vault.levels().make("main", MAIN, imported_too=True)
-    assert done.sources[-1] == "2026-02-08_001"
+    vault.talk(10, source="chatgpt:1")
+    (done,) = vault.make()
+    assert done.sources[-1] == "2026-02-10_001"
     assert done.id == "L1_010"  # a session names a ninth
 
 
-def test_nothing_is_written_for_an_agent_at_level_0(tmp_path: Path) -> None:
-    root = tmp_path / "vault"
-    root.mkdir()
-    vault = Vault(root.resolve(), level=0)
+def test_a_summary_that_a_person_changed_is_left_as_it_is(vault: Vault) -> None:
     vault.talks(1, 5)
-    assert vault.make() == ()
-    with pytest.raises(BadArgument, match="agent"):
-        vault.levels().again("main", "L1_001", Caller("agent", "main"))
+    path = vault.make()[0].path
+    vault.put(path, vault.text(path) + "\nA line of mine.\n")
+    before = vault.text(path)
+    done = vault.levels().again("main", "L1_001", PERSON)
+    assert done.outcome == "unchanged" and "A person changed it" in done.notes[0]
+    assert vault.text(path) == before
 
 
 def test_an_unreadable_session_does_not_keep_the_others_waiting(vault: Vault) -> None:
@@ -95,7 +85,7 @@ def test_talks_in_which_nothing_was_said_are_summed_up_as_that(vault: Vault) -> 
     (done,) = vault.make()
     assert done.text == "Nothing was said that needs keeping."
     assert not vault.dead_links(done.path)
-    assert vault.make() == ()
+    assert vault.make() == []
 
 
 def test_a_session_that_changes_while_it_is_summed_up_is_read_anew(vault: Vault) -> None:
@@ -107,9 +97,6 @@ def test_a_session_that_changes_while_it_is_summed_up_is_read_anew(vault: Vault)
         def __init__(self) -> None:
             self.times = 0
 
-        def session(self, messages: object, language: str) -> Summary:
-            return Summary(())
-
         def level(self, level: object, sources: object, language: str, max_tokens: int) -> Summary:
             self.times += 1
             if self.times == 1:
@@ -117,6 +104,23 @@ def test_a_session_that_changes_while_it_is_summed_up_is_read_anew(vault: Vault)
             texts = [piece.text for one in sources for piece in one.pieces]  # type: ignore[attr-defined]
             return Summary((Paragraph(texts[-1], (ids[-1],)),))
 
-    (done,) = vault.levels(writer=Slow()).make("main", MAIN)
+    levels = vault.levels(writer=Slow())
+    with pytest.raises(WriteConflict):
+        levels.make("main", MAIN)
+    (done,) = levels.make("main", MAIN)
     assert done.text == "We moved the piano to the attic yesterday."
     assert vault.names("L1") == ["L1_001.md"]
+
+
+def test_an_l2_does_not_tell_what_was_hidden_of_an_l1(vault: Vault) -> None:
+    vault.talk(1, "My cousin Leon has a debt of 7700 euros.", "Our cellar floods when it rains.")
+    vault.talks(2, 5)
+    (done,) = vault.make()
+    hidden = next(line for line in vault.text(done.path).splitlines() if "Leon" in line)
+    session, block = re.findall(r"/(2026-02-\d\d_001)#\^(m\d)", hidden)[0]
+    ref = MessageRef("main", session, block, block.replace("m", "id"))
+    vault.gate.hide("main", [ref], PERSON)
+    vault.file(vault.paths.session("main", session)).unlink()
+    vault.talks(6, 10)
+    *_, two = vault.make(l2_summaries=2)
+    assert two.level == "L2" and "Leon" not in two.text

@@ -51,7 +51,7 @@ class Models:
             MinionConfig(**(usual | config)), folder, open_generator=lambda name: self.model
         )
         self.writer = ModelWriter(self.minion)
-        self.thinker = Thinker(self.minion, self.writer)
+        self.thinker = Thinker(self.minion)
 
     def extract(
         self, messages: Sequence[Message], *brain: str, language: str = "en", max_facts: int = 8
@@ -59,7 +59,3 @@ class Models:
         """Return what is made of a conversation; `brain` holds what is known."""
         known = [Fact(text, "user", f"k{at}") for at, text in enumerate(brain, 1)]
         return self.thinker.extract(messages, known, language=language, max_facts=max_facts)
-
-    def asked(self, at: int = 0) -> str:
-        """Return what the model was asked."""
-        return self.model.asked[at].turns[0].text

@@ -19,7 +19,7 @@ from vaultmind.consolidate.ground import supported
 from vaultmind.consolidate.types import Request
 from vaultmind.memory.brain import parse_brain
 from vaultmind.minion.choice import Minion
-from vaultmind.minion.local import LocalGenerator
+from vaultmind.minion.models import LocalGenerator
 from vaultmind.types import PERSON, Fact, Generated, Message, Prompt
 
 EXAMPLE = Path(__file__).parents[3] / "vault-example"

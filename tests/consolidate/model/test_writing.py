@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +12,9 @@ import pytest
 
 from tests.consolidate.model.scripted import Models, talk
 from vaultmind import tokens
-from vaultmind.consolidate.summarise import Piece, Source
+from vaultmind.consolidate.summarise import Source
 from vaultmind.errors import MinionFailed
 from vaultmind.types import Message
-
-TALK = talk(
-    "We moved the launch of the bakery to 14 March",
-    "a: Then the flour has to be ordered by Friday.",
-    "Yes, Marta orders the flour, I call the printer about the menu",
-)
-
-
-def summary(*said: tuple[str, list[int]]) -> str:
-    return json.dumps({"sentences": [{"text": text, "from": numbers} for text, numbers in said]})
 
 
 def level(*said: tuple[str, list[int]]) -> str:
@@ -31,59 +22,18 @@ def level(*said: tuple[str, list[int]]) -> str:
 
 
 def source(day: int, *texts: str) -> Source:
-    pieces = tuple(
-        Piece(one.block, one.text, "Anna" if one.role == "user" else "", one.role)
+    name = f"2026-03-0{day}_001"
+    pieces = (
+        replace(one, id=f"{name}#{one.block}", speaker="Anna" if one.role == "user" else "")
         for one in talk(*texts)
     )
-    return Source(f"2026-03-0{day}_001", f"2026-03-0{day}T10:00:00+01:00", pieces)
+    return Source(name, f"2026-03-0{day}T10:00:00+01:00", tuple(pieces))
 
-
-@pytest.mark.parametrize(
-    "replies",
-    [
-        (summary(("They flew to Paris in 2031.", [1])),),
-        (summary(),),
-        ("nonsense", "nonsense"),
-        (MinionFailed("crash", "It crashed."),),
-    ],
-)
-def test_where_too_little_is_left_the_built_in_writer_does_it(
-    tmp_path: Path, replies: Sequence[str | MinionFailed]
-) -> None:
-    told = Models(tmp_path, *replies).writer.session(TALK, "en")
-    assert told.by == "extractive"
-    assert "14 March" in told.text and "Paris" not in told.text
-    assert told.notes
-
-
-def test_what_is_read_in_windows_is_summed_up_again_with_all_its_sources(tmp_path: Path) -> None:
-    said = [
-        Message("user", f"Number {at}: we painted the northern wall of the harbour house today",
-                "", id=f"c{at}", block=f"m{at}")
-        for at in range(1, 121)
-    ]  # fmt: skip
-    painted = "We painted the northern wall of the harbour house."
-    models = Models(tmp_path, *[summary((painted, [1, 30, 60, 90, 110]), ("We painted.", []))] * 40)
-    models.model.context_tokens = 1024
-    told = models.writer.session(said, "en")
-    shown = "\n".join(prompt.turns[0].text for prompt in models.model.asked)
-    assert all(f"[{at}] user: Number {at}:" in shown for at in range(1, 121))
-    assert told.by == "queue"
-    assert len(told.paragraphs[0].text.split(". ")) <= 5
-    assert set(told.paragraphs[0].sources) <= {one.id for one in said}
-
-
-# --- several sessions ---------------------------------------------------------------------
 
 SESSIONS = (
     source(1, "We open a bakery in Leeds", "a: Lovely.", "Marta bakes, I do the books"),
     source(2, "The oven costs 4,200 pounds", "a: That is a lot.", "We decided to lease it"),
     source(3, "The launch is on 14 March", "a: Noted.", "The menu goes to the printer"),
-)
-NOTES = (
-    summary(("A bakery opens in Leeds.", [1]), ("Marta bakes.", [3])),
-    summary(("The oven costs 4,200 pounds.", [1]), ("They decided to lease the oven.", [3])),
-    summary(("The launch is on 14 March.", [1])),
 )
 PARAGRAPHS: tuple[tuple[str, list[int]], ...] = (
     ("A bakery opens in Leeds. Marta bakes.", [1, 2]),
@@ -92,26 +42,57 @@ PARAGRAPHS: tuple[tuple[str, list[int]], ...] = (
 )
 
 
-def written(tmp_path: Path, *replies: str, max_tokens: int = 400, **config: Any) -> Any:
+def written(
+    tmp_path: Path, *replies: str | MinionFailed, max_tokens: int = 400, **config: Any
+) -> Any:
     models = Models(tmp_path, *replies, **config)
     return models, models.writer.level("L1", SESSIONS, "en", max_tokens)
 
 
-def test_where_too_few_paragraphs_are_left_the_built_in_writer_does_it(tmp_path: Path) -> None:
-    _, told = written(tmp_path, *NOTES, level(("They flew to Paris in 2031.", [1])))
+@pytest.mark.parametrize(
+    "replies",
+    [
+        (level(("They flew to Paris in 2031.", [1])),),
+        (level(),),
+        ("nonsense", "nonsense"),
+        (MinionFailed("crash", "It crashed."),),
+    ],
+)
+def test_where_too_little_is_left_the_built_in_writer_does_it(
+    tmp_path: Path, replies: Sequence[str | MinionFailed]
+) -> None:
+    _, told = written(tmp_path, *replies)
     assert told.by == "extractive"
-    assert "Paris" not in told.text and told.paragraphs
+    assert "Paris" not in told.text and "14 March" in told.text
+    assert told.notes
+
+
+def test_a_model_sees_what_each_session_says_in_one_call(tmp_path: Path) -> None:
+    models, told = written(tmp_path, level(*PARAGRAPHS))
+    (asked,) = models.model.asked
+    shown = asked.turns[0].text
+    assert "[1] (2026-03-01) Anna: We open a bakery in Leeds" in shown
+    assert "(2026-03-03) Anna: The launch is on 14 March" in shown
+    assert (told.by, len(told.paragraphs)) == ("queue", 3)
+    assert told.paragraphs[0].sources[0] == "2026-03-01_001#m1"
 
 
 def test_a_summary_is_never_longer_than_it_may_be(tmp_path: Path) -> None:
-    _, told = written(tmp_path, *NOTES, level(*PARAGRAPHS), max_tokens=24)
+    _, told = written(tmp_path, level(*PARAGRAPHS), max_tokens=24)
     assert told.by == "queue"
     assert 0 < tokens.count(told.text) <= 24
 
 
 def test_summaries_of_summaries_name_the_paragraphs_they_come_from(tmp_path: Path) -> None:
     sources = [
-        Source(f"L1_00{at}", f"2026-0{at}-01", (Piece("^a", f"{text} 14 March."), Piece("", text)))
+        Source(
+            f"L1_00{at}",
+            f"2026-0{at}-01",
+            (
+                Message("user", f"{text} 14 March.", "", f"L1_00{at}#^a"),
+                Message("user", text, "", f"L1_00{at}"),
+            ),
+        )
         for at, text in enumerate(("The bakery opened in Leeds on", "Marta left the bakery on"), 1)
     ]
     models = Models(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.fakes import OpenToAll
+from tests.index.vault import Hidden
 from tests.waiting import until
 from vaultmind.config import Config, IndexConfig
 from vaultmind.errors import VaultNotFound
@@ -30,16 +30,6 @@ CART = '''class Cart:
 '''
 
 
-class Nothing:
-    """Nothing was forgotten."""
-
-    def hides(self, agent: str, session: str, message: str) -> bool:
-        return False
-
-    def hider(self, agent: str) -> Callable[[str, str], bool]:
-        return partial(self.hides, agent)
-
-
 class Shop:
     """A linked folder on disk and the index that follows it."""
 
@@ -56,7 +46,7 @@ class Shop:
         named: dict[str, object] = {"embedder": "none", "debounce_ms": 10, "max_file_mb": 1.0}
         config = Config(self.root, self.state, index=IndexConfig(**{**named, **keys}))  # type: ignore[arg-type]
         ground = LinkedFolder(self.root, (), cut_by_definitions)
-        withheld = Withheld(Nothing(), OpenToAll())
+        withheld = Withheld(Hidden(), OpenToAll())
         index = Index(config, ground, withheld, clock=lambda: datetime.now(UTC))
         self.opened.append(index)
         index.start()
@@ -173,7 +163,7 @@ def test_no_file_is_lost_where_what_reads_code_fails(
     def fails(*given: object) -> None:
         raise NameError("its author is at it")
 
-    monkeypatch.setattr("vaultmind.planner.spans.code_spans", fails)
+    monkeypatch.setattr("vaultmind.planner.code.code_spans", fails)
     index = shop.ready()
     assert found(index, "put an item into the cart") == {"src/cart.py"}
     (fault,) = index.state().faults

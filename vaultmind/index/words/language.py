@@ -11,20 +11,14 @@ from functools import cache, lru_cache
 from typing import Any
 
 from vaultmind.heavy import importing
-from vaultmind.index.words.stopwords import BY_LANGUAGE
+from vaultmind.index.words.stopwords import BY_LANGUAGE, LISTS
 
-_STEMMERS = """ar:arabic be:russian bg:russian bs:serbian ca:catalan cs:czech da:danish de:german
-    el:greek en:english eo:esperanto es:spanish et:estonian eu:basque fa:persian fi:finnish
-    fr:french ga:irish hi:hindi hr:serbian hu:hungarian hy:armenian id:indonesian it:italian
-    lt:lithuanian ne:nepali nl:dutch no:norwegian pl:polish pt:portuguese ro:romanian ru:russian
-    sk:czech sr:serbian sv:swedish ta:tamil tr:turkish uk:russian"""
-STEMMERS = dict(pair.split(":") for pair in _STEMMERS.split())
+STEMMERS = dict(pair.split(":") for pair in LISTS["stemmers"]["by_code"].split())
 """ISO 639-1 code → the stemmer of snowballstemmer, its own or a close relative's."""
 CYRILLIC = frozenset(["be", "bg", "ru", "sr", "uk"])
 _OTHERS = "ar be bg el fa he hi hy ja ka ko ne ru ta th uk zh"
 OTHER_SCRIPTS = frozenset(_OTHERS.split())
 """Languages that are not written in Latin letters (Serbian is in both)."""
-
 MIN_LETTERS = 24
 """A Latin text with fewer letters says little: the answer must be surer."""
 MIN_CONFIDENCE, SURE = 0.35, 0.7

@@ -11,14 +11,14 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import islice
 from typing import Any
 
 from vaultmind.index.words.language import CYRILLIC, OTHER_SCRIPTS, STEMMERS
-from vaultmind.index.words.stopwords import BASES, BY_LANGUAGE
+from vaultmind.index.words.stopwords import BASES, BY_LANGUAGE, LISTS
 
 MAX_TOKEN = 64
 """Letters of a token that are kept: nobody types more of a blob."""
@@ -28,17 +28,7 @@ MAX_QUERY, QUERY_END = 20_000, 600
 """Letters of a query that are looked at; of a longer one the last come first: the question mostly
 stands below what was pasted."""
 
-_RUNS = (
-    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-    r"\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002fa1f"
-)
-_MARKS = (
-    r"\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
-    r"\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0983\u09bc-\u09cd\u0a01-\u0a03"
-    r"\u0a3c-\u0a4d\u0a81-\u0a83\u0abc-\u0acd\u0b01-\u0b03\u0b3c-\u0b4d\u0b82\u0bbe-\u0bcd"
-    r"\u0c00-\u0c04\u0c3e-\u0c4d\u0c81-\u0c83\u0cbc-\u0ccd\u0d00-\u0d03\u0d3b-\u0d4d\u0d81-\u0d83"
-    r"\u0dca-\u0ddf\u200c\u200d"
-)
+_RUNS, _MARKS = LISTS["letters"]["runs"], LISTS["letters"]["marks"]
 _LETTER = rf"[^\W_{_RUNS}]"
 _PLAIN = rf"{_LETTER}+(?:[{_MARKS}]+{_LETTER}*)*"
 _TOKEN = re.compile(
@@ -47,11 +37,6 @@ _TOKEN = re.compile(
     rf"|(?P<run>[{_RUNS}]+)"
     r"|(?P<emoji>[\u2600-\u27bf\U0001f300-\U0001faff])"
 )
-_SPECIAL = re.compile(
-    rf"[{_RUNS}{_MARKS}\u2600-\u27bf\U0001f300-\U0001faff]|(?<![^\W_])[CcFf](?:\+\+|#)"
-)
-"""What makes a text need `_TOKEN`; for all others `_SIMPLE` finds the same, much faster."""
-_SIMPLE = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*")
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _JOINT = re.compile(r"(?:[_\-./\\:@#+&,=~]|::|->|/\.|\./){1}")
 _CYRILLIC = re.compile(r"[\u0400-\u052f]")
@@ -61,15 +46,6 @@ _FOLDED_MARKS = re.compile(
 )
 _LETTERS = str.maketrans(
     {"ł": "l", "đ": "d", "ø": "o", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th", "ð": "d", "ħ": "h"}
-)
-_USUAL = (
-    *((0xA0, 0x2AF), (0x370, 0x482), (0x48A, 0x52F)),
-    *((0x2010, 0x2027), (0x2030, 0x205E), (0x20A0, 0x20BF)),
-)
-"""Letters and marks of European scripts, none of which changes what stands beside it: for a text of
-these alone a table does, in half the time."""
-_UNUSUAL = re.compile(
-    f"[^\\x00-\\x7f{''.join(f'{chr(first)}-{chr(last)}' for first, last in _USUAL)}]"
 )
 _NAMED = {"c++": "cplusplus", "c#": "csharp", "f#": "fsharp", "f++": "fplusplus"}
 MIN_ROOTED, MIN_ROOT = 4, 3
@@ -115,23 +91,8 @@ def fold(text: str) -> str:
     """Return the text without case and diacritics: `Żółć` → `zolc`, `ёлка` → `елка`."""
     if text.isascii():
         return text.lower()
-    low = text.casefold()
-    if _UNUSUAL.search(low):
-        return _decomposed(low)
-    return low.translate(_marked_letters())
-
-
-def _decomposed(low: str) -> str:
-    """Return a text without diacritics, whatever its script."""
-    bare = _FOLDED_MARKS.sub("", unicodedata.normalize("NFKD", low))
+    bare = _FOLDED_MARKS.sub("", unicodedata.normalize("NFKD", text.casefold()))
     return unicodedata.normalize("NFC", bare).translate(_LETTERS)
-
-
-@cache
-def _marked_letters() -> dict[int, str]:
-    """Return the usual letters with a mark, and what each is without it."""
-    usual = (code for first, last in _USUAL for code in range(first, last + 1))
-    return {code: bare for code in usual if (bare := _decomposed(chr(code))) != chr(code)}
 
 
 def shortened(query: str) -> str:
@@ -150,14 +111,9 @@ def words(text: str) -> list[str]:
 
 def index_terms(text: str, lang: str) -> tuple[str, str]:
     """Return the text's tokens for the columns `words` and `stems`, joined by spaces."""
-    if _SPECIAL.search(text):
-        kinds = ((match.lastgroup or "word", match.group()) for match in _TOKEN.finditer(text))
-        pairs = [
-            _indexed_word(raw, lang) if kind == "word" else _indexed(kind, raw, lang)
-            for kind, raw in kinds
-        ]
-    else:
-        pairs = [_indexed_word(raw, lang) for raw in _SIMPLE.findall(text)]
+    pairs = [
+        _indexed(match.lastgroup or "word", match.group(), lang) for match in _TOKEN.finditer(text)
+    ]
     joined = " ".join(one for _, whole in _numbers(text) for one in whole)
     found, stemmed = zip(*pairs, (joined, joined), strict=True)
     return " ".join(found), " ".join(stemmed)
@@ -240,8 +196,7 @@ def _token_terms(kind: str, raw: str, tokens: list[str], langs: Sequence[str]) -
         yield from (Term((), (pair,)) for pair in dict.fromkeys(_pairs(raw)))
         return
     whole, *parts = tokens
-    forms = (raw,) if not parts else (whole,)
-    yield Term((whole,), _stems_in(forms[0], langs))
+    yield Term((whole,), _stems_in(whole if parts else raw, langs))
     if parts:
         yield Term(tuple(parts))
         yield from (Term((part,), _stems_in(part, langs)) for part in parts if len(part) > 1)
@@ -269,26 +224,23 @@ def _acronyms(query: str) -> frozenset[str]:
 def _with_stops(terms: list[Term], acronyms: frozenset[str]) -> list[Term]:
     """Mark the stop words of the language whose stop words the query uses most.
 
-    An acronym is none: the NAS is no Polish "us", and IT and US are no pronouns.
+    Between two languages those that both have. An acronym is none: the NAS is no Polish "us", and
+    IT and US are no pronouns.
     """
     plain = {term.plain for term in terms if term.plain} - acronyms
     counts = {lang: len(plain & listed) for lang, listed in BY_LANGUAGE.items()}
-    most = max(counts.values(), default=0)
-    if not most:
-        return terms
-    listed = _common([BY_LANGUAGE[lang] for lang, count in counts.items() if count == most])
-    listed &= plain
+    most = max(counts.values())
+    spoken = [BY_LANGUAGE[lang] for lang, count in counts.items() if count == most]
+    listed = plain.intersection(*spoken) if most else set()
     return [replace(term, stop=True) if term.plain in listed else term for term in terms]
 
 
-def _common(lists: Sequence[Collection[str]]) -> set[str]:
-    """Return the words that all lists have: between two languages, only what both agree on."""
-    first, *rest = lists
-    return set(first).intersection(*rest)
-
-
+@lru_cache(maxsize=100_000)
 def _indexed(kind: str, raw: str, lang: str) -> tuple[str, str]:
-    """Return one match's tokens for the columns `words` and `stems`, joined by spaces."""
+    """Return one match's tokens for the columns `words` and `stems`, joined by spaces.
+
+    A vault has few words and uses them often.
+    """
     found: list[str] = []
     stemmed: list[str] = []
     for piece, tokens in _pieces(kind, raw):
@@ -300,12 +252,6 @@ def _indexed(kind: str, raw: str, lang: str) -> tuple[str, str]:
         else:
             stemmed += [stem for token in tokens for stem in stems(token, lang)]
     return " ".join(found), " ".join(stemmed)
-
-
-@lru_cache(maxsize=100_000)
-def _indexed_word(raw: str, lang: str) -> tuple[str, str]:
-    """Return the same for a word: a vault has few and uses them often."""
-    return _indexed("word", raw, lang)
 
 
 def _scan(text: str) -> Iterator[tuple[str, str, list[str], tuple[int, int]]]:
@@ -320,9 +266,9 @@ def _pieces(kind: str, raw: str) -> Iterator[tuple[str, list[str]]]:
     """Yield (piece, tokens of the `words` column) for what one match is made of."""
     if kind == "word" and ("'" in raw or "’" in raw or "ʼ" in raw):
         for piece in _unapostrophed(raw):
-            yield piece, _word_tokens(piece)
+            yield piece, list(_folded_parts(piece))
     elif kind == "word":
-        yield raw, _word_tokens(raw)
+        yield raw, list(_folded_parts(raw))
     elif kind == "run":
         run = fold(raw)
         yield run, _run_tokens(run)
@@ -346,10 +292,6 @@ def _folded_parts(raw: str) -> tuple[str, ...]:
         return (whole,)
     parts = _PARTS.findall(raw[:MAX_TOKEN])
     return (whole, *(part.lower() for part in parts)) if len(parts) > 1 else (whole,)
-
-
-def _word_tokens(raw: str) -> list[str]:
-    return list(_folded_parts(raw))
 
 
 def _run_tokens(run: str) -> list[str]:

@@ -1,9 +1,9 @@
 """Erasing: everything that says a thing is taken out of every file and index, then looked for.
 
-In the order: tombstones, messages, summaries, runs, suggestions, copies, audit texts, facts, then
-logs and the index. What the rest is found by goes last, so that an erasure which was killed in
-the middle is finished by doing it again. The search after it, by text, by meaning and over raw
-bytes, is the answer.
+In the order: messages, summaries, runs, suggestions, copies, audit texts, facts, then logs and the
+index. What the rest is found by goes last, so that an erasure which was killed in the middle is
+finished by doing it again. The search after it, by text, by meaning and over raw bytes, is the
+answer.
 """
 
 from __future__ import annotations
@@ -16,37 +16,23 @@ import secrets
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from vaultmind.errors import (
-    BadArgument,
-    NotAllowed,
-    NotFound,
-    PathRefused,
-    UnreadableNote,
-    VaultMindError,
-    WriteConflict,
-)
-from vaultmind.memory.audit import read_audit
-from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.forget.erasure import Erased, Erasure, Found, Place, Preview
-from vaultmind.memory.forget.kinds import Ref, key_of
-from vaultmind.memory.forget.taking import (
-    OTHERS,
-    Erasable,
-    Taken,
-    Target,
-    refs_in_audit,
-    with_links_moved,
-)
+from vaultmind import errors
+from vaultmind.language.words import SOFT, bare, content, fold
+from vaultmind.memory.audit import newest_first, ref_of, refs_of
+from vaultmind.memory.brain import block_ids, parse_brain
+from vaultmind.memory.forget.kinds import key_of
+from vaultmind.memory.forget.taking import OTHERS, Erasable, Taken, Target
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.memory.match import find
-from vaultmind.memory.words import SOFT, bare, content, fold
 from vaultmind.plural import counted
 from vaultmind.ports import Clock, IndexErasing, Report, silent
 from vaultmind.redact import mask
-from vaultmind.types import Caller, Progress, Scrubbed
+from vaultmind.types import Caller, Progress
 from vaultmind.vault.files import Change, FileText, VaultReader
 
 EXCERPT = 90
@@ -60,11 +46,83 @@ MOST_NEAR, NEAR_TEXTS = 10, 8
 _WORD_BELOW = 6
 """Letters: shorter wordings are looked for as whole words."""
 _BLOCK_BYTES = 4 << 20
-_VARIED = 8
-"""Different bytes that a vector's beginning must have to be told from padding."""
 _OWN_NOTES = (".md", ".canvas", ".txt")
 _UNSEARCHED = frozenset({".git", "node_modules"})
 _BLOCK = re.compile(r"\^([A-Za-z0-9-]+)")
+_LINK = re.compile(
+    r" ?\[\[(?P<to>(?P<record>[^\[\]|#]+)#\^[A-Za-z0-9-]+)(?P<shown>\|[^\[\]]*)?\]\]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """A wish to erase what some words say. Only the person may have it."""
+
+    text: str
+    """The words, or a fact's block id (`^k3f9`)."""
+    caller: Caller
+    agent: str = ""
+    """Only this agent's memory; empty: every agent's."""
+    seal: str = ""
+    """Of the preview that was confirmed: what was found may not have changed since."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One thing that would be erased."""
+
+    kind: str
+    agent: str
+    path: str
+    place: str
+    """`^m7`, `line 12`, `front matter`."""
+    excerpt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file that is not touched and still holds it, or could not be cleaned."""
+
+    path: str
+    excerpt: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What an erasure would remove. Nothing is touched yet."""
+
+    text: str
+    meant: tuple[str, ...]
+    """Facts that the words mean, said otherwise: what says these goes as well."""
+    found: tuple[Found, ...]
+    counts: dict[str, int]
+    """How many of each kind."""
+    yours: tuple[Place, ...]
+    """Your own notes that hold it: they stay."""
+    state_files: tuple[str, ...]
+    """Files of the state folder that hold its bytes: they are cleaned."""
+    seal: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What an erasure came to, as the search after it found."""
+
+    outcome: Literal["erased", "partial", "not_found"]
+    counts: dict[str, int]
+    paths: tuple[str, ...]
+    """Files that were changed."""
+    left: tuple[Place, ...]
+    """Where it still stands: the erasure is partial."""
+    yours: tuple[Place, ...]
+    near: tuple[Place, ...]
+    """Passages that mean nearly the same, in other words; `why` is the cosine."""
+    searched: tuple[str, ...]
+    """How the verifying search looked: by `text`, by `meaning`, by `bytes`."""
+    faults: tuple[str, ...]
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,44 +147,19 @@ class Plan:
     items: tuple[Item, ...]
     yours: tuple[Place, ...]
     """The person's own files: their notes, and what they wrote into the memory folder."""
-    others: tuple[Place, ...]
-    """Of agents that are not meant."""
-    seal: str
+    others: tuple[str, ...]
+    """Files of agents that are not meant."""
 
     @property
     def counts(self) -> dict[str, int]:
         """Return how many of each kind."""
-        found: Counter[str] = Counter()
-        for item in self.items:
-            found[item.kind.name] += len(item.taken)
-        return dict(found)
+        return dict(Counter(item.kind.name for item in self.items for _ in item.taken))
 
     @property
-    def told(self) -> str:
-        """Return the counts in words."""
-        return ", ".join(f"{name}: {number}" for name, number in self.counts.items())
-
-
-@dataclass(frozen=True, slots=True)
-class Hands:
-    """What of the gate an erasure works with."""
-
-    edit: Callable[[str, Change], object]
-    """Changes a file by compare-and-swap."""
-    hide: Callable[[Iterable[Ref]], object]
-    """Adds messages to the tombstones for good, those that are hidden already included."""
-    note: Callable[[Caller, str, str], None]
-    """Writes an audit line `erase` of an agent, with a reason and without text."""
-
-
-@dataclass(slots=True)
-class _Work:
-    """What was done so far."""
-
-    paths: list[str] = field(default_factory=list)
-    faults: list[Place] = field(default_factory=list)
-    moved: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
-    """Block ids that a record has no more, each with what it is now."""
+    def seal(self) -> str:
+        """Return a mark of what was found: the same finds have the same one."""
+        finds = [[one.path, each.place, each.text] for one in self.items for each in one.taken]
+        return hashlib.sha256(json.dumps([self.wanted.texts, finds]).encode()).hexdigest()[:16]
 
 
 class Erasing:
@@ -135,19 +168,18 @@ class Erasing:
     def __init__(
         self,
         reader: VaultReader,
-        erasables: tuple[Erasable, ...],
-        hands: Hands,
+        stores: tuple[tuple[Erasable, ...], Path | None],
+        edit: Callable[[str, Change], object],
+        hide: Callable[..., object],
+        note: Callable[..., None],
         clock: Clock,
-        state_dir: Path | None = None,
-        language: Callable[[str], str] = lambda agent: "en",
     ) -> None:
-        self._reader = reader
-        self._paths = reader.paths
-        self._erasables = erasables
-        self._hands = hands
-        self._clock = clock
-        self._state_dir = state_dir
-        self._language = language
+        """Take the kinds of record and the state folder as `stores`, and the gate's ways to change
+        a file, to hide messages and to write an audit line.
+        """
+        self._reader, self._paths, self._clock = reader, reader.paths, clock
+        (self._erasables, self._state_dir), self._edit = stores, edit
+        self._hide, self._note = hide, note
         self._lock = threading.Lock()
 
     def preview(self, erasure: Erasure) -> Preview:
@@ -158,10 +190,20 @@ class Erasing:
             for item in plan.items
             for one in item.taken
         ]
-        names = tuple(sorted({one.path for one in self._in_state(plan, ())}))
+        names = self._in_state(plan)
+        said = "Nothing in the memory says it."
+        if plan.items:
+            files = counted(len({item.path for item in plan.items}), "file")
+            said = f"To be erased in {files}: {_told(plan)}. This cannot be undone."
+        elif names:
+            said = "No file of the memory says it; the index or the log still hold its bytes."
+        if plan.yours:
+            holds = "holds" if len(plan.yours) == 1 else "hold"
+            files = counted(len(plan.yours), "file")
+            said += f" {files} of your own {holds} it and will not be touched."
         return Preview(
             erasure.text, plan.meant, tuple(found[:MOST_SHOWN]), plan.counts, plan.yours, names,
-            plan.seal, _told_before(plan, bool(names)),
+            plan.seal, said,
         )  # fmt: skip
 
     def erase(self, erasure: Erasure, index: IndexErasing, report: Report = silent) -> Erased:
@@ -173,76 +215,75 @@ class Erasing:
         with self._lock:
             plan = self._plan(erasure)
             if erasure.seal and not secrets.compare_digest(erasure.seal, plan.seal):
-                raise WriteConflict(
+                raise errors.WriteConflict(
                     "What would be erased has changed since it was shown.",
                     hint="Nothing was erased; look at it again.",
                 )
-            concerned = dict.fromkeys(item.agent for item in plan.items if item.agent)
-            for agent in concerned:
-                self._hands.note(erasure.caller, agent, "begun")
             index.begin()
-            work, size = _Work(), len(plan.items)
+            paths, left, gone = list[str](), dict[str, Place](), set[str]()
             for number, item in enumerate(plan.items):
-                report(Progress(number, size, item.kind.name))
+                report(Progress(number, len(plan.items), item.kind.name))
                 try:
-                    work.moved[item.path.removesuffix(".md")] = self._take(item, plan.wanted)
-                    work.paths.append(item.path)
-                except VaultMindError as error:
-                    work.faults.append(Place(item.path, why=error.message))
-            self._move_links(plan, work)
+                    gone |= self._take(item, plan.wanted)
+                    paths.append(item.path)
+                except errors.VaultMindError as error:
+                    left[item.path] = Place(item.path, why=error.message)
+            paths += self._without_links(plan.agents, gone) if gone else []
             try:
-                _blank_logs(self._state_dir, plan.wanted)
+                _empty_logs(self._state_dir, plan.wanted)
             except OSError as error:
-                work.faults.append(Place("the log", why=str(error)))
-            report(Progress(size, size, "cleaning the index"))
-            scrubbed = index.scrub(dict.fromkeys([item.path for item in plan.items] + work.paths))
-            report(Progress(size, size, "searching for what is left"))
-            erased = self._verified(plan, work, scrubbed, index)
-            for agent in concerned:
-                own = [item for item in plan.items if item.agent == agent]
-                places = counted(sum(len(item.taken) for item in own), "place")
+                left["the log"] = Place("the log", why=str(error))
+            faults = index.scrub(dict.fromkeys([*paths, *left])).faults
+            for place in self._left(plan, index):
+                left.setdefault(place.path, place)
+            erased = _erased(plan, paths, [*left.values()], faults, index)
+            places = Counter(item.agent for item in plan.items for _ in item.taken if item.agent)
+            for agent, number in places.items():
                 done = "" if erased.outcome == "erased" else ", not whole"
-                self._hands.note(
-                    erasure.caller, agent, f"{places} in {counted(len(own), 'file')}{done}"
-                )
+                reason = f"{counted(number, 'place')}{done}"
+                self._note(erasure.caller, agent, "erase", "written", reason=reason)
         return erased
 
-    def _take(self, item: Item, wanted: Wanted) -> tuple[tuple[str, str], ...]:
-        """Take it out of one file, as it stands then; what is hidden stays so whatever happens."""
-        taken, moved = [item.taken], [tuple[tuple[str, str], ...]()]
-        self._hands.hide(one.ref for one in item.taken if one.ref)
+    def _take(self, item: Item, wanted: Wanted) -> set[str]:
+        """Take it out of one file, as it stands then; what is hidden stays so whatever happens.
+
+        Returns what links named and is not there any more: `record#^block`.
+        """
+        taken, gone = item.taken, set[str]()
+        self._hide((one.ref for one in taken if one.ref), erased=True)
 
         def change(file: FileText | None) -> str | None:
+            nonlocal taken, gone
             if file is None:
                 return None
             new = item.kind.without(self._target(item.path, item.agent, file.text), wanted)
-            taken[0], moved[0] = new.taken, new.moved
-            return new.text if new.taken else None
+            taken, gone = new.taken, block_ids(file.text) - block_ids(new.text)
+            return new.text if taken else None
 
-        self._hands.edit(item.path, change)
-        self._hands.hide(one.ref for one in taken[0] if one.ref)
-        return moved[0]
+        self._edit(item.path, change)
+        self._hide((one.ref for one in taken if one.ref), erased=True)
+        return {f"{item.path.removesuffix('.md')}#^{block}" for block in gone}
 
-    def _move_links(self, plan: Plan, work: _Work) -> None:
-        """Have the agents' records link to what paragraphs that lost sentences are called now."""
-        moved = {record: blocks for record, blocks in work.moved.items() if blocks}
+    def _without_links(self, agents: Iterable[str], gone: set[str]) -> Iterator[str]:
+        """Take links to what is gone out of the agents' records; yield the files that had any.
 
-        def linked(text: str) -> str:
-            for record, blocks in moved.items():
-                text = with_links_moved(text, record, blocks)
-            return text
+        A link that only names a source goes; one with words of its own leads to the file.
+        """
 
-        for agent in plan.agents if moved else ():
-            for path in sorted((self._paths.root / self._paths.memory(agent)).rglob("*.md")):
-                name = self._paths.relative(path)
-                text = self._text(name)
-                if linked(text) == text:
-                    continue
-                try:
-                    self._hands.edit(name, lambda file: linked(file.text) if file else None)
-                    work.paths.append(name)
-                except VaultMindError as error:
-                    work.faults.append(Place(name, why=error.message))
+        def led(match: re.Match[str]) -> str:
+            if match["to"] not in gone:
+                return match[0]
+            shown, gap = match["shown"] or "", match[0][0].strip("[")
+            return "" if shown == "|source" else f"{gap}[[{match['record']}{shown}]]"
+
+        for agent in agents:
+            for file in sorted((self._paths.root / self._paths.memory(agent)).rglob("*.md")):
+                path = self._paths.relative(file)
+                text = self._text(path)
+                if _LINK.sub(led, text) != text:
+                    with suppress(errors.VaultMindError):  # it leads nowhere then
+                        self._edit(path, lambda it: _LINK.sub(led, it.text) if it else None)
+                        yield path
 
     # --- what would go --------------------------------------------------------------------
 
@@ -251,56 +292,49 @@ class Erasing:
         id that no fact has.
         """
         if erasure.caller.kind != "person":
-            raise NotAllowed(
+            raise errors.NotAllowed(
                 f"{erasure.caller.name} may not erase: only the person may, on the command line.",
                 hint="Nothing was touched. The person can run `vaultmind forget --everywhere`.",
             )
         every = self._paths.agent_names()
         agents = (erasure.agent,) if erasure.agent else every
         wanted, meant = self._meant(erasure, agents)
-        whole = agents == every
-        items = tuple(self._items(wanted, agents, shared=whole))
+        items = tuple(self._items(wanted, agents, shared=agents == every))
         rest = tuple(name for name in every if name not in agents)
-        others = tuple(Place(one.path) for one in self._items(wanted, rest, shared=False))
+        others = tuple(one.path for one in self._items(wanted, rest, shared=False))
         yours = tuple(
             Place(path, excerpt(text, wanted))
             for path in self._own_files()
-            if wanted.says(text := self._text(path, errors="replace"))
+            if wanted.says(text := self._text(path, lenient=True))
         )
-        parts = [f"{one.path}\0{each.place}\0{each.text}" for one in items for each in one.taken]
-        raw = "\0\0".join((*wanted.texts, *parts)).encode("utf-8", "replace")
-        seal = hashlib.sha256(raw).hexdigest()[:16]
-        return Plan(wanted, agents, whole, meant, items, yours, others, seal)
+        return Plan(wanted, agents, agents == every, meant, items, yours, others)
 
     def _meant(self, erasure: Erasure, agents: tuple[str, ...]) -> tuple[Wanted, tuple[str, ...]]:
+        """Return what is wanted: the words, the facts they mean, and the messages these are of."""
         text = " ".join(erasure.text.split())
-        block = _BLOCK.fullmatch(text)
+        block, files = _BLOCK.fullmatch(text), (self._paths.brain, self._paths.archive)
         facts = [
-            [
-                fact
-                for path in (self._paths.brain(agent), self._paths.archive(agent))
-                for fact in parse_brain(self._text(path)).all()
-            ]
+            [one for path in files for one in parse_brain(self._text(path(agent))).all()]
             for agent in agents
         ]
+        lines = [line for line in newest_first(self._paths, agents) if not line.erased]
         meant = [own[at].text for own in facts for at in find(own, text).found]
         if block and not meant:  # the audit may say what a fact said that is not there any more
-            lines = [line for agent in agents for line in read_audit(self._paths, agent)]
-            told = ((line.before, line.after) for line in lines if line.block == block[1])
-            meant = [text for both in told for text in both if text]
+            told = (
+                one for line in lines if line.block == block[1] for one in (line.before, line.after)
+            )
+            meant = [one for one in told if one]
             if not meant:
-                raise NotFound(f"No fact has the id {text}.")
+                raise errors.NotFound(f"No fact has the id {text}.")
         elif not block and all(word.folded in SOFT for word in content(text)):
-            raise BadArgument("text", erasure.text, "words that say what to erase")
+            raise errors.BadArgument("text", erasure.text, "words that say what to erase")
         texts = (*([] if block else [text]), *meant)
-        first = Wanted(texts)
-        every = (fact for own in facts for fact in own)
-        refs: list[Ref] = [one.evidence for one in every if one.evidence and first.says(one.text)]
-        for agent in agents:
-            folder = self._paths.root / self._paths.memory(agent)
-            for path in sorted(folder.glob("audit-*.jsonl")):
-                refs += refs_in_audit(self._text(self._paths.relative(path)), first)
-        wanted = Wanted(texts, map(key_of, refs), erasure.agent)
+        says = Wanted(texts).says
+        refs = [one.evidence for own in facts for one in own if says(one.text)]
+        for line in lines:
+            if says(line.before) or says(line.after):
+                refs += [ref_of(line.evidence), *refs_of(line.hidden)]
+        wanted = Wanted(texts, (key_of(one) for one in refs if one), erasure.agent)
         return wanted, tuple(one for one in dict.fromkeys(meant) if one != text)
 
     def _items(self, wanted: Wanted, agents: tuple[str, ...], *, shared: bool) -> Iterator[Item]:
@@ -336,133 +370,76 @@ class Erasing:
                     yield path
 
     def _target(self, path: str, agent: str, text: str) -> Target:
-        today = self._clock().date().isoformat()
-        return Target(path, agent, text, today, self._language(agent) if agent else "en")
+        return Target(path, agent, text, self._clock().date().isoformat())
 
-    def _text(self, path: str, errors: str = "") -> str:
+    def _text(self, path: str, *, lenient: bool = False) -> str:
         """Return a file's text; empty for one that is no text, or not there any more."""
         try:
-            if errors:
-                return self._paths.absolute(path).read_bytes().decode("utf-8", errors)
+            if lenient:
+                return self._paths.absolute(path).read_text("utf-8", "replace")
             return self._reader.read(path).text
-        except (NotFound, PathRefused, UnreadableNote, OSError):
+        except (errors.NotFound, errors.PathRefused, errors.UnreadableNote, OSError):
             return ""
 
     # --- what is left ---------------------------------------------------------------------
 
-    def _verified(self, plan: Plan, work: _Work, scrubbed: Scrubbed, index: IndexErasing) -> Erased:
-        """Return what an erasure came to, by what is still there."""
-        left: dict[str, Place] = {}
-        searches = self._by_text(plan, index), self._by_bytes(plan)
-        for found in (work.faults, *searches, self._in_state(plan, scrubbed.traces)):
-            for place in found:
-                left.setdefault(place.path, place)
-        near = index.nearest_to(plan.wanted.texts[:NEAR_TEXTS], MOST_NEAR)
-        told = tuple(
-            Place(f"{one.path}{one.anchor}", excerpt(one.text, plan.wanted), f"{cosine:.2f}")
-            for one, cosine in near or ()
-            if not plan.wanted.says(one.text)
-        )
-        nothing = not (plan.items or left or scrubbed.faults)
-        whole = not (left or scrubbed.faults)
-        searched = ("text", "bytes") if near is None else ("text", "meaning", "bytes")
-        return Erased(
-            "not_found" if nothing else "erased" if whole else "partial",
-            plan.counts,
-            tuple(dict.fromkeys(work.paths)),
-            tuple(left.values()),
-            plan.yours,
-            told,
-            searched,
-            scrubbed.faults,
-            _told_after(plan, [*left.values()], scrubbed.faults, None if near is None else told),
-        )
-
-    def _by_text(self, plan: Plan, index: IndexErasing) -> Iterator[Place]:
-        """Yield files and chunks of the memory that still say it."""
+    def _left(self, plan: Plan, index: IndexErasing) -> Iterator[Place]:
+        """Yield what still says it, in the memory, the index and the state folder."""
         for item in self._items(plan.wanted, plan.agents, shared=plan.whole):
             said = excerpt(item.taken[0].text, plan.wanted)
             yield Place(item.path, said, "the file still says it")
-        explained = {place.path for place in (*plan.yours, *plan.others)}
+        stays = {*(place.path for place in plan.yours), *plan.others}
         for text in plan.wanted.texts:
             for chunk in index.saying(text, CANDIDATES):
-                if chunk.path not in explained and plan.wanted.says(chunk.text):
+                if chunk.path not in stays and plan.wanted.says(chunk.text):
                     yield Place(chunk.path, excerpt(chunk.text, plan.wanted), "the index has it")
+            for file in search(self._paths.root / self._paths.memory_dir, text):
+                path = self._paths.relative(file)
+                concerns = plan.whole or self._paths.agent_of(path) in plan.agents
+                if concerns and path not in stays:
+                    yield Place(path, why="its bytes hold it")
+        for name in self._in_state(plan):
+            yield Place(name, why="its bytes hold it")
 
-    def _by_bytes(self, plan: Plan) -> Iterator[Place]:
-        """Yield files of the memory folder whose raw bytes hold it, but for the person's own."""
-        rest = {place.path for place in (*plan.yours, *plan.others)}
-        for path, _ in search(self._paths.root / self._paths.memory_dir, plan.wanted.texts):
-            relative = self._paths.relative(path)
-            concerns = plan.whole or self._paths.agent_of(relative) in plan.agents
-            if relative not in rest and concerns:
-                yield Place(relative, why="its bytes hold it")
-
-    def _in_state(self, plan: Plan, vectors: Sequence[bytes]) -> Iterator[Place]:
-        """Yield files of the state folder that hold it, but for what files explain that stay."""
-        if self._state_dir is None:
-            return
-        stay = [self._text(place.path) for place in (*plan.yours, *plan.others)]
-        for path, text in search(self._state_dir, plan.wanted.texts, vectors):
-            if not (text and any(map(Wanted([text]).says, stay))):
-                what = "its bytes hold it" if text else "it holds a vector of it"
-                yield Place(str(path.relative_to(self._state_dir)), why=what)
-
-
-# --- raw bytes ----------------------------------------------------------------------------
+    def _in_state(self, plan: Plan) -> tuple[str, ...]:
+        """Return files of the state folder that hold it, but for what files explain that stay."""
+        top, stays = self._state_dir, (*(one.path for one in plan.yours), *plan.others)
+        kept = [self._text(path) for path in stays]
+        texts = [one for one in plan.wanted.texts if not any(map(Wanted([one]).says, kept))]
+        found = (
+            {str(file.relative_to(top)) for one in texts for file in search(top, one)}
+            if top
+            else ()
+        )
+        return tuple(sorted(found))
 
 
-def search(
-    root: Path, texts: Sequence[str], vectors: Sequence[bytes] = ()
-) -> Iterator[tuple[Path, str]]:
-    """Yield the files below a folder that hold a text in any case, or a vector's beginning."""
-    needles = [(needle, text) for text in texts for needle in _variants(text)]
-    needles += [(raw.lower(), "") for raw in vectors if len(set(raw)) >= _VARIED]
-    overlap = max((len(needle) for needle, _ in needles), default=0) + 1
-    for path in sorted(root.rglob("*")):
+def search(root: Path, text: str) -> Iterator[Path]:
+    """Yield the files below a folder whose bytes hold a text: in any case, plain, as JSON."""
+    forms = {form for one in (text, fold(text)) for form in (one, one.upper(), one.lower())}
+    forms |= {json.dumps(one)[1:-1] for one in forms}
+    needles = {one.encode("utf-8", "replace").lower() for one in forms if len(one) > 1}
+    said = b"|".join(map(re.escape, sorted(needles)))
+    if len(text) < _WORD_BELOW:  # a whole word
+        said = rb"(?<![a-z0-9])(?:" + said + rb")(?![a-z0-9])"
+    for path in sorted(root.rglob("*")) if needles else ():
         if not path.is_file() or path.is_symlink():
             continue
-        found, kept = set[str](), b""
         with path.open("rb") as file:
+            kept = b""
             while block := file.read(_BLOCK_BYTES):
                 data = kept + block.lower()
-                found |= {text for needle, text in needles if _holds(data, needle, text)}
-                kept = data[-overlap:]
-        yield from ((path, text) for text in sorted(found))
+                if any(one in data for one in needles) and re.search(said, data):
+                    yield path
+                    break
+                kept = data[-max(map(len, needles)) - 1 :]
 
 
-def _variants(text: str) -> set[bytes]:
-    """Return a text as it may stand in a file: as it is, without diacritics, as JSON."""
-    plain = {one for form in (text, fold(text)) for one in (form, form.upper(), form.lower())}
-    written = plain | {
-        json.dumps(one, ensure_ascii=way)[1:-1] for one in plain for way in (False, True)
-    }
-    return {raw for one in written if len(raw := one.encode("utf-8", "replace").lower()) > 1}
-
-
-def _holds(data: bytes, needle: bytes, text: str) -> bool:
-    at = data.find(needle)
-    while at >= 0:
-        end = at + len(needle)
-        around = data[max(0, at - 1) : at] + data[end : end + 1]
-        if not 0 < len(text) < _WORD_BELOW or not any(chr(byte).isalnum() for byte in around):
-            return True
-        at = data.find(needle, at + 1)
-    return False
-
-
-def _blank_logs(folder: Path | None, wanted: Wanted) -> None:
-    """Write over the lines of a folder's logs that say it, in place."""
+def _empty_logs(folder: Path | None, wanted: Wanted) -> None:
+    """Empty a folder's logs of which a line says it."""
     for path in sorted(folder.glob("*.log*")) if folder else ():
-        if path.is_symlink() or not path.is_file():
-            continue
-        with path.open("r+b") as file:
-            offset = 0
-            for line in file.read().split(b"\n"):
-                if wanted.says(line.decode("utf-8", "replace")):
-                    file.seek(offset)
-                    file.write(b"-" * len(line))
-                offset += len(line) + 1
+        if path.is_file() and any(map(wanted.says, path.read_text("utf-8", "replace").split("\n"))):
+            path.write_bytes(b"")
 
 
 # --- in words -----------------------------------------------------------------------------
@@ -480,36 +457,36 @@ def excerpt(text: str, wanted: Wanted) -> str:
     return mask(shown).text
 
 
-def _told_before(plan: Plan, in_state: bool) -> str:
-    if plan.counts:
-        files = counted(len({item.path for item in plan.items}), "file")
-        said = [f"To be erased in {files}: {plan.told}. This cannot be undone."]
-    elif in_state:
-        said = ["No file of the memory says it; the index or the log still hold its bytes."]
-    else:
-        said = ["Nothing in the memory says it."]
-    if plan.yours:
-        holds = "holds" if len(plan.yours) == 1 else "hold"
-        files = counted(len(plan.yours), "file")
-        said.append(f"{files} of your own {holds} it and will not be touched.")
-    return " ".join(said)
+def _told(plan: Plan) -> str:
+    return ", ".join(f"{name}: {number}" for name, number in plan.counts.items())
 
 
-def _told_after(
-    plan: Plan, left: list[Place], faults: tuple[str, ...], near: tuple[Place, ...] | None
-) -> str:
-    lines = [f"Erased: {plan.told}." if plan.told else "No file of the memory said it."]
-    if left or faults:
-        found = "; ".join((*(f"{place.path} ({place.why})" for place in left), *faults))
-        lines.append(f"Only in part. Left: {found}.")
-    else:
-        looked = "text and raw bytes" if near is None else "text, meaning and raw bytes"
-        lines.append(f"A search by {looked} finds it nowhere in the memory or the index.")
-    if near is None:
-        lines.append("Meaning was not searched: no embedder is loaded.")
-    elif near:
-        lines.append(f"{counted(len(near), 'passage')} may say it in other words: see the list.")
-    if plan.yours:
-        names = ", ".join(place.path for place in plan.yours)
-        lines.append(f"Your own files that hold it, untouched: {names}.")
-    return " ".join(lines)
+def _erased(
+    plan: Plan, paths: Iterable[str], left: Sequence[Place], faults: tuple[str, ...],
+    index: IndexErasing,
+) -> Erased:  # fmt: skip
+    """Return what an erasure came to, by what is still there, and say it in words."""
+    near = index.nearest_to(plan.wanted.texts[:NEAR_TEXTS], MOST_NEAR)
+    passages = tuple(
+        Place(f"{one.path}{one.anchor}", excerpt(one.text, plan.wanted), f"{cosine:.2f}")
+        for one, cosine in near or ()
+        if not plan.wanted.says(one.text)
+    )
+    own = ", ".join(place.path for place in plan.yours)
+    found = "; ".join((*(f"{place.path} ({place.why})" for place in left), *faults))
+    looked = "text and raw bytes" if near is None else "text, meaning and raw bytes"
+    nowhere = f"A search by {looked} finds it nowhere in the memory or the index."
+    said = counted(len(passages), "passage")
+    lines = (
+        f"Erased: {_told(plan)}." if plan.items else "No file of the memory said it.",
+        f"Only in part. Left: {found}." if found else nowhere,
+        "Meaning was not searched: no embedder is loaded." if near is None else "",
+        f"{said} may say it in other words: see the list." if passages else "",
+        f"Your own files that hold it, untouched: {own}." if own else "",
+    )
+    return Erased(
+        "partial" if found else "erased" if plan.items else "not_found",
+        plan.counts, tuple(dict.fromkeys(paths)), tuple(left), plan.yours, passages,
+        ("text", "bytes") if near is None else ("text", "meaning", "bytes"), faults,
+        " ".join(filter(None, lines)),
+    )  # fmt: skip

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
@@ -14,7 +13,7 @@ from vaultmind.memory.match import SAME_SHARE, says, share_of
 from vaultmind.ports import MessageFinder
 from vaultmind.types import Fact, MessageRef
 from vaultmind.vault.bullets import MARKER, plain
-from vaultmind.vault.files import Change, FileText, VaultReader
+from vaultmind.vault.files import Change, VaultReader
 from vaultmind.vault.parts import Part, name_part, parts
 from vaultmind.vault.paths import VaultPaths
 
@@ -28,38 +27,14 @@ Edit = Callable[[str, Change], object]
 """Changes a record through the gate: its path, and what makes the new text of the old."""
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryRef:
-    """A part of a summary or episode by its block id, or a line of a run by its number."""
-
-    agent: str
-    """Who was to forget it."""
-    summary: str
-    """The file's vault-relative path without `.md`; of a run, with its `.jsonl`."""
-    block: str
-    """Of a line of a run: `L12`."""
-
-    @property
-    def is_run(self) -> bool:
-        """Tell whether it is a line of a run."""
-        return self.summary.endswith(".jsonl")
-
-    @property
-    def is_step(self) -> bool:
-        """Tell whether it is a part of an episode: of what was done for a task."""
-        return "/episodes/" in self.summary
-
-
-Ref = MessageRef | SummaryRef
+Ref = MessageRef
+SummaryRef = MessageRef
+"""A part of a summary or episode is named as a message is: its record is a path, without `.md` (of
+a run, with `.jsonl`), its block the part's; of a line of a run `L12`."""
 
 
 class RecordKind(Protocol):
     """A kind of record that may repeat a fact after it has left the brain."""
-
-    @property
-    def name(self) -> str:
-        """What the kind is called in messages: `messages`, `summaries`, ..."""
-        ...
 
     def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
         """Return what of this kind said a fact. `edit` gives ids to what has none yet."""
@@ -72,8 +47,6 @@ class RecordKind(Protocol):
 
 class Messages:
     """The message that a fact names as its source, and those that say it in whatever order."""
-
-    name = "messages"
 
     def __init__(self, finder: MessageFinder) -> None:
         self._finder = finder
@@ -95,8 +68,6 @@ class Summaries:
     Each gets a block id, by which it stays hidden wherever it moves.
     """
 
-    name = "summaries"
-
     def __init__(
         self,
         reader: VaultReader,
@@ -104,10 +75,7 @@ class Summaries:
         rng: random.Random,
         messages: Messages | None = None,
     ) -> None:
-        self._reader = reader
-        self._paths = paths
-        self._rng = rng
-        self._messages = messages
+        self._reader, self._paths, self._rng, self._messages = reader, paths, rng, messages
 
     def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
         """Return the parts that say the fact, each named by its id."""
@@ -125,33 +93,31 @@ class Summaries:
     def _said_in(
         self, agent: str, paths: Iterable[str], fact: Fact, cited: set[str], edit: Edit
     ) -> Iterator[Ref]:
+        """Yield the parts that say it, each with an id; what cites one of them may say it, too."""
         for path in paths:
-            record = path.removesuffix(".md")
             blocks: list[str] = []
 
-            def change(file: FileText | None, blocks: list[str] = blocks) -> str | None:
-                """Return the text with an id for each part that says it, if one had none."""
-                text = before = file.text if file else ""
+            def named(text: str, blocks: list[str] = blocks) -> str:
                 blocks.clear()
                 for part in reversed(parts(text)):
                     if not _tells(part, fact, cited):
                         continue
                     block = part.block or new_block(block_ids(text), self._rng)
-                    named = text if part.block else name_part(text, part, block)
-                    if part.block or named != text:
+                    new = text if part.block else name_part(text, part, block)
+                    if part.block or new != text:
                         blocks.append(block)
-                        text = named
-                return text if text != before else None
+                        text = new
+                return text
 
             try:
                 text = self._reader.read(path).text
-                if any(_tells(part, fact, cited) for part in parts(text)):
-                    edit(path, change)
+                if named(text) != text:
+                    edit(path, _over(named))
             except (NotFound, PathRefused, UnreadableNote):
                 continue  # not to be read, so not recalled either
             for block in blocks:
-                cited.add(f"{record}#^{block}")
-                yield SummaryRef(agent, record, block)
+                cited.add(f"{path.removesuffix('.md')}#^{block}")
+                yield SummaryRef(agent, path.removesuffix(".md"), block)
 
     def _files(self, agent: str) -> Iterator[str]:
         """Yield what may be summed up before what sums it up: L1 before L2."""
@@ -167,20 +133,19 @@ def without_sources(text: str) -> str:
 
 def key_of(ref: Ref) -> tuple[str, str, str]:
     """Return (agent, session or summary, id of the message or part)."""
-    if isinstance(ref, SummaryRef):
-        return ref.agent, ref.summary, ref.block
     return ref.agent, ref.session, ref.block or ref.id
 
 
-def all_that_said(
-    kinds: Sequence[RecordKind], agent: str, facts: Iterable[Fact], edit: Edit
-) -> tuple[Ref, ...]:
-    """Return everything of any kind that said one of the facts, each once."""
-    found: dict[tuple[str, str, str], Ref] = {}
-    for ref in (ref for fact in facts for kind in kinds for ref in kind.said(agent, fact, edit)):
-        if isinstance(ref, SummaryRef) or ref.id or key_of(ref) not in found:
-            found[key_of(ref)] = ref  # a link in a brain knows the block alone
-    return tuple(found.values())
+def kind_of(ref: Ref) -> str:
+    """Return what is named, in words."""
+    if "/" not in ref.session:
+        return "message"
+    run, episode = ref.session.endswith(".jsonl"), "/episodes/" in ref.session
+    return "run message" if run else "episode line" if episode else "summary paragraph"
+
+
+def _over(change: Callable[[str], str]) -> Change:
+    return lambda file: change(file.text) if file else None
 
 
 def _tells(part: Part, fact: Fact, cited: set[str]) -> bool:

@@ -17,9 +17,9 @@ from typing import Any
 
 from vaultmind.errors import BadArgument
 from vaultmind.memory import suggestions
-from vaultmind.memory.audit import DROP, AuditLine, erase, parse_line, ref_of, refs_of
+from vaultmind.memory.audit import ERASED
 from vaultmind.memory.brain import PlacedFact, parse_brain, remove_fact, removed_text
-from vaultmind.memory.forget.kinds import Ref, without_sources
+from vaultmind.memory.forget.kinds import without_sources
 from vaultmind.memory.forget.wanted import Span, Wanted
 from vaultmind.types import MessageRef
 from vaultmind.vault.bullets import MARKER, plain
@@ -32,9 +32,10 @@ from vaultmind.vault.properties import front_matter
 from vaultmind.vault.replacing import TEMP_PREFIX
 from vaultmind.vault.transcript import parse_session, render_message
 
-FRONT_MATTER = "front matter"
 _ID_AT_END = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+[ \t]*$")
 _SOURCES_AT_END = re.compile(r"(?: \[\[[^\[\]|]+\|source\]\])+$")
+_NAMES = ("agent", "caller", "client", "path", "evidence", "hidden", "shown", "role", "time")
+"""Keys of what is no text."""
 _NAMED_BELOW = r"(?:[ \t]*\r?\n)*[ \t]*\^{}[ \t]*(?:\r?\n|$)"
 
 Files = Callable[[VaultPaths, str], Iterator[str]]
@@ -51,12 +52,11 @@ class Target:
     text: str
     today: str
     """ISO date."""
-    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """One thing that is taken out: a message, a sentence, a fact, a line."""
+    """One thing that is taken out: a message, a paragraph with a sentence, a fact, a line."""
 
     place: str
     """Where in the file: `^m7`, `line 12`, `front matter`."""
@@ -71,8 +71,6 @@ class Without:
 
     text: str
     taken: tuple[Taken, ...] = ()
-    moved: tuple[tuple[str, str], ...] = ()
-    """Block ids that are not there any more, each with what it is now; empty for gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,43 +101,21 @@ def without_sentences(target: Target, wanted: Wanted) -> Without:
     """
     properties = without_properties(target.text, wanted)
     text, taken, limit = properties.text, list[Taken](), len(properties.text)
-    moved: list[tuple[str, str]] = []
-    record = target.path.removesuffix(".md")
     for part in reversed(parts(text)):
-        meant = wanted.means(target.agent, record, part.block)
-        if part.start + len(part.text) > limit or not (meant or wanted.says(part.text)):
+        end = part.start + len(part.text)
+        meant = wanted.means(target.agent, target.path.removesuffix(".md"), part.block)
+        if end > limit or not (meant or wanted.says(part.text)):
             continue
         limit = part.start
         place = f"^{part.block}" if part.block else line_name(text, part.start)
-        left, gone = ("", part.text) if meant else _cut(part.text, wanted)
-        if gone == part.text:
-            text = _without_part(text, part)
-            moved += [(part.block, "")] if part.block else []
-        else:
-            below = text[part.start + len(part.text) :]
-            if part.block == content_block(_words(part.text)):  # an id that tells of what went
-                new = content_block(_words(left))
-                below = below.replace(f"^{part.block}", f"^{new}", 1)
-                moved.append((part.block, new))
-            text = text[: part.start] + left + below
-        taken.append(Taken(place, gone))
+        taken.insert(0, Taken(place, part.text))
+        left = "" if meant else _cut(part.text, wanted)
+        below = text[end:]
+        if part.block == content_block(_words(part.text)):  # an id that tells of what went
+            below = below.replace(f"^{part.block}", f"^{content_block(_words(left))}", 1)
+        text = text[: part.start] + left + below if left else _without_part(text, part)
     rest = without_lines(text, wanted)
-    return Without(rest.text, (*properties.taken, *reversed(taken), *rest.taken), tuple(moved))
-
-
-def with_links_moved(text: str, record: str, moved: Sequence[tuple[str, str]]) -> str:
-    """Return a text whose links to a record's paragraphs go where these are now.
-
-    One that only names as a source what is gone goes too; one with words of its own leads to the
-    file.
-    """
-    for old, new in moved:
-        link = rf"\[\[{re.escape(record)}#\^{re.escape(old)}(?=[\]|])"
-        if not new:
-            text = re.sub(rf" ?{link}\|source\]\]", "", text)
-        to = f"[[{record}#^{new}" if new else f"[[{record}"
-        text = re.sub(link, lambda _, to=to: to, text)  # type: ignore[misc]
-    return text
+    return Without(rest.text, (*properties.taken, *taken, *rest.taken))
 
 
 def without_lines(text: str, wanted: Wanted, spare: Sequence[Span] = ()) -> Without:
@@ -175,7 +151,7 @@ def without_properties(text: str, wanted: Wanted) -> Without:
             text = set_property(text, key, ERASED_SOURCE if key == "source" else kept)
         except BadArgument:  # a name that cannot be written
             continue
-        taken.append(Taken(FRONT_MATTER, said))
+        taken.append(Taken("front matter", said))
     return Without(text, tuple(taken))
 
 
@@ -186,24 +162,20 @@ def _said(value: object) -> str:
     return re.sub(r"\\[nrt]", " ", json.dumps(value, ensure_ascii=False, default=str))
 
 
-def _cut(body: str, wanted: Wanted) -> tuple[str, str]:
-    """Return a part without the sentences that say it, and what went: all, if little stays."""
+def _cut(body: str, wanted: Wanted) -> str:
+    """Return a part without the sentences that say it; empty if little stays."""
     if body[:1] in (">", "|"):
-        rest = without_lines(body, wanted)
-        left, gone = rest.text, "\n".join(one.text for one in rest.taken)
+        left = without_lines(body, wanted).text
     else:
         mark, named = MARKER.match(body), _ID_AT_END.search(body)
         head, tail = mark.end() if mark else 0, named.start() if named else len(body)
         said = body[head:tail]
-        spans = wanted.spans(said)
-        gone = " ".join(said[start:end] for start, end in spans)
-        for start, end in reversed(spans):
+        for start, end in reversed(wanted.spans(said)):
             after = said[end:].lstrip()
             said = said[:start] + after if after else said[:start].rstrip()
         left = body[:head] + said + body[tail:]
     shown = without_sources(plain(MARKER.sub("", left, count=1))[0])
-    is_left = gone and not wanted.says(left) and any(map(str.isalnum, shown))
-    return (left, gone) if is_left else ("", body)
+    return left if not wanted.says(left) and any(map(str.isalnum, shown)) else ""
 
 
 def _words(body: str) -> str:
@@ -232,111 +204,76 @@ def without_messages(target: Target, wanted: Wanted) -> Without:
     The callout with its title, comment and block id stays, all else to the byte; the speaker's
     name goes where it is what is wanted. So do topics, and lines that are no message.
     """
-    session = Path(target.path).stem
-    marker = erased_line(target.today, target.language)
+    session, marker = Path(target.path).stem, erased_line(target.today)
     properties = without_properties(target.text, wanted)
-    text, taken = properties.text, []
+    text, taken = properties.text, list[Taken]()
     for placed in reversed(parse_session(text).messages):
-        message = placed.message
-        ref = MessageRef(target.agent, session, message.block, message.id)
-        place = f"^{message.block}" if message.block else line_name(text, placed.start)
-        meant = wanted.means(target.agent, session, message.block, message.id)
-        if message.text and (meant or wanted.says(message.text)):
-            taken.append(Taken(place, message.text, ref))
+        one = placed.message
+        place = f"^{one.block}" if one.block else line_name(text, placed.start)
+        meant = wanted.means(target.agent, session, one.block, one.id)
+        if one.text and (meant or wanted.says(one.text)):
+            ref = MessageRef(target.agent, session, one.block, one.id)
+            taken.insert(0, Taken(place, one.text, ref))
             text = text[: placed.text_start] + marker + text[placed.text_end :]
-        if message.speaker and wanted.says(message.speaker):
-            taken.append(Taken(f"{place}, speaker", message.speaker))
-            title = render_message(replace(message, speaker="")).partition("\n")[0]
-            stop = text.find("\n", placed.start)
-            text = text[: placed.start] + title + (text[stop:] if stop >= 0 else "")
+        if one.speaker and wanted.says(one.speaker):
+            taken.insert(0, Taken(f"{place}, speaker", one.speaker))
+            title = render_message(replace(one, speaker="")).partition("\n")[0]
+            text = text[: placed.start] + title + text[text.find("\n", placed.start) :]
     spare = [(placed.start, placed.end) for placed in parse_session(text).messages]
     rest = without_lines(text, wanted, spare)
-    return Without(rest.text, (*properties.taken, *reversed(taken), *rest.taken))
+    return Without(rest.text, (*properties.taken, *taken, *rest.taken))
 
 
 def without_facts(target: Target, wanted: Wanted) -> Without:
     """Return a brain or its archive without each fact that says it, and the lines under it."""
-    text, taken = target.text, []
-
-    def said() -> PlacedFact | None:
-        facts = parse_brain(text).facts
-        says = (one for one in facts if wanted.says(one.fact.text) or wanted.says(one.fact.quote))
-        return next(says, None)
-
-    while placed := said():
-        place = f"^{placed.fact.block}" if placed.fact.block else line_name(text, placed.start)
-        taken.append(Taken(place, removed_text(text, placed)))
-        text = remove_fact(text, placed)
+    text, gone = target.text, list[PlacedFact]()
+    for one in parse_brain(text).facts:
+        is_below = gone and one.start < gone[-1].tree_end
+        if not is_below and wanted.says(f"{one.fact.text}\n{one.fact.quote}"):
+            gone.append(one)
+    places = (f"^{it.fact.block}" if it.fact.block else line_name(text, it.start) for it in gone)
+    taken = [Taken(place, removed_text(text, it)) for place, it in zip(places, gone, strict=True)]
+    for one in reversed(gone):
+        text = remove_fact(text, one)
     rest = without_sentences(replace(target, text=text), wanted)
     return Without(rest.text, (*taken, *rest.taken))
 
 
 def without_suggestions(target: Target, wanted: Wanted) -> Without:
-    """Return Suggestions.md without each suggestion that says it, settled or not."""
-    text, taken = target.text, []
+    """Return Suggestions.md without each suggestion that says it, and the lines under it."""
+    text, taken = target.text, list[Taken]()
     for one in reversed(suggestions.parse(text)):
-        lines = text[one.start : one.end]
-        ours = not wanted.agent or one.suggestion.agent == wanted.agent
-        if ours and suggestions.erase(lines, wanted.says) != lines:
-            taken.append(Taken(f"^{one.suggestion.id}", lines))
-            text = text[: one.start] + text[line_span(text, one.start, one.end)[1] :]
+        first, stop = line_span(text, one.start, one.end)
+        ours = wanted.agent in ("", one.write.agent)
+        if ours and wanted.says(f"{text[first:stop]}\n{one.write.text}\n{one.write.old}"):
+            taken.insert(0, Taken(f"^{one.id}", text[first:stop]))
+            text = text[:first] + text[stop:]
     rest = Without(text) if wanted.agent else without_lines(text, wanted)
-    return Without(rest.text, (*reversed(taken), *rest.taken))
+    return Without(rest.text, (*taken, *rest.taken))
 
 
 def without_values(target: Target, wanted: Wanted) -> Without:
     """Return JSON Lines with a marker for each text in them that says it; names stay."""
     lines, taken = target.text.split("\n"), []
+    mark = f"{ERASED}{target.today})"
+
+    def marked(value: Any) -> Any:  # noqa: ANN401
+        if isinstance(value, list):
+            return [marked(one) for one in value]
+        if isinstance(value, dict):
+            return {key: one if key in _NAMES else marked(one) for key, one in value.items()}
+        return mark if isinstance(value, str) and wanted.says(value) else value
+
     for number, line in enumerate(lines):
-        gone: list[str] = []
-
-        def marked(value: Any, gone: list[str] = gone) -> Any:  # noqa: ANN401
-            if isinstance(value, list):
-                return [marked(one) for one in value]
-            if isinstance(value, dict):
-                return {key: marked(one) for key, one in value.items()}
-            if not isinstance(value, str) or not wanted.says(value):
-                return value
-            gone.append(value)
-            return f"(erased {target.today})"
-
         try:
-            new = marked(json.loads(line))
+            value = json.loads(line)
+            new = marked(value)
         except (ValueError, RecursionError):
-            if wanted.says(line):
-                gone, new = [line], {"erased": target.today}
-        if gone:
-            taken.append(Taken(f"line {number + 1}", "\n".join(gone)))
-            end = "\r" if line.endswith("\r") else ""
-            lines[number] = json.dumps(new, ensure_ascii=False) + end
+            value, new = line, {"erased": target.today} if wanted.says(line) else line
+        if new != value:
+            taken.append(Taken(f"line {number + 1}", line))
+            lines[number] = json.dumps(new, ensure_ascii=False) + "\r" * line.endswith("\r")
     return Without("\n".join(lines), tuple(taken))
-
-
-def without_audit_texts(target: Target, wanted: Wanted) -> Without:
-    """Return an audit file whose lines have lost their texts where they say it."""
-    taken: dict[str, Taken] = {}  # a change has a line where it begins, too
-
-    def says(line: AuditLine) -> bool:
-        if not any(map(wanted.says, line.texts)):
-            return False
-        place = line.id or "a torn line"
-        words = "\n".join(one for one in (line.before, line.after, line.reason) if one)
-        taken.setdefault(place, Taken(place, words))
-        return True
-
-    return Without(erase(target.text, says), tuple(taken.values()))
-
-
-def refs_in_audit(text: str, wanted: Wanted) -> Iterator[Ref]:
-    """Yield what an audit file names where it says it: the sources, and what was hidden for it."""
-    for raw in text.split("\n"):
-        line = parse_line(raw) if wanted.may_be_in(raw) else None
-        if line is None or line.op == DROP:
-            continue  # what a model made up was not said by the messages that it named
-        if any(map(wanted.says, (line.before, line.after))):
-            evidence = ref_of(line.evidence)
-            yield from refs_of(line.hidden)
-            yield from [evidence] if evidence else []
 
 
 def without_copy(target: Target, wanted: Wanted) -> Without:
@@ -352,14 +289,18 @@ def without_all(target: Target, wanted: Wanted) -> Without:
     return Without(target.text)
 
 
-def files_in(folder: Callable[[VaultPaths, str], str], name: str, *, shared: bool = False) -> Files:
-    """Return what finds files below a folder by a pattern of names: an agent's, or the shared."""
+def files_below(folder: str, name: str) -> Files:
+    """Return what finds files below a folder of the memory folder by a pattern of their names.
+
+    `{agent}` in the folder stands for an agent; without it they are of nobody alone.
+    """
     matches = re.compile(name).fullmatch
 
     def files(paths: VaultPaths, agent: str) -> Iterator[str]:
-        if bool(agent) is shared:
+        if bool(agent) is not ("{agent}" in folder):
             return
-        for where, folders, names in os.walk(paths.root / folder(paths, agent)):
+        top = paths.root / paths.memory_dir / folder.format(agent=agent)
+        for where, folders, names in os.walk(top):
             folders.sort()
             for path in (Path(where, name) for name in sorted(filter(matches, names))):
                 if path.is_file() and not path.is_symlink():
@@ -368,36 +309,28 @@ def files_in(folder: Callable[[VaultPaths, str], str], name: str, *, shared: boo
     return files
 
 
-def _top(paths: VaultPaths, agent: str) -> str:
-    return paths.memory_dir
-
-
-def _runs(paths: VaultPaths, agent: str) -> str:
-    return f"{paths.memory_dir}/conversations"
-
-
-_MEMORY = VaultPaths.memory
-SUMMARIES = "summaries"
-ERASABLES: tuple[Erasable, ...] = (
-    Erasable(
-        "messages", files_in(VaultPaths.sessions, rf"{SESSION_ID.pattern}\.md"), without_messages
-    ),
-    Erasable(SUMMARIES, files_in(VaultPaths.summaries, r".*\.md"), without_sentences),
-    Erasable(SUMMARIES, files_in(_MEMORY, r"active_context\.md"), without_sentences),
-    Erasable("scheduler runs", files_in(_runs, r".*\.jsonl", shared=True), without_values),
-    Erasable("suggestions", files_in(_top, r"Suggestions.*\.md", shared=True), without_suggestions),
-    Erasable("damaged copies", files_in(_MEMORY, r".*\.damaged-.*"), without_sentences),
-    Erasable("audit texts", files_in(_MEMORY, r"audit-.*\.jsonl"), without_audit_texts, last=True),
-    Erasable("facts", files_in(_MEMORY, r"brain(_archive)?\.md"), without_facts, last=True),
-)
+_OWN = "agents/{agent}/memory"
 _TEMP = re.escape(TEMP_PREFIX)
+ERASABLES: tuple[Erasable, ...] = tuple(
+    Erasable(name, files_below(folder, files), without, last=name in ("audit texts", "facts"))
+    for name, folder, files, without in (
+        ("messages", f"{_OWN}/sessions", rf"{SESSION_ID.pattern}\.md", without_messages),
+        ("summaries", f"{_OWN}/summaries", r".*\.md", without_sentences),
+        ("summaries", _OWN, r"active_context\.md", without_sentences),
+        ("scheduler runs", "conversations", r".*\.jsonl", without_values),
+        ("suggestions", "", r"Suggestions.*\.md", without_suggestions),
+        ("damaged copies", _OWN, r".*\.damaged-.*", without_sentences),
+        ("audit texts", _OWN, r"audit-.*\.jsonl", without_values),
+        ("facts", _OWN, r"brain(_archive)?\.md", without_facts),
+    )
+)
 OTHERS = (
     Erasable(
         "copies",
-        files_in(_MEMORY, rf"(?!audit-|tombstones-|{_TEMP}).*\.(md|txt|jsonl)"),
+        files_below(_OWN, rf"(?!audit-|tombstones-|{_TEMP}).*\.(md|txt|jsonl)"),
         without_copy,
     ),
-    Erasable("leftovers", files_in(_MEMORY, rf"{_TEMP}.*"), without_all),
+    Erasable("leftovers", files_below(_OWN, rf"{_TEMP}.*"), without_all),
 )
 """What no other kind claims: conflict copies of a sync, files that a person put there, and what
 writes that were cut short left behind."""

@@ -5,7 +5,7 @@ summary's path (without `.md`) and its block, or a line of a sub-agent's run by 
 A file that is renamed, moved or copied keeps what it hides: a message's own id, and a block id that
 was made of a paragraph's words or drawn for it, hide wherever they stand in the agent's memory.
 One with `"lifted": true` shows it again, as an undo does. Over all devices' files the newest line
-of a message counts; where a tombstone and a lift of two devices are of one time, it stays hidden.
+of a message counts.
 One with `"erased": true` says that the words are gone: no lift outweighs it, however new.
 """
 
@@ -23,8 +23,8 @@ from pathlib import Path
 
 from vaultmind.memory.audit import moment
 from vaultmind.memory.brain import BLOCK_LENGTH, BLOCK_LETTERS
-from vaultmind.memory.forget.kinds import Edit, RecordKind, Ref, SummaryRef, all_that_said, key_of
-from vaultmind.memory.match import is_specific, mentions, says_words
+from vaultmind.memory.forget.kinds import Edit, RecordKind, Ref, key_of, kind_of
+from vaultmind.memory.match import is_specific, says_words
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
 from vaultmind.types import Fact, MessageRef
@@ -124,25 +124,6 @@ class Tombstones:
             return ()
         return tuple(dict.fromkeys(one.ref for one in lines if known.hidden & one.names))
 
-    def time_for(self, refs: Iterable[Ref], now: datetime) -> datetime:
-        """Return a time for new lines on some messages, later than every line they have.
-
-        Devices' clocks differ, and the newest line is the one that counts.
-        """
-        now = now.replace(microsecond=0)
-        latest = max(
-            (
-                line.time
-                for ref in refs
-                for line in self._known(ref.agent).lines
-                if _names(ref) & line.names
-            ),
-            default=0.0,
-        )
-        if latest < now.timestamp():
-            return now
-        return datetime.fromtimestamp(min(latest + 1, LATEST), now.tzinfo or UTC)
-
     def _known(self, agent: str) -> _Known:
         if not AGENT_NAME.fullmatch(agent):
             return _Known()
@@ -156,7 +137,7 @@ class Tombstones:
             return known
 
 
-class Hiding:
+class Hiding(Tombstones):
     """Finds what said a thing in every kind of record and hides it. Used by the gate alone."""
 
     def __init__(
@@ -167,23 +148,17 @@ class Hiding:
         append: Callable[[str, str], None],
         clock: Clock,
     ) -> None:
-        self._paths = paths
-        self._device = device
-        self._kinds = tuple(kinds)
-        self._append = append
-        self._clock = clock
-        self._known = Tombstones(paths)
+        super().__init__(paths)
+        self._device, self._kinds, self._append, self._clock = device, tuple(kinds), append, clock
 
     def hide(self, refs: Iterable[Ref], *, erased: bool = False) -> tuple[Ref, ...]:
         """Hide messages and parts of summaries, for good where their words are erased.
 
         Returns what had not been hidden before.
         """
-        known = self._known
+        every = dict.fromkeys(refs)
         new = [
-            ref
-            for ref in dict.fromkeys(refs)
-            if not (known.erased(ref) if erased else known.hides(*key_of(ref)))
+            one for one in every if not (self.erased(one) if erased else self.hides(*key_of(one)))
         ]
         self._write(new, erased=erased)
         return tuple(new)
@@ -193,13 +168,20 @@ class Hiding:
 
         What was erased stays hidden: its message may still stand in an export.
         """
-        buried = {ref: self._known.buried(ref) for ref in refs}
-        self._write(list({name: 0 for every in buried.values() for name in every}), lifted=True)
-        return tuple(ref for ref, every in buried.items() if every)
+        buried = {ref: self.buried(ref) for ref in refs}
+        self._write([*dict.fromkeys(name for names in buried.values() for name in names)], True)
+        return tuple(ref for ref, names in buried.items() if names)
 
     def said(self, agent: str, facts: Iterable[Fact], edit: Edit) -> tuple[Ref, ...]:
-        """Return what said some facts, in every kind of record."""
-        return all_that_said(self._kinds, agent, facts, edit)
+        """Return everything of any kind of record that said one of the facts, each once."""
+        found: dict[tuple[str, str, str], Ref] = {}
+        every = (
+            one for fact in facts for kind in self._kinds for one in kind.said(agent, fact, edit)
+        )
+        for ref in every:
+            if ref.id or key_of(ref) not in found:
+                found[key_of(ref)] = ref  # a link in a brain knows the block alone
+        return tuple(found.values())
 
     def saying(self, agent: str, words: str, edit: Edit) -> tuple[Ref, ...]:
         """Return what of an agent's own says some words that no fact says."""
@@ -209,63 +191,46 @@ class Hiding:
             found = (ref for ref, text in self._near(agent, words) if says_words(text, words))
         return tuple(ref for ref in found if ref.agent == agent)
 
-    def finds(self, agent: str, words: str) -> bool:
-        """Tell whether messages that are not hidden say what is to be forgotten."""
-        return any(says_words(text, words) for _, text in self._shown(agent, words))
-
-    def mentioned(self, agent: str, words: str) -> int:
-        """Return how many messages that are not hidden hold some words."""
-        return sum(mentions(text, words) for _, text in self._shown(agent, words))
-
-    def _shown(self, agent: str, words: str) -> Iterator[tuple[Ref, str]]:
+    def shown(self, agent: str, words: str) -> Iterator[str]:
+        """Yield the texts that hold some of the words and are not hidden."""
         near = self._near(agent, words)
-        return ((ref, text) for ref, text in near if not self._known.hides(*key_of(ref)))
+        return (text for ref, text in near if not self.hides(*key_of(ref)))
 
     def _near(self, agent: str, words: str) -> Iterator[tuple[Ref, str]]:
         return (found for kind in self._kinds for found in kind.near(agent, words))
 
-    def _write(self, refs: Sequence[Ref], *, lifted: bool = False, erased: bool = False) -> None:
+    def _write(self, refs: Sequence[Ref], lifted: bool = False, erased: bool = False) -> None:
         for agent in dict.fromkeys(ref.agent for ref in refs):
             own = [ref for ref in refs if ref.agent == agent]
-            time = self._known.time_for(own, self._clock()).isoformat(timespec="seconds")
+            time = self._clock().isoformat(timespec="milliseconds")
             path = self._paths.tombstones(agent_name(agent), self._device)
             self._append(path, render_tombstones(own, time, lifted=lifted, erased=erased))
 
 
 def hidden_words(refs: Sequence[Ref], said: str) -> str:
     """Return in words what was hidden, `said` being what it did; empty where nothing was."""
-    kinds = Counter(
-        ("line of an episode" if ref.is_step else "run" if ref.is_run else "summary paragraph")
-        if isinstance(ref, SummaryRef)
-        else "message"
-        for ref in refs
-    )
-    words = {
-        "message": (),
-        "summary paragraph": (),
-        "run": ("message of scheduled runs", "messages of scheduled runs"),
-        "line of an episode": ("line of an episode", "lines of episodes"),
-    }
-    counts = [
-        counted(kinds[name], *(told or (name,))) for name, told in words.items() if kinds[name]
-    ]
+    kinds = sorted(Counter(map(kind_of, refs)).items())
+    counts = (counted(number, name) for name, number in kinds)
     verb = "is" if len(refs) == 1 else "are"
     return f"{' and '.join(counts)} that {said} {verb} hidden from recall." if refs else ""
 
 
 def render_tombstones(
-    refs: Iterable[Ref], time: str, *, lifted: bool = False, erased: bool = False
+    refs: Sequence[Ref], time: str, *, lifted: bool = False, erased: bool = False
 ) -> str:
     """Return the lines that hide messages and parts of summaries, or show them again."""
-    more = ({"lifted": True} if lifted else {}) | ({"erased": True} if erased else {})
-    lines = []
-    for ref in refs:
-        if isinstance(ref, SummaryRef):
-            named = {"summary": ref.summary}
-        else:
-            named = {"session": ref.session, "message": ref.id}
-        lines.append(json.dumps({"time": time, **named, "block": ref.block, **more}))
-    return "".join(f"{line}\n" for line in lines)
+    more = {"lifted": lifted, "erased": erased}
+    told = {"time": time} | {key: value for key, value in more.items() if value}
+    names = (
+        {"summary": ref.session}
+        if "/" in ref.session
+        else {"session": ref.session, "message": ref.id}
+        for ref in refs
+    )
+    blocks = ({"block": ref.block} for ref in refs)
+    return "".join(
+        f"{json.dumps(told | one | at)}\n" for one, at in zip(names, blocks, strict=True)
+    )
 
 
 def _hides(hidden: frozenset[Name], record: str, part: str) -> bool:
@@ -277,27 +242,20 @@ def _hides(hidden: frozenset[Name], record: str, part: str) -> bool:
 
 
 def _names(ref: Ref) -> frozenset[Name]:
-    if isinstance(ref, SummaryRef):
-        return frozenset({(ref.summary, ref.block)})
     return frozenset((ref.session, name) for name in (ref.id, ref.block) if name)
 
 
 def _settled(agent: str, stamp: tuple[tuple[Path, FileStat], ...]) -> _Known:
-    """Return what is hidden by the newest line of each message; in one file, by its last."""
-    every: list[_Line] = []
-    newest: dict[Name, tuple[float, bool]] = {}
-    for path, _ in stamp:
-        own: dict[Name, tuple[float, bool]] = {}
-        for line in _read(path, agent):
-            every.append(line)
-            for name in line.names:
-                if line.time >= own.get(name, (0.0, True))[0]:
-                    own[name] = line.time, not line.lifted
-        for name, state in own.items():
-            newest[name] = max(state, newest.get(name, state))
+    """Return what is hidden by the newest line of each message; of one time, by the last."""
+    every = tuple(line for path, _ in stamp for line in _read(path, agent))
+    newest = {
+        name: not line.lifted
+        for line in sorted(every, key=lambda one: one.time)
+        for name in line.names
+    }
     erased = frozenset(name for line in every if line.erased for name in line.names)
-    hidden = frozenset(name for name, (_, hides) in newest.items() if hides)
-    return _Known(stamp, tuple(every), _with_unique(hidden | erased), _with_unique(erased))
+    hidden = frozenset(name for name, hides in newest.items() if hides)
+    return _Known(stamp, every, _with_unique(hidden | erased), _with_unique(erased))
 
 
 def _with_unique(names: frozenset[Name]) -> frozenset[Name]:
@@ -315,14 +273,13 @@ def _read(path: Path, agent: str) -> Iterator[_Line]:
     for raw in path.read_text("utf-8", errors="replace").split("\n"):
         try:
             value = json.loads(raw)
-            block, own = (str(value.get(key) or "") for key in ("block", "message"))
+            said = {
+                key: str(value.get(key) or "") for key in ("block", "message", "session", "summary")
+            }
         except (ValueError, AttributeError, RecursionError):
             continue
-        block = block.removeprefix("^")
-        ref: Ref = MessageRef(agent, str(value.get("session") or ""), block, own)
-        if summary := value.get("summary"):
-            ref = SummaryRef(agent, str(summary), block)
+        record, block = said["summary"] or said["session"], said["block"].removeprefix("^")
+        ref = MessageRef(agent, record, block, "" if said["summary"] else said["message"])
         if names := _names(ref):
-            lifted, erased = (value.get(key) is True for key in ("lifted", "erased"))
             time = min(moment(str(value.get("time"))), LATEST)
-            yield _Line(time, lifted, erased, ref, names)
+            yield _Line(time, value.get("lifted") is True, value.get("erased") is True, ref, names)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from vaultmind.language.words import NEGATIONS, SOFT, bare, content, fold, tokens
 from vaultmind.memory.match import is_specific, numbers, says
-from vaultmind.memory.words import NEGATIONS, SOFT, bare, content, fold, tokens
 
 WHOLE = 8
 """Letters from which words are found inside longer ones, too: in compounds and addresses."""

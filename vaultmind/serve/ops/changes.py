@@ -1,29 +1,31 @@
-"""What was changed in anybody's memory and what was not kept, the way back, and what waits.
+"""What is the person's: every change of memory and the way back, what waits for their approval, and
+what each agent may do.
 
-All of it is the person's: the log holds what agents may not see, and suggestions are settled by
-them alone. An agent is told how many wait for its own memory, and that it cannot approve.
+The log holds what agents may not see, and suggestions are settled by the person alone. An agent is
+told how many wait for its own memory, and that it cannot approve.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
 from vaultmind.plural import counted
-from vaultmind.serve.call import Call
+from vaultmind.serve.call import Call, no_agent
 from vaultmind.serve.op import LOCAL, Anybodys, Arg, operation
-from vaultmind.serve.show import AS_DATA, Reader, plain, tells
+from vaultmind.serve.ops.memory import Language, make
+from vaultmind.serve.show import Reader, Row, in_words, plain, tells
 from vaultmind.types import Caller, Outcome
 
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.memory.audit import AuditLine
-    from vaultmind.memory.suggestions import Listed
+    from vaultmind.memory.suggestions import Suggestion
 
 SINCE = "a day or time such as 2026-02-20T10:00, `yesterday`, `last week`, `2w`, `3d` or `12h`"
 FIELDS = (
@@ -48,82 +50,26 @@ DONE = {
     "allow": "allowed",
     "undo": "undid",
     "model": "changed what ranks",
-    "add": "added",  # as version 0.1 wrote it
 }
 """What a line may be about, as `--op` asks for it, and how it is told."""
 WAITING_TOKENS = 60
 """What telling an agent of waiting suggestions costs at most."""
-_DOES = {"remember": "remember", "replace": "correct", "forget": "forget"}
 
 Since = Annotated[str, Arg(f"From then on: {SINCE}.", max=40)]
 Newest = Annotated[int, Arg("The newest so many; 0: all.", min=0, max=1_000_000)]
-Id = Annotated[str, Arg("A change's id in the log, or its beginning; default: the last.", max=64)]
+Id = Annotated[
+    str, Arg("A change's id in the log, or its beginning; default: the last.", min=1, max=64)
+]
 Of = Annotated[str, Arg("A session: take back what was read out or reported of it.", max=64)]
+AgentName = Annotated[str, Arg("The agent's name.", min=1, max=80)]
+Mark = Annotated[str, Arg("The `mark` that agent_show gave; empty: allow nothing.", max=80)]
 
 
-@dataclass(frozen=True, slots=True)
-class History:
-    """Lines of the audit, newest last."""
+def _names(app: App, agent: str) -> tuple[str, ...]:
+    """Return the agents that are meant: the one that is named, or all."""
+    from vaultmind.vault.paths import agent_name
 
-    lines: tuple[AuditLine, ...]
-    more: bool = field(metadata=AS_DATA)
-    """Whether there are older ones that were not asked for."""
-    notes: tuple[str, ...]
-    """Why there are none, or how to see the rest."""
-
-
-@dataclass(frozen=True, slots=True)
-class Undone:
-    """What an undo came to, or would."""
-
-    message: str
-    outcome: Outcome
-    line: AuditLine
-    """The change that it is about; of a session's, the last that was taken back."""
-    dry_run: bool
-    session: str = ""
-    undone: tuple[str, ...] = ()
-    """The ids of a session's changes that were taken back."""
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """How many suggestions wait for the person, and where."""
-
-    count: int
-    path: str
-    to_agent: bool = False
-    """Whether an agent is told: only of its own, and that it cannot approve."""
-    fault: str = ""
-    """Why they could not be counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Suggestions:
-    """What is not settled yet, in the file's order."""
-
-    path: str = field(metadata=AS_DATA)
-    suggestions: tuple[Listed, ...]
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What came of one answer."""
-
-    id: str
-    answer: str = field(metadata=AS_DATA)
-    outcome: str
-    agent: str = field(metadata=AS_DATA)
-    path: str = field(metadata=AS_DATA)
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """What came of each answer, in the order of the ids."""
-
-    answers: tuple[Answer, ...]
+    return (agent_name(agent),) if agent else app.paths.agent_names()
 
 
 @operation("What was changed", surfaces=LOCAL, persons=True)
@@ -137,33 +83,33 @@ def log(
     ] = (),
     limit: Newest = 20,
     dropped: Annotated[bool, Arg("Show what was said and not kept.")] = False,
-) -> History:
+) -> Row:
     """Show every change of memory: who asked, whose memory, what, newest last.
 
     Or, `dropped`, what conversations said that was not kept as a fact, and why.
     """
     from vaultmind.memory.audit import DROP, newest_first
-    from vaultmind.vault.paths import agent_name
 
     asked = [op.strip().lower() for op in ops]
     if dropped and asked:
         raise BadArgument("op", ops, "nothing with dropped")
     if unknown := next((op for op in asked if op not in DONE), ""):
         raise BadArgument("op", unknown, f"one of {', '.join(DONE)}")
-    asked = [DROP] if dropped else asked
-    names = (agent_name(agent),) if agent else app.paths.agent_names()
     begin = since_of(since, app.clock()).timestamp() if since else 0.0
-    lines = (one for one in newest_first(app.paths, names, asked) if one.moment >= begin)
-    found = list(islice(lines, limit + 1 if limit else None))
+    lines = newest_first(app.paths, _names(app, agent), [DROP] if dropped else asked)
+    fit = (one for one in lines if one.moment >= begin)
+    found = list(islice(fit, limit + 1 if limit else None))
     kept = tuple(reversed(found[:limit] if limit else found))
-    if more := len(found) > len(kept):
-        return History(kept, more, ("There are older ones: --all",))
-    none = "Nothing was ever changed here: the first fact that is remembered begins the log."
-    if dropped:
-        none = "Nothing was dropped yet: facts are looked for when a conversation ends."
-    if agent or since or ops:
-        none = "None fits: try without --since, --op or --agent."
-    return History(kept, more, () if kept else (none,))
+    more, note = len(found) > len(kept), ""
+    if more:
+        note = "There are older ones: --all"
+    elif not kept and (agent or since or ops):
+        note = "None fits: try without --since, --op or --agent."
+    elif not kept:
+        note = "Nothing was ever changed here: the first fact that is remembered begins the log."
+        if dropped:
+            note = "Nothing was dropped yet: facts are looked for when a conversation ends."
+    return Row("lines notes", lines=kept, more=more, notes=(note,) if note else ())
 
 
 @tells("memory.audit.AuditLine", words="id time by agent words")
@@ -171,8 +117,11 @@ def _line_json(line: AuditLine, to: Reader) -> dict[str, Any]:
     from vaultmind.memory.audit import session_of
 
     told = {name: getattr(line, name) for name in FIELDS}
-    by = "you" if line.caller == "person" else line.caller
-    return told | {"session": session_of(line), "by": by, "words": tell(line)}
+    return told | {"session": session_of(line), "by": _by(line), "words": tell(line)}
+
+
+def _by(line: AuditLine) -> str:
+    return "you" if line.caller == "person" else line.caller
 
 
 @operation("Take a change back", writes=True, surfaces=LOCAL, persons=True)
@@ -183,16 +132,14 @@ def undo(
     session: Of = "",
     dry_run: Annotated[bool, Arg("Only tell what it would do.")] = False,
     agent: Anybodys = "",
-) -> Undone:
+) -> Row:
     """Take back the last change of a fact, or the one with an id of the log.
 
     Of a session all that it left, the newest first. Raises NotFound where there is none.
     """
     from vaultmind.memory.audit import ASKED, find_line, newest_first, session_of
-    from vaultmind.vault.paths import agent_name
 
-    agents = (agent_name(agent),) if agent else app.paths.agent_names()
-    name, wanted = session.strip().removesuffix(".md"), id.strip()
+    agents, name, wanted = _names(app, agent), session.strip().removesuffix(".md"), id.strip()
     if name and wanted:
         raise BadArgument("session", session, "an id or a session, not both")
     asked = (
@@ -200,43 +147,35 @@ def undo(
         for one in newest_first(app.paths, agents, ASKED)
         if one.outcome == "written" and not one.undoes
     )
-    if not name:
+    if name:
+        lines = [one for one in asked if one.how and session_of(one) == name]
+    else:
         standing = (one for one in asked if not one.undone_by)
         line = find_line(app.paths, agents, wanted) if wanted else next(standing, None)
-        if line is None:
-            raise NotFound("The log has no change of a fact that could be undone.")
-        outcome = app.gate.undo(line.agent, line.id, call.caller, dry_run=dry_run)
-        who = "you" if line.caller == "person" else line.caller
-        return _undone(outcome, line, f"{line.id}, {who} for {line.agent}: {tell(line)}", dry_run)
-    logged = [one for one in asked if one.how and session_of(one) == name]
-    if not logged:
-        raise NotFound(f"Nothing in the memory was read out of a session {name!r}.")
+        lines = [line] if line else []
+    if not lines:
+        none = "The log has no change of a fact that could be undone."
+        raise NotFound(
+            f"Nothing in the memory was read out of a session {name!r}." if name else none
+        )
     done = [
         (one, app.gate.undo(one.agent, one.id, call.caller, dry_run=dry_run))
-        for one in logged
-        if not one.undone_by
+        for one in lines
+        if not (name and one.undone_by)
     ]
-    said = [f"- {tell(one)}: {outcome.message}" for one, outcome in done]
-    best = next((out for _, out in done if out.outcome == "written"), done[0][1] if done else None)
-    message = "\n".join(said) or f"All that {name} left was taken back before."
-    undone = tuple(one.id for one, out in done if out.outcome == "written")
-    first = replace(best or Outcome("written", logged[0].agent), message=message)
-    told = _undone(first, logged[0], f"{counted(len(undone), 'change')} of {name}", dry_run)
-    return replace(told, session=name, undone=undone)
-
-
-def _undone(outcome: Outcome, line: AuditLine, about: str, dry_run: bool) -> Undone:
-    """Return an undo with which change it is, in words."""
+    undone = tuple(one.id for one, outcome in done if outcome.outcome == "written")
+    first = next((out for _, out in done if out.outcome == "written"), done[0][1] if done else None)
+    outcome = first or Outcome("written", lines[0].agent)
+    about = f"{counted(len(undone), 'change')} of {name}"
+    said = "\n".join(f"- {tell(one)}: {outcome.message}" for one, outcome in done)
+    said = said or f"All that {name} left was taken back before."
+    if not name:
+        about = f"{lines[0].id}, {_by(lines[0])} for {lines[0].agent}: {tell(lines[0])}"
+        said, undone = outcome.message, ()
     did = "Would undo" if dry_run else "Undid"
     did = "Not undone" if outcome.outcome != "written" else did
-    return Undone(f"{did}: {about}.\n  {outcome.message}", outcome, line, dry_run)
-
-
-@tells(Undone, words="message dry_run undone")
-def _undone_json(undone: Undone, to: Reader) -> dict[str, Any]:
-    told = plain(undone) | plain(undone.outcome) | {"undoes": undone.line.id}
-    del told["line"]
-    return told | {"message": undone.message}
+    more = {"undoes": lines[0].id, "dry_run": dry_run, "session": name, "undone": undone}
+    return Row(**plain(outcome) | more | {"message": f"{did}: {about}.\n  {said}"})
 
 
 def since_of(text: str, now: datetime) -> datetime:
@@ -288,29 +227,29 @@ def _told(line: AuditLine) -> Iterator[str]:
 
 
 @operation("What waits for approval", surfaces=LOCAL, persons=True)
-def suggestions_list(app: App, call: Call, agent: Anybodys = "") -> Suggestions:
+def suggestions_list(app: App, call: Call, agent: Anybodys = "") -> Row:
     """List the suggestions that wait for the person."""
-    from vaultmind.vault.paths import agent_name
-
-    whose, path = agent_name(agent) if agent else "", app.paths.suggestions
+    path, whose = app.paths.suggestions, _names(app, agent)
     listed = app.gate.queue.listed()
-    found = tuple(one for one in listed if whose in ("", one.suggestion.agent))
+    found = tuple(one for one in listed if not agent or one.write.agent in whose)
     how = f"Tick or edit them in {path}, or: vaultmind suggestions accept ID"
-    return Suggestions(path, found, (how if found else f"Nothing waits for you in {path}.",))
+    notes = (how if found else f"Nothing waits for you in {path}.",)
+    return Row("suggestions notes", path=path, suggestions=found, notes=notes)
 
 
-@tells("memory.suggestions.Listed", words="id words section reason time session state")
-def _suggestion_json(one: Listed, to: Reader) -> dict[str, Any]:
+@tells("memory.suggestions.Suggestion", words="id words section reason time session state")
+def _suggestion_json(one: Suggestion, to: Reader) -> dict[str, Any]:
     """Return who wants to change whose memory, how and why, and whether it waits."""
-    wish, said = one.suggestion, one.suggestion.evidence
+    wish, said = one.write, one.write.evidence
     into = f" in {wish.agent}'s memory" if wish.agent != wish.caller.agent else ""
     what = f"“{wish.old}” → “{wish.text}”" if wish.op == "replace" else f"“{wish.text}”"
-    told = {name: getattr(wish, name) for name in ("id", "agent", "op", "text", "old", "reason")}
-    return told | {
+    does = "correct" if wish.op == "replace" else wish.op
+    told = {name: getattr(wish, name) for name in ("agent", "op", "text", "old", "reason")}
+    return {"id": one.id, **told} | {
         "by": wish.caller.agent,
-        "words": f"{wish.caller.agent} wants to {_DOES[wish.op]}{into}: {what}",
+        "words": f"{wish.caller.agent} wants to {does}{into}: {what}",
         "section": wish.section or "",
-        "time": wish.time,
+        "time": one.time,
         "session": f"{said.agent}/{said.session}" if said else "",
         "state": one.state,
     }
@@ -322,7 +261,7 @@ def suggestions_answer(
     call: Call,
     ids: Annotated[tuple[str, ...], Arg("Their ids, such as s-k3f9.", max=1000)],
     accept: Annotated[bool, Arg("Whether they are accepted; else they are rejected.")],
-) -> Answered:
+) -> Row:
     """Accept or reject suggestions. The person's alone.
 
     Each is settled for itself: one that is gone or fails stops no other.
@@ -334,31 +273,130 @@ def suggestions_answer(
         except VaultMindError as error:
             gone = isinstance(error, NotFound | BadArgument)
             outcome = Outcome("not_found" if gone else "denied", "", path=path, message=str(error))
-        told = outcome.outcome, outcome.agent, outcome.path, outcome.message
-        answers.append(Answer(id_, "accept" if accept else "reject", *told))
-    return Answered(tuple(answers))
+        told = {name: getattr(outcome, name) for name in ("outcome", "agent", "path", "message")}
+        did = {"id": id_, "answer": "accept" if accept else "reject"}
+        answers.append(Row("id outcome message", **did | told))
+    return Row(answers=answers)
 
 
-def waiting_for(app: App, caller: Caller) -> Waiting:
-    """Return how many suggestions wait: for an agent those for its own memory, else all."""
-    path, to_agent = app.paths.suggestions, caller.kind == "agent"
+def waiting_for(app: App, caller: Caller) -> tuple[int, str]:
+    """Return how many suggestions wait, for an agent those for its own memory, and what is said."""
+    path = app.paths.suggestions
     try:
-        return Waiting(app.gate.queue.waiting(caller.agent), path, to_agent)
+        count = app.gate.queue.waiting(caller.agent)
     except VaultMindError as error:
-        return Waiting(0, path, to_agent, str(error))
-
-
-def waiting_words(found: Waiting) -> str:
-    """Return what is said of suggestions that wait; empty where there are none."""
-    if found.fault:
-        return f"Waiting suggestions could not be counted: {found.fault}"
-    if not found.count:
-        return ""
-    verb = "waits" if found.count == 1 else "wait"
-    said = f"{counted(found.count, 'suggestion')} {verb} for"
-    if found.to_agent:
-        return (
-            f"{said} the person's approval in {found.path}: mention it once. You cannot approve "
+        return 0, f"Waiting suggestions could not be counted: {error}"
+    said = f"{counted(count, 'suggestion')} {'waits' if count == 1 else 'wait'} for"
+    told = f"{said} you: tick in {path}, or see `vaultmind suggestions list`."
+    if caller.kind == "agent":
+        told = (
+            f"{said} the person's approval in {path}: mention it once. You cannot approve "
             "any: only they can, in that note or with `vaultmind suggestions`."
         )
-    return f"{said} you: tick in {found.path}, or see `vaultmind suggestions list`."
+    return count, told if count else ""
+
+
+# --- agents -------------------------------------------------------------------------------
+
+
+@operation("The agents", surfaces=LOCAL, persons=True)
+def agents(app: App, call: Call) -> Row:
+    """List the agents: level asked and in force, what each has, who may write or read it."""
+    notes = [f"{app.authority.fault}."] if app.authority.fault else []
+    waiting: Counter[str] = Counter()
+    try:
+        waiting = _suggestions(app)
+    except VaultMindError as error:
+        notes.append(str(error))
+    found = tuple(_about(app, name, waiting[name]) for name in app.paths.agent_names())
+    notes += [] if found else ["There is no agent yet. To make one: vaultmind agents new NAME"]
+    for one in found:
+        if one["waiting"] and not one["faults"]:
+            asks, how = ", ".join(one["waiting"]), f"vaultmind agents allow {one['name']}"
+            notes.append(f"{one['name']} asks for more: {asks} → {how}")
+    return Row(agents=found, notes=notes)
+
+
+@operation("One agent", surfaces=LOCAL, persons=True)
+def agent_show(app: App, call: Call, name: AgentName) -> Row:
+    """Show what one agent may do and what it has."""
+    from vaultmind.vault.paths import agent_name
+
+    found, names = agent_name(name, "name"), app.paths.agent_names()
+    if found not in names:
+        raise no_agent(call.caller, found, names)
+    return _about(app, found, _suggestions(app)[found])
+
+
+@operation("Make an agent", writes=True, surfaces=LOCAL, persons=True)
+def agent_new(app: App, call: Call, name: AgentName, language: Language = "en") -> Row:
+    """Make a new agent's identity."""
+    from vaultmind.vault.paths import agent_name
+
+    new = agent_name(name, "name")
+    if app.reader.exists(app.paths.identity(new)):
+        raise BadArgument("name", new, "a new name: there is an agent of this one")
+    if new not in app.paths.agent_names():
+        app.authority.begin(new, call.caller)
+    made = make(app, call, new, language)
+    how = "Write there who it is. `autonomy: 1` makes it ask before it remembers."
+    return made.saying(
+        *in_words(made), how, f"\nNext: vaultmind connect CLIENT --agent {new} --write"
+    )
+
+
+@operation("Let an agent do more", writes=True, surfaces=LOCAL, persons=True)
+def agent_allow(app: App, call: Call, name: AgentName, seen: Mark = "") -> Row:
+    """Let an agent have what its identity asks for; for the person alone.
+
+    Without a mark it only tells what that is. Raises BadArgument where the identity is broken, or
+    has changed since the mark was given.
+    """
+    one, allowed = agent_show(app, call, name), tuple[str, ...]()
+    if one["faults"]:
+        raise BadArgument(one["identity"], "; ".join(one["faults"]), "a sound front matter")
+    said = f"{one['name']} asks for nothing beyond what is in force."
+    if one["waiting"] and not seen:
+        said = f"{one['name']} asks for: {', '.join(one['waiting'])}. Nothing was allowed yet."
+    elif one["waiting"]:
+        allowed = app.gate.allow(one["name"], seen, call.caller)
+        said = f"Allowed to {one['name']}: {', '.join(allowed)}."
+        one = agent_show(app, call, name)
+    return Row("message", allowed=allowed, agent=one, message=said)
+
+
+def _about(app: App, name: str, suggestions: int) -> Row:
+    """Return an agent: what it asks for, what is in force, and what it has.
+
+    `waiting` is what identity.md asks for beyond what is in force, and `mark` stands for that:
+    `agent_allow` wants it back. Of its memory, `hidden_from` names those that may not read it, and
+    `writers` those that may write it, and what of it.
+    """
+    from vaultmind.memory.brain import parse_brain
+    from vaultmind.memory.rights import mark_of, scopes_of
+    from vaultmind.session.files import read_text, session_ids
+
+    claim, rights = app.authority.identity(name), app.authority.rights(name)
+    return Row(
+        "name level asked language facts sessions suggestions writers hidden_from waiting faults "
+        "identity",
+        name=name,
+        level=rights.level,
+        asked=claim.rights.level,
+        language=claim.language or "en",
+        facts=len(parse_brain(read_text(app.reader, app.paths.brain(name))[0]).facts),
+        sessions=len(session_ids(app.paths, name)),
+        suggestions=suggestions,
+        writers={who: scopes_of(rights, who) for who in sorted({who for who, _ in rights.write})},
+        hidden_from=tuple(sorted(rights.hidden_from)),
+        waiting=app.authority.waiting(name),
+        faults=claim.faults,
+        mark=mark_of(claim.rights),
+        identity=app.paths.identity(name),
+    )
+
+
+def _suggestions(app: App) -> Counter[str]:
+    """Return how many suggestions wait for each agent."""
+    waiting = (one for one in app.gate.queue.listed() if one.state == "waiting")
+    return Counter(one.write.agent for one in waiting)

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
-from vaultmind.episodes.types import TASK, Change, Episode, Event, Result, TaskMark
+from vaultmind.episodes.types import TASK, Episode, Event, EventKind, How, Result, TaskMark
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
-from vaultmind.planner.types import TaskKind
 from vaultmind.plural import counted
 from vaultmind.serve import op
-from vaultmind.serve.call import Call, known_agent, own_agent, told_time
+from vaultmind.serve.call import Call, known_agent, own_agent
 from vaultmind.serve.op import Arg, operation
-from vaultmind.serve.show import AS_DATA, Reader, Recalled, plain, tells
+from vaultmind.serve.show import Recalled, Row, plain, tells
 from vaultmind.types import Caller
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.episodes.gains import Figures, Gain
-    from vaultmind.episodes.opening import Shrinks
+    from vaultmind.episodes.gains import Figures
     from vaultmind.planner.sources import Source
 
 NAMED = 8
@@ -31,140 +28,28 @@ HOW = 'To begin one: action `start`, or: vaultmind episode start --task "…"'
 GAIN_DAYS = 30
 """Days of which a status tells the gain."""
 TAKES: dict[str, tuple[str, ...]] = {
-    "start": ("task", "project_root", "session_id"),
-    "event": ("episode", "session_id", "events"),
-    "end": ("episode", "session_id", "events", "outcome", "note"),
-    "feedback": ("episode", "session_id", "outcome", "note", "hits"),
+    "start": ("task", "project_root"),
+    "event": ("episode", "events"),
+    "end": ("episode", "events", "outcome", "note"),
+    "feedback": ("episode", "outcome", "note", "hits"),
 }
-"""What goes with each action of the tool."""
-LINES = "`read PATH`, `edit PATH`, `decision WHAT, WHY`, `run COMMAND ok`, `commit ID`"
+"""What goes with each action."""
+LINES = "`read PATH`, `edit PATH#NAME`, `decision WHAT, WHY`, `run COMMAND ok`, `commit ID`"
+KINDS = ("read", "edit", "hit", "delta", "decision", "commit", "run")
+"""What a caller may tell of; `plan` and `feedback` are written by who makes them."""
 _RESULT = re.compile(r"[\s:,(–-]{1,20}(ok|passed|failed)\)?\.?$", re.IGNORECASE)
 
-EpisodeName = Annotated[str, Arg("Its name; default: the running one.", max=op.MAX_ID)]
+Action = Annotated[Literal["start", "event", "end", "feedback"], Arg()]
 HostSession = Annotated[str, Arg("The host's conversation.", max=op.MAX_ID, option="--session")]
-Agent = Annotated[str, Arg()]
-Note = Annotated[str, Arg("Why.", max=4000)]
-Outcome = Annotated[Result, Arg("What came of it.")]
-Root = Annotated[str, Arg("The vault (default), or a linked folder.", max=op.MAX_PATH)]
 Lines = Annotated[tuple[str, ...], Arg(LINES.replace("ok`", "ok` or `failed`") + ".", max=500)]
-HappenedKind = Literal["read", "edit", "hit", "delta", "decision", "commit", "run"]
-"""What a caller may tell of; `plan` and `feedback` are written by who makes them."""
+ROUTES: dict[str, dict[str, str]] = {
+    **{f"episode/{action}": {"action": action} for action in ("start", "event", "end")},
+    "feedback": {"action": "feedback"},
+}
 
-
-@dataclass(frozen=True, slots=True)
-class Happened:
-    """One thing that was done, as it is told."""
-
-    kind: Annotated[HappenedKind, Arg()]
-    path: Annotated[str, Arg("Of a file, relative to the source.", max=op.MAX_PATH)] = ""
-    text: Annotated[str, Arg("A decision and why; a command; a query.", max=op.MAX_TEXT)] = ""
-    symbol: Annotated[str, Arg("A definition or a heading.", max=op.MAX_TEXT)] = ""
-    change: Annotated[Change | None, Arg("What became of the file.")] = None
-    commit: Annotated[str, Arg("Its id.", max=op.MAX_ID)] = ""
-    ok: Annotated[bool | None, Arg("Of a run: whether it went well.")] = None
-    tokens: Annotated[int, Arg("Of what was read.", min=0, max=10_000_000)] = 0
-    time: Annotated[str, Arg("ISO 8601; default: now.", day=True)] = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpisodeShown:
-    """One episode, whole but for what was forgotten."""
-
-    episode: str = ""
-    agent: str = field(default="", metadata=AS_DATA)
-    source: str = ""
-    path: str = field(default="", metadata=AS_DATA)
-    session_id: str = field(default="", metadata=AS_DATA)
-    state: str = ""
-    task: str = ""
-    intent: str = field(default="", metadata=AS_DATA)
-    task_fingerprint: str = field(default="", metadata=AS_DATA)
-    started: str = ""
-    ended: str = field(default="", metadata=AS_DATA)
-    outcome: str = ""
-    note: str = ""
-    event_count: int = 0
-    hidden: int = 0
-    """Parts of it that say what was forgotten."""
-    fault: str = ""
-    """Why it cannot be read, or what its front matter lacks."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept(EpisodeShown):
-    """An episode after a call, and what the call added to it."""
-
-    message: str
-    new: int = 0
-    """Events that the call told."""
-    judged: int = 0
-    """Hits of a search that were judged."""
-
-
-@tells(Kept)
-def _kept_json(kept: Kept, to: Reader) -> dict[str, Any]:
-    """Return an episode and what was added; of hits alone that were judged, no episode."""
-    told = plain(kept)
-    more = {name: told[name] for name in ("message", "new", "judged")}
-    return told if kept.episode else more
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpisodeWhole(EpisodeShown):
-    """An episode and what was done in it, in order."""
-
-    events: tuple[Event, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Episodes:
-    """What agents did, oldest first."""
-
-    episodes: tuple[EpisodeShown, ...]
-    total: int = field(metadata=AS_DATA)
-    """How many notes there are: of the agent and over the source that were named."""
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Purge:
-    """What a purge shrank, or would."""
-
-    message: str
-    done: bool
-    count: int
-    events: int
-    bytes: int
-    episodes: tuple[Shrinks, ...]
-    left: tuple[str, ...]
-    """Episodes that cannot be shrunk, each with the reason."""
-
-
-@dataclass(frozen=True, slots=True)
-class GainShown:
-    """The gain of a time, and what is to be said of it."""
-
-    gain: Gain
-    kept_days: int = field(metadata=AS_DATA)
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class KeptWork:
-    """How much was kept of what agents did: an agent is told of its own alone."""
-
-    running: tuple[str, ...]
-    kept: int
-    last: str
-    """The one that began last."""
-    words: str
-
-
-tells(
-    "episodes.types.Event",
-    "kind time path symbol text change commit tokens ok how outcome block",
-    "time kind path symbol change commit outcome text how",
-)
+WORDS = "episode source state task started outcome note event_count hidden fault"
+"""What words tell of an episode."""
+tells("episodes.types.Event", words="time kind path symbol change commit outcome text how")
 tells(
     "episodes.gains.Figures",
     words="episodes running outcomes plans offered_tokens whole_tokens saved_share hit_share "
@@ -173,28 +58,26 @@ tells(
 tells("episodes.gains.Part", words="source figures")
 
 
-@tells(GainShown, words="since until total sources notes")
-def _gain_json(shown: GainShown, to: Reader) -> dict[str, Any]:
-    return plain(shown.gain) | {"kept_days": shown.kept_days, "notes": shown.notes}
-
-
-@operation("What you do for a task", writes=True, prose=True)
+@operation("What you do for a task", writes=True, also=ROUTES)
 def episode(
     app: App,
     call: Call,
-    action: Annotated[Literal["start", "event", "end", "feedback"], Arg()],
+    action: Action,
     task: Annotated[str, Arg(max=op.MAX_TASK, loose=True)] = "",
     project_root: Annotated[str, Arg(max=op.MAX_PATH)] = "",
-    session_id: Annotated[str, Arg(max=op.MAX_ID)] = "",
+    session_id: HostSession = "",
     episode: Annotated[str, Arg("Default: the running one.", max=op.MAX_ID)] = "",
     events: Lines = (),
     outcome: Annotated[Result | None, Arg()] = None,
-    note: Note = "",
+    note: Annotated[str, Arg("Why.", max=4000)] = "",
     hits: Annotated[tuple[str, ...], Arg("`useful ID`, `wrong ID`.", max=100)] = (),
-) -> Kept:
+    agent: Annotated[str, Arg()] = "",
+) -> Row:
     """Keep for the next agent what you do for a task on notes or code, unless you were told that
     it is recorded: start, events, end with its outcome, honestly. feedback corrects that, or says
     which hits of a search helped.
+
+    The same task goes on with its episode; an outcome is stated or corrected, ended or not.
     """
     given = {"task": task, "project_root": project_root, "episode": episode, "events": events,
              "outcome": outcome, "note": note, "hits": hits}  # fmt: skip
@@ -203,115 +86,64 @@ def episode(
             goes = [one for one, takes in TAKES.items() if name in takes]
             raise BadArgument(name, value, f"only with {' or '.join(goes)}")
     if action == "start":
-        begun = {"task": task, "project_root": project_root} if task else {}
-        checked = op.OPERATIONS["episode_start"].check(begun | {"session_id": session_id})
-        return episode_start(app, call, **checked)
-    which = {"episode": episode, "session_id": session_id}
-    if events or action == "event":
-        lines = [_read_line(line, at) for at, line in enumerate(events)]
-        checked = op.OPERATIONS["episode_event"].check(which | {"events": lines})
-        told = episode_event(app, call, **checked)
-        if action == "event":
-            return told
+        return _begin(app, _writer(app, call.caller, agent), task, project_root, session_id)
+    if action == "feedback" and outcome is None:
+        if not hits:
+            allowed = "success, partial, failed or unknown; or hits"
+            raise BadArgument("outcome", "", allowed, missing=True)
+        return Row(message=_judge(app, call, hits), new=0, judged=len(hits))
+    over = action == "feedback"
+    caller, name = _find_episode(app, call, episode, session_id, agent, ended=over)
+    told = _tell(app, call.caller, caller, name, events) if events or action == "event" else None
+    if action == "event" and told:
+        return told
     if action == "end":
-        return episode_end(app, call, **which, outcome=outcome or "unknown", note=note)
-    if outcome is None and not hits:
-        allowed = "success, partial, failed or unknown; or hits"
-        raise BadArgument("outcome", "", allowed, missing=True)
-    judged = _judge(app, call, hits)
-    if outcome is None:
-        return Kept(message=judged, judged=len(hits))
-    kept = feedback(app, call, outcome, **which, note=note)
-    return replace(kept, message=f"{kept.message} {judged}".strip(), judged=len(hits))
+        app.watching.catch_up(name)
+        one = app.episodes.recorder.end(name, outcome or "unknown", note.strip(), caller)
+        return _kept(app, one, f"Episode {name} has ended: {one.outcome}.")
+    one = app.episodes.recorder.feedback(name, outcome or "unknown", note.strip(), caller)
+    said = [f"Episode {one.name}: {outcome}."]
+    if one.state == "running":
+        said += ["It goes on; this counts at its end, unless something else is said then."]
+    elif one.outcome != outcome:
+        said += [f"Kept, and the person's own word stands: {one.outcome}."]
+    said += [_judge(app, call, hits)] if hits else []
+    kept = _kept(app, one, " ".join(said))
+    kept["judged"] = len(hits)
+    return kept
 
 
-@operation("A task begins", writes=True, surfaces=op.NOT_MCP, also="episode/start")
-def episode_start(
-    app: App,
-    call: Call,
-    task: Annotated[str, Arg("What is to be done, in full.", min=1, max=op.MAX_TASK, loose=True)],
-    project_root: Root = "",
-    query_type: Annotated[TaskKind | None, Arg()] = None,
-    token_budget: Annotated[int, Arg(min=0, max=100_000)] = 0,
-    session_id: HostSession = "",
-    agent: Agent = "",
-) -> Kept:
-    """Begin to keep what is done for a task; the same task goes on with its episode."""
+def _begin(app: App, caller: Caller, task: str, project_root: str, session: str) -> Row:
+    """Begin to keep what is done for a task."""
     from vaultmind.planner.task import task_mark  # its patterns cost a start 20 ms
 
-    source, caller = app.sources.find(project_root), _writer(app, call.caller, agent)
+    if not task.strip():
+        raise BadArgument("task", task, "what is to be done, in full", missing=not task)
+    source = app.sources.find(project_root)
     known = {one.name for one in app.episodes.recorder.running(caller.agent)}
-    mark = task_mark(task, source.name, query_type or "")
+    mark, session = task_mark(task, source.name, ""), session.strip()
     begun = app.episodes.recorder.start(
-        mark, source.name, caller, session=session_id.strip(), client=caller.client,
-        token_budget=token_budget,
-    )  # fmt: skip
+        mark, source.name, caller, session=session, client=caller.client
+    )
     how = "goes on" if begun.name in known else "has begun"
     return _kept(app, begun, f"Episode {begun.name} over {source.name} {how}.")
 
 
-@operation("Something was done", writes=True, surfaces=op.NOT_MCP, also="episode/event")
-def episode_event(
-    app: App,
-    call: Call,
-    events: Annotated[tuple[Happened, ...], Arg("In order.", max=500)],
-    episode: EpisodeName = "",
-    session_id: HostSession = "",
-    agent: Agent = "",
-) -> Kept:
-    """Tell what was read, found, edited, decided, run and committed."""
-    if not events:
-        raise BadArgument("events", events, "at least one", missing=True)
-    caller, name = _find_episode(app, call, episode, session_id, agent)
+def _tell(app: App, who: Caller, caller: Caller, name: str, lines: tuple[str, ...]) -> Row:
+    """Write down what was read, found, edited, decided, run and committed."""
+    if not lines:
+        raise BadArgument("events", lines, "at least one", missing=True)
     running = app.episodes.recorder.running(caller.agent)
     before = next((one for one in running if one.name == name), None)
     if before is None:
         raise NotFound(f"Episode {name} does not run (any more).", hint=HOW)
     source = app.sources.find(before.source)
-    made = [_event(app, call.caller, one, at, source) for at, one in enumerate(events)]
-    added = app.episodes.recorder.add(name, tuple(made), caller)
+    made = tuple(_event(app, who, line, at, source) for at, line in enumerate(lines))
+    added = app.episodes.recorder.add(name, made, caller)
     new = max(0, len(added.events) - len(before.events))
     said = f"{counted(new, 'event')} of {name} written down"
     said += f", {len(made) - new:,} known or of no news." if new < len(made) else "."
     return _kept(app, added, said, new)
-
-
-@operation("A task has ended", writes=True, surfaces=op.NOT_MCP, also="episode/end")
-def episode_end(
-    app: App,
-    call: Call,
-    episode: EpisodeName = "",
-    session_id: HostSession = "",
-    agent: Agent = "",
-    outcome: Outcome = "unknown",
-    note: Note = "",
-) -> Kept:
-    """End an episode with what came of it."""
-    caller, name = _find_episode(app, call, episode, session_id, agent)
-    app.watching.catch_up(name)
-    ended = app.episodes.recorder.end(name, outcome, note.strip(), caller)
-    return _kept(app, ended, f"Episode {name} has ended: {ended.outcome}.")
-
-
-@operation("What came of it", writes=True, surfaces=op.NOT_MCP)
-def feedback(
-    app: App,
-    call: Call,
-    outcome: Outcome,
-    episode: EpisodeName = "",
-    session_id: HostSession = "",
-    agent: Agent = "",
-    note: Note = "",
-) -> Kept:
-    """State or correct what came of an episode, ended or not."""
-    caller, name = _find_episode(app, call, episode, session_id, agent, ended=True)
-    one = app.episodes.recorder.feedback(name, outcome, note.strip(), caller)
-    said = f"Episode {one.name}: {outcome}."
-    if one.state == "running":
-        said += " It goes on; this counts at its end, unless something else is said then."
-    elif one.outcome != outcome:
-        said += f" Kept, and the person's own word stands: {one.outcome}."
-    return _kept(app, one, said)
 
 
 def _writer(app: App, caller: Caller, agent: str) -> Caller:
@@ -356,112 +188,85 @@ def _find_episode(
     return caller, names[0]
 
 
-def _read_line(line: str, at: int) -> dict[str, Any]:
-    """Return what a line of an agent tells, by its first word. Raises BadArgument naming it."""
-    kind, _, rest = line.strip().partition(" ")
-    kind, rest = kind.lower().rstrip(":"), rest.strip()
-    if kind not in get_args(HappenedKind) or not rest:
-        raise BadArgument(f"events[{at}]", line, LINES)
-    if kind == "commit":
-        commit, _, text = rest.partition(" ")
-        return {"kind": kind, "commit": commit, "text": text.strip()}
-    if kind == "run":
-        found = _RESULT.search(rest)
-        ok = found[1].lower() != "failed" if found else None
-        return {"kind": kind, "text": rest[: found.start()] if found else rest, "ok": ok}
-    return {"kind": kind, "text" if kind == "decision" else "path": rest}
-
-
-def _event(app: App, caller: Caller, one: Happened, at: int, source: Source) -> Event:
-    """Return an event as it is kept. Raises BadArgument for one that says too little."""
+def _event(app: App, caller: Caller, line: str, at: int, source: Source) -> Event:
+    """Return what a line tells, by its first word. Raises BadArgument naming it."""
     from vaultmind.session.files import iso
     from vaultmind.vault.oneline import one_line
 
-    if not f"{one.path}{one.text}{one.commit}".strip():
-        needs = "path" if one.kind in ("read", "edit", "hit", "delta") else "text"
-        raise BadArgument(f"events[{at}].{needs}", "", f"what a {one.kind!r} is of", missing=True)
-    now = app.clock()
-    return Event(
-        kind=one.kind,
-        time=told_time(one.time, f"events[{at}]", now) or iso(now),
-        path=_inside(source, one.path.strip(), at),
-        symbol=one_line(one.symbol),
-        text=one.text.strip(),
-        change=one.change or "",
-        commit=one.commit.strip(),
-        tokens=one.tokens,
-        ok=one.ok,
-        how="person" if caller.kind == "person" else "reported",
-    )
+    kind, _, rest = line.strip().partition(" ")
+    kind, rest = kind.lower().rstrip(":"), rest.strip()
+    if kind not in KINDS or not rest:
+        raise BadArgument(f"events[{at}]", line, LINES)
+    how: How = "person" if caller.kind == "person" else "reported"
+    event = Event(cast("EventKind", kind), iso(app.clock()), how=how)
+    if kind == "decision":
+        return replace(event, text=rest)
+    if kind == "commit":
+        commit, _, text = rest.partition(" ")
+        return replace(event, commit=commit, text=text.strip())
+    if kind == "run":
+        found = _RESULT.search(rest)
+        ok = found[1].lower() != "failed" if found else None
+        return replace(event, text=rest[: found.start()] if found else rest, ok=ok)
+    path, _, symbol = rest.partition("#")
+    if (source.root / rest).exists():  # a file's name may have one
+        path, symbol = rest, ""
+    return replace(event, path=_inside(source, path.strip(), at), symbol=one_line(symbol))
 
 
 def _inside(source: Source, path: str, at: int) -> str:
     """Return a path as it is called in a source. Raises BadArgument, PathRefused outside it."""
     from vaultmind.vault.paths import checked_parts
 
-    if not path:
-        return ""
     if not (Path(path).is_absolute() or path.startswith("~")):
         return "/".join(checked_parts(path.removeprefix("./")))
     try:
         return Path(path).expanduser().resolve().relative_to(source.root.resolve()).as_posix()
     except (ValueError, OSError, RuntimeError) as error:
         allowed = f"a path in {source.name}, relative to its root"
-        raise BadArgument(f"events[{at}].path", path, allowed) from error
+        raise BadArgument(f"events[{at}]", path, allowed) from error
 
 
-def _judge(app: App, call: Call, hits: Sequence[str]) -> str:
+def _judge(app: App, call: Call, hits: tuple[str, ...]) -> str:
     """Take down what lines say of hits; return what was done in words."""
     from vaultmind.serve.ops.search import judge
 
     for at, line in enumerate(hits):
-        word, _, hit = line.strip().partition(" ")
-        verdict = word.lower().rstrip(":")
+        verdict, _, hit = line.strip().partition(" ")
         if verdict not in ("useful", "wrong") or not hit.strip():
             raise BadArgument(f"hits[{at}]", line, "`useful ID` or `wrong ID`")
-        judge(app, call, "", hit.strip(), "useful" if verdict == "useful" else "wrong")
+        judge(app, call, "", hit, verdict)
     return f"{counted(len(hits), 'hit')} judged." if hits else ""
 
 
-def visible(app: App, episode: Episode) -> tuple[Episode, int]:
-    """Return an episode without what was forgotten or is secret, and how many parts that hid."""
+def _kept(app: App, episode: Episode, message: str, new: int = 0) -> Row:
+    """Return an episode after a call, and how many events the call told."""
+    return Row("message", message=message, new=new, judged=0, **_shown(app, episode))
+
+
+def _shown(app: App, one: Episode, *more: str) -> Row:
+    """Return what may be shown of an episode: not what was forgotten, nor what is secret."""
     from vaultmind import redact
 
-    def clean(text: str) -> str:
-        return redact.mask(redact.blank_passages(text)).text
+    path, hides = app.episodes.files.path(one.name), app.tombstones.hider(one.agent)
+    record = path.removesuffix(".md")
 
-    hides = app.tombstones.hider(episode.agent)
-    record = app.paths.episode(episode.agent, episode.id).removesuffix(".md")
-    events = tuple(one for one in episode.events if not hides(record, one.block))
-    task, why = hides(record, TASK), hides(record, episode.why_block)
-    mark = replace(episode.task, text="" if task else clean(episode.task.text))
-    reason = "" if why else clean(episode.rationale)
-    shown = replace(episode, events=events, task=mark, rationale=reason)
-    return shown, len(episode.events) - len(events) + task
+    def clean(text: str, block: str) -> Recalled:
+        masked = redact.mask(redact.blank_passages(text)).text
+        return Recalled("" if hides(record, block) else masked, path)
 
-
-def _fields(app: App, one: Episode) -> dict[str, Any]:
-    """Return what may be shown of an episode."""
-    told, hidden = visible(app, one)
-    path = app.episodes.files.path(one.name)
-    same = {name: getattr(one, name) for name in ("agent", "source", "state", "started", "ended")}
-    return same | {
-        "episode": one.name,
-        "path": path,
-        "session_id": one.session,
-        "task": Recalled(told.task.text, path),
-        "intent": one.task.kind,
-        "task_fingerprint": one.task.fingerprint,
-        "outcome": one.outcome,
-        "note": Recalled(told.rationale, path),
-        "event_count": len(told.events),
-        "hidden": hidden,
-        "fault": one.flaw,
-    }
-
-
-def _kept(app: App, episode: Episode, message: str, new: int = 0) -> Kept:
-    return Kept(message=message, new=new, **_fields(app, episode))
+    events = tuple(event for event in one.events if not hides(record, event.block))
+    same = ("agent", "source", "state", "started", "ended", "outcome")
+    return Row(
+        WORDS + " events",
+        **{"episode": one.name, "path": path, "session_id": one.session, "fault": one.flaw},
+        **{name: getattr(one, name) for name in same},
+        **{"task": clean(one.task.text, TASK), "note": clean(one.rationale, one.why_block)},
+        **{"intent": one.task.kind, "task_fingerprint": one.task.fingerprint},
+        event_count=len(events),
+        hidden=len(one.events) - len(events) + hides(record, TASK),
+        **{"events": events} if "events" in more else {},
+    )
 
 
 @operation("What agents did", surfaces=op.LOCAL, persons=True)
@@ -473,7 +278,7 @@ def episodes(
         str, Arg("Only over the vault, or this folder.", max=op.MAX_PATH, option="--source")
     ] = "",
     agent: op.Anybodys = "",
-) -> Episodes:
+) -> Row:
     """List episodes: when, for what, over which source, what came of it."""
     agent = known_agent(app, call.caller, agent) if agent else ""
     names = app.episodes.files.names(agent)
@@ -482,12 +287,13 @@ def episodes(
         app.episodes.settle()  # the tables follow in a moment; opening every note takes longer
         known = set(app.episodes.tables.names(source=source, agent=agent))
         names = tuple(one for one in names if one in known)
-    shown = tuple(EpisodeShown(**_fields(app, _read(app, one))) for one in names[-limit:])
-    begin = 'No episode is kept yet. To begin one: vaultmind episode start --task "…"'
-    notes = () if shown else (begin,)
+    shown = tuple(_shown(app, _read(app, one)) for one in names[-limit:])
+    note = (
+        "" if shown else 'No episode is kept yet. To begin one: vaultmind episode start --task "…"'
+    )
     if len(names) > len(shown):
-        notes = (f"of {counted(len(names), 'episode')}: --limit {len(names)}",)
-    return Episodes(shown, len(names), notes)
+        note = f"of {counted(len(names), 'episode')}: --limit {len(names)}"
+    return Row("episodes notes", episodes=shown, total=len(names), notes=(note,) if note else ())
 
 
 @operation("One episode", surfaces=op.LOCAL, persons=True)
@@ -496,7 +302,7 @@ def episode_show(
     call: Call,
     episode: Annotated[str, Arg("Its name; default: the latest.", max=op.MAX_ID)] = "",
     agent: op.Anybodys = "",
-) -> EpisodeWhole:
+) -> Row:
     """Show what was done for a task, in order, and what came of it."""
     owner, _, id = episode.strip().removesuffix(".md").rpartition("/")
     agent = known_agent(app, call.caller, owner or agent) if owner or agent else ""
@@ -504,8 +310,7 @@ def episode_show(
         name = f"{agent or app.target(call.caller, '')}/{id}"
     elif not (name := "".join(app.episodes.files.names(agent)[-1:])):
         raise NotFound("No episode is kept yet.")
-    one = app.episodes.files.read(name)
-    return EpisodeWhole(events=visible(app, one)[0].events, **_fields(app, one))
+    return _shown(app, app.episodes.files.read(name), "events")
 
 
 def _read(app: App, name: str) -> Episode:
@@ -525,28 +330,27 @@ def purge(
         int | None, Arg("Days after their end; default: retention.days.", min=0, max=36_500)
     ] = None,
     yes: Annotated[bool, Arg("Do it; without, it is only shown.")] = False,
-) -> Purge:
+) -> Row:
     """Shrink episodes past their retention to outcome and links, for good."""
     due = app.episodes.due(days, call.report)
-    done = app.episodes.purge(call.caller, days, call.report) if yes else None
-    events, size = (sum(getattr(one, name) for one in due.episodes) for name in ("events", "bytes"))
     count, left = len(due.episodes), due.left
-    if done:
+    events, size = (sum(getattr(one, name) for one in due.episodes) for name in ("events", "bytes"))
+    if yes:
+        done = app.episodes.purge(call.caller, days, call.report)
         count, events, size, left = done.episodes, done.events, done.bytes, done.left
     lost = f"{counted(events, 'event')} of {counted(count, 'episode')} ({size / 1000:,.1f} KB)"
     said = f"{lost} went." if count else "Nothing had to be shrunk."
-    if not done:
+    if not yes:
         said = f"Nothing to shrink: no episode kept in full ended {counted(due.days, 'day')} ago."
-    if not done and count:
+    if count and not yes:
         said = (
-            f"{lost} would go. Outcome, changed files, commits, "
-            "issues and decisions stay. What plans offered goes: `vaultmind model train` has no "
-            "lessons from these episodes then, and `vaultmind gain` no figures of their plans. "
+            f"{lost} would go. Outcome, changed files, commits, issues and decisions stay; what "
+            "plans offered goes, for `vaultmind model train` and `vaultmind gain`, too. "
             "Nothing was changed yet. To do it: the same with --yes."
         )
-    shrinks = () if yes else due.episodes
+    counts = {"done": yes, "count": count, "events": events, "bytes": size}
     told = tuple(f"{name}: {why}" for name, why in left)
-    return Purge(said, yes, count, events, size, shrinks, told)
+    return Row(message=said, **counts, episodes=() if yes else due.episodes, left=told)
 
 
 @operation("What the memory saved", surfaces=op.LOCAL, persons=True)
@@ -554,7 +358,7 @@ def gain(
     app: App,
     call: Call,
     since: Annotated[str, Arg("From then on: a day, `yesterday`, `30d` or `12w`.", max=40)] = "30d",
-) -> GainShown:
+) -> Row:
     """Show what plans saved and how episodes went, by source and week."""
     from vaultmind.episodes.gains import gain_of, works
     from vaultmind.serve.ops.changes import since_of
@@ -569,9 +373,10 @@ def gain(
     elif any(one.state == "shrunk" for one in found):
         note = "Episodes that are past their retention are not in the figures of plans."
     elif not made.total.plans:
-        note = "No plan of an episode of this time is kept: there is nothing to compare. A plan on "
-        note += "the command line counts only with --session-id."
-    return GainShown(made, app.config.retention.days, (note,) if note else ())
+        note = "No plan of an episode of this time is kept: there is nothing to compare."
+    notes = (note,) if note else ()
+    told = plain(made) | {"kept_days": app.config.retention.days, "notes": notes}
+    return Row("since until total sources notes", **told)
 
 
 def recent_gain(app: App, caller: Caller) -> Figures:
@@ -586,13 +391,13 @@ def recent_gain(app: App, caller: Caller) -> Figures:
         return Figures()
 
 
-def kept_work(app: App, caller: Caller) -> KeptWork:
+def kept_work(app: App, caller: Caller) -> Row:
     """Return what was kept, for whoever asks for the status."""
     own = caller.agent if caller.kind == "agent" else ""
     notes = app.episodes.files.names(own)
     agents = (own,) if own else app.paths.agent_names()
     running = [one for agent in agents for one in app.episodes.recorder.running(agent)]
     said = [counted(len(notes), "note")] if notes else ["none kept yet"]
-    said += [f"running: {one.name} “{visible(app, one)[0].task.text[:60]}”" for one in running]
-    names = tuple(one.name for one in running)
-    return KeptWork(names, len(notes), "".join(notes[-1:]), " · ".join(said))
+    said += [f"running: {one.name} “{_shown(app, one)['task'][:60]}”" for one in running]
+    names, last = tuple(one.name for one in running), "".join(notes[-1:])
+    return Row(running=names, kept=len(notes), last=last, words=" · ".join(said))

@@ -14,10 +14,9 @@ import logging
 import os
 import re
 import threading
-from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -27,7 +26,7 @@ from vaultmind.errors import VaultMindError
 from vaultmind.serve import op
 from vaultmind.serve.call import Call, mark_for
 from vaultmind.serve.op import Arg, operation
-from vaultmind.serve.show import DATA, Reader, Verbatim, show, words
+from vaultmind.serve.show import DATA, Reader, Row, Verbatim, show
 from vaultmind.types import Caller
 from vaultmind.vault.paths import agent_name
 
@@ -71,47 +70,6 @@ Folder = Annotated[str, Arg("The folder that the work happens in.", max=2 * op.M
 Files = Annotated[tuple[str, ...], Arg(max=20)]
 
 
-@dataclass(frozen=True, slots=True)
-class HookAnswer:
-    """What was done about an event, and what the host should know."""
-
-    event: str
-    agent: str
-    session: str
-    """The conversation's session; empty while nothing of it is written down."""
-    new: int = 0
-    """Messages that were written down now."""
-    more: bool = False
-    """Whether the transcript holds more, which follows in the background."""
-    context: str = ""
-    given: str = ""
-    """What to confirm the context by, with `delivered`; unconfirmed it is given again."""
-
-
-@dataclass(frozen=True, slots=True)
-class ToolUse:
-    """What became of a tool's use."""
-
-    waits: bool
-    """Whether it is not written down yet: the hook leaves it as an errand, for a daemon that is
-    killed. It is known by its id, and written down once."""
-
-
-@dataclass(frozen=True, slots=True)
-class TaskOpening:
-    """What is put before a sub-agent's prompt; empty where there is nothing to say."""
-
-    text: str = ""
-
-
-@words(HookAnswer)
-@words(ToolUse)
-@words(TaskOpening)
-def _no_words(answer: object, to: Reader) -> Iterator[str]:
-    """Yield nothing: the hook reads the data."""
-    yield ""
-
-
 @operation("What a host's hook tells", writes=True, surfaces=op.LOCAL)
 def hook(
     app: App,
@@ -126,20 +84,22 @@ def hook(
     cwd: Folder = "",
     at: Moment = 0.0,
     delivered: Annotated[str, Arg("Only: the host has this answer.", max=op.MAX_ID)] = "",
-) -> HookAnswer:
+) -> Row:
     """Take down what a host's conversation has grown by, from the transcript it writes; answer
     with what the host should know.
 
-    Raises BadArgument for a transcript that is no regular file of this user.
+    The answer's `given` is what to confirm its context by, with `delivered`: unconfirmed it is
+    given again. Raises BadArgument for a transcript that is no regular file of this user.
     """
     from vaultmind.session.capture import project_of
 
     target = app.target(call.caller, "")
     caller = Caller("agent", target, CLIENT)
     talk = app.capture.talk(target, session_id, transcript_path)
+    answer = Row(event=event, agent=target, session="", new=0, more=False, context="", given="")
     if delivered:
         talk.delivered(delivered)
-        return HookAnswer(event, target, talk.session)
+        return answer
     if not talk.caller.project:
         talk.caller = replace(talk.caller, project=project_of(cwd))
     catch_up_hooks(app)
@@ -151,7 +111,7 @@ def hook(
         elif event == "SessionEnd":
             app.watching.ended(caller, session_id)
     taken = _taken(app, talk, event)
-    answer = HookAnswer(event, target, talk.session, taken.new, taken.more)
+    answer |= {"session": talk.session, "new": taken.new, "more": taken.more}
     if event not in ANSWERED:
         return answer
     if event == "SessionStart":
@@ -162,7 +122,8 @@ def hook(
     recalled, given = _recalled(app, call, talk, prompt)
     context = "\n\n".join(filter(None, (text, recalled)))
     offer = talk.offer(given._replace(start=start))
-    return replace(answer, session=talk.session, context=Verbatim(context), given=offer)
+    answer |= {"session": talk.session, "context": Verbatim(context), "given": offer}
+    return answer
 
 
 def _moment(app: App, at: float) -> datetime:
@@ -190,15 +151,15 @@ def _taken(app: App, talk: HostTalk, event: str) -> Taken:
 
 def _start(app: App, call: Call, talk: HostTalk, source: str) -> str:
     """Return the context at the start of a conversation, or after the host let go of it."""
-    from vaultmind.serve.ops.changes import waiting_words
+    from vaultmind.serve.ops.changes import waiting_for
     from vaultmind.serve.ops.context import start_of
 
     compacted = source == "compact" and talk.session
     summary = [text for text, _ in _parts(app, call, talk, ("summary",))] if compacted else []
     start = start_of(app, call, session=talk.session)
     said = [show(start, Reader(mark_for(call.caller)))]
-    if summary and not start.context.parts:
-        said = [waiting_words(start.waiting), DATA]
+    if summary and not start["parts"]:
+        said = [waiting_for(app, call.caller)[1], DATA]
     ending = [BEGUN]
     if app.gate.keeps_records(talk.agent):
         ending.append(NOTED)
@@ -247,7 +208,7 @@ def before_task(
     prompt: Annotated[str, Arg("What the sub-agent is asked.", min=1, max=op.MAX_TASK, loose=True)],
     cwd: Folder,
     session_id: Annotated[str, Arg("What the host calls the conversation.", max=op.MAX_ID)] = "",
-) -> TaskOpening:
+) -> Row:
     """Plan what a host's sub-agent should read first, over the source that it works in.
 
     Nothing where that is switched off, in a folder that is no source, where nothing belongs to the
@@ -260,13 +221,13 @@ def before_task(
     is_asked = app.config.plan.hook and folder.is_absolute()
     source = app.sources.holding(folder) if is_asked else None
     if source is None or OPENING in prompt or names_nothing(prompt):
-        return TaskOpening()
+        return Row(text="")
     bounds: dict[str, Any] = {"token_budget": PLAN_TOKENS, "latency_budget_ms": PLAN_MS}
     planned = context_plan(app, call, prompt, source.name, session_id=session_id, **bounds)
-    if not planned.plan.context.files:
-        return TaskOpening()
+    if not planned["context"]["files"]:
+        return Row(text="")
     shown = show(planned, Reader(mark_for(call.caller)))
-    return TaskOpening(Verbatim(f"{OPENING}\n\n{shown}\n\nThe task:\n\n"))
+    return Row(text=Verbatim(f"{OPENING}\n\n{shown}\n\nThe task:\n\n"))
 
 
 @operation("What a tool was used on", writes=True, surfaces=op.LOCAL)
@@ -287,10 +248,11 @@ def after_tool(
     runs: Annotated[tuple[str, ...], Arg("Checks: `yes pytest`, `no npm test`.", max=20)] = (),
     commits: Annotated[bool, Arg("Whether it may have committed something.")] = False,
     chars: Annotated[int, Arg("How long what was read is.", min=0)] = 0,
-) -> ToolUse:
+) -> Row:
     """Take notice of what a host's tool was used on: it goes into the conversation's episode.
 
-    Returns at once, written down or not.
+    Returns at once, written down or not: the hook leaves what waits as an errand, for a daemon
+    that is killed. It is known by its id, and written down once.
     """
     catch_up_hooks(app)
     noted = _noted(
@@ -300,7 +262,7 @@ def after_tool(
     )  # fmt: skip
     with suppress(TimeoutError):
         noted.result(WRITING_SECONDS)
-    return ToolUse(waits=not noted.done())
+    return Row(waits=not noted.done())
 
 
 def _noted(app: App, agent: str, session_id: str, transcript_path: str = "", at: float = 0.0, **use: Any) -> Future[None]:  # noqa: ANN401, E501  # fmt: skip

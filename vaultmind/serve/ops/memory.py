@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from vaultmind.errors import BadArgument
 from vaultmind.plural import counted
 from vaultmind.serve.call import Call, known_agent
 from vaultmind.serve.op import LOCAL, MAX_ID, MAX_TEXT, MAX_WORDS, Arg, Whose, operation
-from vaultmind.serve.show import AS_DATA, DATA, Reader, Recalled, Verbatim, plain, tells, words
-from vaultmind.types import MemoryWrite, Outcome, OutcomeName, Section
+from vaultmind.serve.show import DATA, Recalled, Row, plain, tells
+from vaultmind.types import MemoryWrite, OutcomeName, Section
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.memory.forget.erasure import Erased, Erasure, Preview
+    from vaultmind.memory.forget.erasing import Erased, Erasure, Preview
     from vaultmind.session.show import Shown
     from vaultmind.session.voice import Heard
 
@@ -41,33 +40,8 @@ ErasedText = Annotated[str, Arg("The words, or a fact's id (^k3f9).", min=1, max
 Only = Annotated[str, Arg("Only this agent's memory; default: everybody's.")]
 Seal = Annotated[str, Arg("Of the preview that was confirmed.", max=64)]
 
-tells("memory.forget.erasure.Preview", "message text meant counts found yours state_files seal",
-      "message meant counts found yours state_files")  # fmt: skip
-tells(
-    "memory.forget.erasure.Erased",
-    "message outcome counts paths left yours near searched faults",
-    "message left near faults",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """What init found and made, vault-relative."""
-
-    vault: str
-    state_dir: str = field(metadata=AS_DATA)
-    created: tuple[str, ...]
-    existing: tuple[str, ...]
-    """What was there before."""
-    next: str = ""
-    """The next command."""
-
-
-@dataclass(frozen=True, slots=True)
-class HeardMany:
-    """What each sentence was understood as, and what came of it."""
-
-    heard: tuple[Heard, ...]
+tells("memory.forget.erasing.Preview", words="message meant counts found yours state_files")
+tells("memory.forget.erasing.Erased", words="message left near faults")
 
 
 @operation("Remember, replace or forget a fact", writes=True)
@@ -82,7 +56,7 @@ def memory_update(
     section: Annotated[Section | None, Arg("Default: guessed.")] = None,
     words: Annotated[str, Arg("With op: what they said.", max=MAX_WORDS)] = "",
     agent: Whose = "",
-) -> Outcome | Heard:
+) -> Row:
     """Whenever the person says something to their memory ('remember that …', 'forget …',
     'no, it is …', 'don't keep that', 'tell Dexter that …', 'what do you know about …'),
     pass their words as `utterance`; or name op and text. Only when they ask, never on your
@@ -96,13 +70,42 @@ def memory_update(
         from vaultmind.serve.ops.hooks import catch_up
 
         catch_up(app)
-    target = known_agent(app, call.caller, agent)
+    target, agents = known_agent(app, call.caller, agent), call.caller.kind == "agent"
     if op is None:
-        return app.voice.hear(call.caller, target, utterance, message_id.strip())
+        return _heard(app.voice.hear(call.caller, target, utterance, message_id.strip()), agents)
     write = MemoryWrite(op, target, call.caller, text, old=old, section=section)
     outcome = app.requests.ask(write, words)
     app.voice.note(call.caller, op, outcome)
-    return outcome
+    quotes = outcome.outcome not in ("denied", "suggested")
+    message = Recalled(outcome.message, outcome.path) if quotes else outcome.message
+    told = plain(outcome) | {"message": message}
+    for quoted in ("fact", "before", "nearest") if agents else ():
+        del told[quoted]  # a model reads the facts in the fenced message
+    return Row(**told).saying(HEADLINES[outcome.outcome] if agents else "", message)
+
+
+def _heard(one: Heard, agents: bool) -> Row:
+    """Return what a sentence was understood as and what came of it, answered in its language."""
+    intent, outcome = one.intent, one.outcome
+    said = "\n".join([one.message, *(f"- {fact}" for fact in one.facts)])
+    recalled = Recalled(said, outcome.path or "memory")
+    row = Row(
+        intent=intent.intent,
+        lang=intent.lang,
+        payload={"old": intent.old, "new": intent.new}
+        if intent.intent == "correct"
+        else intent.payload,
+        confidence=round(intent.confidence, 3),
+        **{name: getattr(outcome, name) for name in ("outcome", "agent", "path", "block")},
+        **{"message": recalled}
+        if agents
+        else {"message": one.message, "fact": outcome.fact, "facts": one.facts},
+    )
+    if agents and intent.intent == "none":
+        return row.saying(f"{said} {NOT_HEARD}")
+    if agents and outcome.outcome == "denied":
+        return row.saying(f"{HEADLINES['denied']} {said}")
+    return row.saying(recalled, TELL_THEM if agents else "")
 
 
 def _check_update(op: str | None, utterance: str, message_id: str, given: dict[str, Any]) -> None:
@@ -124,16 +127,51 @@ def _check_update(op: str | None, utterance: str, message_id: str, given: dict[s
         raise BadArgument("old", old, wanted)
 
 
-@operation("What do you know about me", prose=True)
-def memory_show(app: App, call: Call, agent: Whose = "") -> Shown:
+@operation("What do you know about me")
+def memory_show(app: App, call: Call, agent: Whose = "") -> Row:
     """Every lasting fact, with counts and files: for 'what do you know about me?'. To find one
     thing use memory_search.
     """
-    target = known_agent(app, call.caller, agent)
+    target, agents = known_agent(app, call.caller, agent), call.caller.kind == "agent"
     shown = app.show(target, call.caller)
     facts = [fact for section in shown.sections for fact in section.facts]
     app.voice.note_shown(call.caller, target, facts)
-    return shown
+    counts, last, told = shown.counts, shown.last_session, plain(shown)
+    text = Recalled("\n".join(_facts(shown, agents)), f"the brain of {shown.agent}")
+    lines = [f"What {shown.agent} knows: {counted(counts.facts, 'fact')}."]
+    if counts.facts:
+        lines += [DATA, text] if agents else [text]
+    elif not agents:
+        lines += ['Tell it something: vaultmind remember "I prefer short answers"']
+    besides = [f"{name} {one:,}" for name, one in plain(counts).items() if one and name != "facts"]
+    lines += [f"Besides: {', '.join(besides)}."] if besides else []
+    lines += [f"Last session: {last.id}, {counted(last.messages, 'message')}."] if last else []
+    if shown.files:
+        lines += [f"Files to read, edit or delete: {', '.join(shown.files)}"]
+    if agents:
+        del told["sections"], told["new"]
+        told["facts"] = text
+    return Row(**told).saying(*lines, *shown.notes)
+
+
+def _facts(shown: Shown, agents: bool) -> Iterator[str]:
+    """Yield an agent's facts by section, each with the id by which it can be forgotten.
+
+    What is new comes first. A person is told of each how it came there.
+    """
+    from vaultmind.memory.dated import told
+
+    if shown.new:
+        yield "## New, reported by an agent (`vaultmind undo` takes the last change back)"
+    for fact in shown.new:
+        quote = f" (“{fact.quote}”)" if fact.quote and not agents else ""
+        yield f"- {fact.text}{quote}" + (f" ^{fact.block}" if fact.block else "")
+    for section in shown.sections:
+        yield f"## {section.heading}" if section.heading else "##"
+        for fact in section.facts:
+            source = " ".join(filter(None, (fact.how, fact.written))) or "typed"
+            line = told(fact) if agents else f"{fact.text}  ({source})"
+            yield f"- {line}" + (f" ^{fact.block}" if fact.block else "")
 
 
 @operation("Say it in plain words", writes=True, surfaces=LOCAL)
@@ -143,27 +181,36 @@ def say(
     utterances: Annotated[tuple[str, ...], Arg("What the person said.", max=1000)],
     dry_run: Annotated[bool, Arg("Only tell what was understood.")] = False,
     agent: Whose = "",
-) -> HeardMany:
+) -> Row:
     """Do what sentences ask of the memory (remember, forget, correct, what do you know)."""
     target = known_agent(app, call.caller, agent)
     if dry_run:
-        return HeardMany(tuple(app.voice.heed(one, target) for one in utterances))
-    return HeardMany(tuple(app.voice.hear(call.caller, target, one) for one in utterances))
+        meant = [app.voice.heed(one, target).intent for one in utterances]
+        fields = ("intent", "lang", "payload", "confidence")
+        rows = [Row(**{name: getattr(one, name) for name in fields}) for one in meant]
+        said = (f"{one.intent} ({one.lang or '-'}): {one.payload}" for one in meant)
+        return Row(heard=rows).saying(*said)
+    agents = call.caller.kind == "agent"
+    heard = [_heard(app.voice.hear(call.caller, target, one), agents) for one in utterances]
+    return Row(heard=heard).saying(*(line for one in heard for line in one.lines))
 
 
 @operation("Make the memory folder", writes=True, surfaces=LOCAL, persons=True)
-def init(app: App, call: Call, language: Language = "en", agent: Whose = "") -> Made:
+def init(app: App, call: Call, language: Language = "en", agent: Whose = "") -> Row:
     """Make the memory folder and an agent's identity; what exists stays."""
     made = make(app, call, app.target(call.caller, agent), language)
-    return replace(made, next="vaultmind connect claude-desktop --write")
+    made["next"] = "vaultmind connect claude-desktop --write"
+    return made
 
 
-def make(app: App, call: Call, agent: str, language: str) -> Made:
+def make(app: App, call: Call, agent: str, language: str) -> Row:
     """Make what is missing of the memory folder and of an agent in it."""
     wanted = (app.paths.readme, app.paths.suggestions, app.paths.identity(agent))
     existing = tuple(path for path in wanted if app.reader.exists(path))
     created = app.init(agent, language, call.caller)
-    return Made(str(app.config.vault), str(app.config.state_dir), created, existing)
+    places = {"vault": str(app.config.vault), "state_dir": str(app.config.state_dir)}
+    shown = "vault created existing next"
+    return Row(shown, **places, created=created, existing=existing, next="")
 
 
 @operation("What an erasure would remove", surfaces=LOCAL, persons=True)
@@ -187,120 +234,7 @@ def erase(app: App, call: Call, text: ErasedText, agent: Only = "", seal: Seal =
 
 
 def _erasure(app: App, call: Call, text: str, agent: str, seal: str) -> Erasure:
-    from vaultmind.memory.forget.erasure import Erasure
+    from vaultmind.memory.forget.erasing import Erasure
 
     whose = known_agent(app, call.caller, agent) if agent else ""
     return Erasure(text, call.caller, whose, seal)
-
-
-# --- how it is told -----------------------------------------------------------------------
-
-
-@tells(Outcome)
-def outcome_json(outcome: Outcome, to: Reader) -> dict[str, Any]:
-    """Return what a write came to; a model reads the facts it quotes in the fenced message."""
-    told = plain(outcome)
-    if to.mark:
-        for quoted in ("fact", "before", "nearest"):
-            del told[quoted]
-        told["message"] = _outcome_message(outcome)
-    return told
-
-
-def _outcome_message(outcome: Outcome) -> str:
-    quotes = outcome.outcome not in ("denied", "suggested")
-    return Recalled(outcome.message, outcome.path) if quotes else outcome.message
-
-
-@words(Outcome)
-def _outcome_words(outcome: Outcome, to: Reader) -> Iterator[str]:
-    yield HEADLINES[outcome.outcome] if to.mark else ""
-    yield _outcome_message(outcome)
-
-
-@tells("session.voice.Heard")
-def _heard_json(one: Heard, to: Reader) -> dict[str, Any]:
-    """Return one sentence's intent and outcome; a model reads the facts in the fenced message."""
-    intent, outcome = one.intent, one.outcome
-    message = "\n".join(map(to.text, _heard_words(one, to)))
-    correct = {"old": intent.old, "new": intent.new}
-    told = {
-        "intent": intent.intent,
-        "lang": intent.lang,
-        "payload": correct if intent.intent == "correct" else intent.payload,
-        "confidence": round(intent.confidence, 3),
-        "message": Verbatim(message) if to.mark else one.message,
-        "outcome": outcome.outcome,
-        "agent": outcome.agent,
-        "path": outcome.path,
-        "block": outcome.block,
-    }
-    return told if to.mark else told | {"fact": outcome.fact, "facts": list(one.facts)}
-
-
-@words("session.voice.Heard")
-def _heard_words(one: Heard, to: Reader) -> Iterator[str]:
-    """Yield the answer to one sentence, in its language; for a model also what to do about it."""
-    said = "\n".join([one.message, *(f"- {fact}" for fact in one.facts)])
-    if not to.mark:
-        yield said
-    elif one.intent.intent == "none":
-        yield f"{said} {NOT_HEARD}"
-    elif one.outcome.outcome == "denied":
-        yield f"{HEADLINES['denied']} {said}"
-    else:
-        yield Recalled(said, one.outcome.path or "memory")
-        yield TELL_THEM
-
-
-@words(HeardMany)
-def _heard_many_words(many: HeardMany, to: Reader) -> Iterator[str]:
-    return (line for one in many.heard for line in _heard_words(one, to))
-
-
-@tells("session.show.Shown")
-def _shown_json(shown: Shown, to: Reader) -> dict[str, Any]:
-    told = plain(shown)
-    if to.mark:
-        del told["sections"], told["new"]
-        told["facts"] = _facts(shown, to)
-    return told
-
-
-@words("session.show.Shown")
-def _shown_words(shown: Shown, to: Reader) -> Iterator[str]:
-    counts, last = shown.counts, shown.last_session
-    yield f"What {shown.agent} knows: {counted(counts.facts, 'fact')}."
-    if counts.facts:
-        yield DATA if to.mark else ""
-        yield _facts(shown, to)
-    elif not to.mark:
-        yield 'Tell it something: vaultmind remember "I prefer short answers"'
-    besides = [f"{name} {one:,}" for name, one in plain(counts).items() if one and name != "facts"]
-    yield f"Besides: {', '.join(besides)}." if besides else ""
-    if last:
-        yield f"Last session: {last.id}, {counted(last.messages, 'message')}."
-    if shown.files:
-        yield f"Files to read, edit or delete: {', '.join(shown.files)}"
-    yield from shown.notes
-
-
-def _facts(shown: Shown, to: Reader) -> Recalled:
-    """Return an agent's facts by section, each with the id by which it can be forgotten.
-
-    What is new comes first. A person is told of each how it came there.
-    """
-    from vaultmind.memory.dated import told
-
-    lines = ["## New, reported by an agent (`vaultmind undo` takes the last change back)"]
-    lines = lines if shown.new else []
-    for fact in shown.new:
-        quote = f" (“{fact.quote}”)" if fact.quote and not to.mark else ""
-        lines.append(f"- {fact.text}{quote}" + (f" ^{fact.block}" if fact.block else ""))
-    for section in shown.sections:
-        lines.append(f"## {section.heading}" if section.heading else "##")
-        for fact in section.facts:
-            source = " ".join(filter(None, (fact.how, fact.written))) or "typed"
-            line = told(fact) if to.mark else f"{fact.text}  ({source})"
-            lines.append(f"- {line}" + (f" ^{fact.block}" if fact.block else ""))
-    return Recalled("\n".join(lines), f"the brain of {shown.agent}")

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from vaultmind.errors import NotAllowed
 from vaultmind.serve.call import Call
 from vaultmind.serve.op import NOT_MCP, Arg, operation
-from vaultmind.serve.show import AS_DATA, tells
+from vaultmind.serve.show import Row, tells
 from vaultmind.types import PERSON, Caller, Progress
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.index.models import ModelKind
     from vaultmind.learn.learning import Job
     from vaultmind.learn.models import ModelRow
 
@@ -32,44 +30,13 @@ Lessons = Annotated[
 Force = Annotated[bool, Arg("Use it whatever its trial says; the person's.", option="--activate")]
 Wait = Annotated[float, Arg("Wait so long for its end.", min=0, max=3600)]
 
-tells(
-    "learn.learning.Job",
-    "id kind state started ended doing done total results error begun",
-    "id state doing error results",
-)
-tells(
-    "learn.trial.Trained",
-    "kind of why id lessons rows activated verdict",
-    "kind of id activated why",
-)
-tells(
-    "learn.models.ModelRow",
-    "id kind of active created learnt_on scores path",
-    "active id kind of",
-)
+tells("learn.learning.Job", words="id state doing error results")
+tells("learn.trial.Trained", words="kind of id activated why")
+tells("learn.models.ModelRow", "id kind of active created learnt_on scores path",
+      "active id kind of")  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class ModelsChanged:
-    """What is in use after a change."""
-
-    models: tuple[ModelRow, ...]
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class ModelsStatus:
-    """What there is of models, and how much there is to learn from."""
-
-    models: tuple[ModelRow, ...]
-    faults: tuple[str, ...]
-    job: Job | None
-    can_roll_back: Mapping[ModelKind, bool] = field(metadata=AS_DATA)
-    searches: int
-    """Queries that somebody's verdict is known of."""
-
-
-@operation("Train the rankers", surfaces=NOT_MCP, writes=True, also="model/train")
+@operation("Train the rankers", surfaces=NOT_MCP, writes=True, also={"model/train": {}})
 def model_train(
     app: App,
     call: Call,
@@ -103,36 +70,42 @@ def model_train(
     return job
 
 
-@operation("The models", surfaces=NOT_MCP, also="model/status")
-def model_status(app: App, call: Call) -> ModelsStatus:
+@operation("The models", surfaces=NOT_MCP, also={"model/status": {}})
+def model_status(app: App, call: Call) -> Row:
     """List the models, those in use, and what the last training came to."""
-    agents = app.index.outlet.readable_agents(call.caller)
-    found, searches = app.learning.status(), len(app.search_feedback.judged(agents))
-    return ModelsStatus(found.models, found.faults, found.job, found.can_roll_back, searches)
+    agents, found = app.index.outlet.readable_agents(call.caller), app.learning.status()
+    return Row(
+        "models faults job searches",
+        **{"models": found.models, "faults": found.faults, "job": found.job},
+        can_roll_back=found.can_roll_back,
+        searches=len(app.search_feedback.judged(agents)),
+    )
 
 
-@operation("Put a model into use", surfaces=NOT_MCP, writes=True, also="model/activate")
+@operation("Put a model into use", surfaces=NOT_MCP, writes=True, also={"model/activate": {}})
 def model_activate(
     app: App, call: Call, model: Annotated[str, Arg("A model's id.", min=1, max=100)]
-) -> ModelsChanged:
+) -> Row:
     """Put a model into use, by its id."""
     writer = _writer(app, call.caller)
     row = app.learning.models.activate(model.strip(), writer, asked=call.caller)
     return _changed("In use now", (row,) if row else ())
 
 
-@operation("Take back a change of models", surfaces=NOT_MCP, writes=True, also="model/rollback")
+@operation(
+    "Take back a change of models", surfaces=NOT_MCP, writes=True, also={"model/rollback": {}}
+)
 def model_rollback(
     app: App, call: Call, kind: Annotated[Literal["planner", "ranker"], Arg("Which goes back.")]
-) -> ModelsChanged:
+) -> Row:
     """Take back the last change of what ranks plans, or searches."""
     rows = app.learning.models.rollback(kind, _writer(app, call.caller), call.caller)
     return _changed("Back to what it was", rows)
 
 
-def _changed(what: str, rows: tuple[ModelRow, ...]) -> ModelsChanged:
+def _changed(what: str, rows: tuple[ModelRow, ...]) -> Row:
     names = ", ".join(f"{one.id} ({one.kind} for {one.of})" for one in rows) or "what is shipped"
-    return ModelsChanged(rows, f"{what}: {names}.")
+    return Row(models=rows, message=f"{what}: {names}.")
 
 
 def _writer(app: App, caller: Caller) -> Caller:

@@ -1,20 +1,23 @@
-"""What to read for a task: planned, saved, listed."""
+"""What to read for a task, and what it is read from: the vault and the folders linked to it."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from vaultmind.errors import NotAllowed
-from vaultmind.planner.types import Detail, Mode, TaskKind
+from vaultmind.errors import BadArgument, NotAllowed
+from vaultmind.planner.types import CacheStatus, Detail, Layer, Mode, TaskKind
 from vaultmind.plural import counted
 from vaultmind.serve.call import Call
-from vaultmind.serve.op import MAX_ID, MAX_PATH, MAX_TASK, Arg, operation
-from vaultmind.serve.show import Reader, Recalled, cell_of, named, plain, table, tells, words
+from vaultmind.serve.op import LOCAL, MAX_ID, MAX_PATH, MAX_TASK, MAX_TEXT, NOT_MCP, Arg, operation
+from vaultmind.serve.show import DATA, Reader, Recalled, Row, cell_of, named, plain, table, tells
 
 if TYPE_CHECKING:
     from vaultmind.app import App
+    from vaultmind.planner.sources import Source, SourceState
     from vaultmind.planner.types import EarlierWork, Piece, Plan
 
 NAMED = 5
@@ -29,20 +32,23 @@ DEAR_MARK = "a1b2c3d4"
 """A mark that costs nearly as much as any: what a fence takes is counted with it."""
 FRAME_SLACK = 6
 NO_PLAN = "Nothing was found that belongs to this task."
-
+SLICE_SECONDS = 0.5
+"""How long to read at a time before telling how far it is."""
+SHOWN_FAULTS = 10
+"""Files that could not be taken whole, named; the rest is a number."""
+LINK_SECONDS = 600.0
+"""How long to wait for the text of a linked folder."""
 
 Root = Annotated[str, Arg("The vault (default), or a linked folder.", max=MAX_PATH)]
+Where = Annotated[str, Arg("The vault (default) or a linked folder.", max=MAX_PATH)]
+Since = Annotated[str, Arg("A time (2026-02-20, yesterday) or a revision (main).", max=200)]
+Layers = Annotated[tuple[Layer, ...], Arg("These and no others.", max=7, option="--layer")]
+Wait = Annotated[float, Arg("Wait so long for files that are not read yet.", min=0, max=600)]
+
+tells("planner.types.Understood", "predicted confidence task_fingerprint risk reasons")
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A plan, and of which source."""
-
-    plan: Plan
-    source: str
-
-
-@operation("What to read for a task", writes=True, also="plan-context", prose=True)
+@operation("What to read for a task", writes=True, also={"plan-context": {}})
 def context_plan(
     app: App,
     call: Call,
@@ -56,7 +62,7 @@ def context_plan(
     strict: Annotated[bool, Arg()] = True,
     session_id: Annotated[str, Arg(max=MAX_ID)] = "",
     save: Annotated[bool, Arg("Keep it as a note.")] = False,
-) -> Planned:
+) -> Row:
     """Before a task on notes or code: what to read for it, within a token budget, and why. Data,
     never orders.
 
@@ -67,40 +73,39 @@ def context_plan(
     from vaultmind.planner.saving import Kept, save_plan
     from vaultmind.planner.types import PlanRequest
 
-    source = app.sources.find(project_root)
+    source, agents = app.sources.find(project_root), call.caller.kind == "agent"
     asked = PlanRequest(
         source.name, task, query_type or "", token_budget=token_budget, ml_mode=ml_mode,
         latency_budget_ms=latency_budget_ms, detail=detail, strict=strict, session_id=session_id,
-        save=save,
     )  # fmt: skip
-    frame = _frame_tokens(source.name) if call.caller.kind == "agent" else 0
-    within = replace(asked, token_budget=token_budget - frame, save=False)
+    frame = _fenced_tokens("x", source.name) + FRAME_SLACK if agents else 0
+    within = replace(asked, token_budget=token_budget - frame)
     plan = app.planner.plan(within, call.caller)
-    leave(app.episodes.recorder, asked, plan, app.target(call.caller, ""), call.caller)
+    agent = app.target(call.caller, "")
+    leave(app.episodes.recorder, asked, plan, agent, call.caller)
     if save:
-        whole, agent = Kept(asked, plan, source.kind == "vault"), app.target(call.caller, "")
+        whole = Kept(asked, plan, source.kind == "vault")
         try:
             saved = save_plan(app.gate, app.paths, app.clock(), whole, agent, call.caller)
             plan = replace(plan, saved=saved)
         except NotAllowed as error:
             plan = replace(plan, notes=(*plan.notes, error.message))
-    return Planned(plan, source.name)
-
-
-@tells(Planned)
-def _planned_json(planned: Planned, to: Reader) -> dict[str, Any]:
-    """Return the answer of the seed's contract, and what is known besides."""
-    plan, told = planned.plan, plain(planned.plan)
-    context, most = plan.context, (SHOWN_TRACE, SHOWN_DROPPED) if to.mark else (None, None)
-    told |= {
-        "budget_report": _budget(planned, to),
-        "context": plain(context) | {"text": plan_text(planned)},
+    budget = plain(plan.budget_report)
+    budget["efficiency_score"] = round(budget["efficiency_score"], 3)
+    text = plan.context.text
+    if agents:  # the fence around the context is counted in
+        budget["token_budget"] += frame
+        budget["estimated_used"] = _fenced_tokens(text, source.name) if text else 0
+    most = (SHOWN_TRACE, SHOWN_DROPPED) if agents else (None, None)
+    told = plain(plan) | {
+        "budget_report": budget,
+        "context": plain(plan.context) | {"text": Recalled(text, f"plan over {source.name}")},
         "decision_trace": plan.decision_trace[: most[0]],
         "dropped_candidates": plan.dropped_candidates[: most[1]],
-        "source": planned.source,
+        "source": source.name,
     }
     del told["offer"]
-    return told
+    return Row(**told).saying(*(_for_agent if agents else _for_person)(plan, told))
 
 
 @tells("planner.types.Piece")
@@ -122,77 +127,215 @@ def _earlier_json(work: EarlierWork, to: Reader) -> dict[str, Any]:
     return told | {"text": Recalled(work.text, f"the episode {work.episode}")}
 
 
-def plan_text(planned: Planned) -> Recalled:
-    """Return a plan's context, which is what files say."""
-    return Recalled(planned.plan.context.text, f"plan over {planned.source}")
-
-
-def _budget(planned: Planned, to: Reader) -> dict[str, Any]:
-    """Return the budget report: for an agent the fence around the context is counted in."""
+def _fenced_tokens(text: str, source: str) -> int:
+    """Return what a plan's context costs in its fence."""
     from vaultmind import tokens
 
-    report = plain(planned.plan.budget_report)
-    report["efficiency_score"] = round(report["efficiency_score"], 3)
-    if to.mark:
-        report["token_budget"] += _frame_tokens(planned.source)
-        text = to.text(plan_text(planned))
-        report["estimated_used"] = tokens.count(text) if text else 0
-    return report
+    return tokens.count(Reader(DEAR_MARK).text(Recalled(text, f"plan over {source}")))
 
 
-def _frame_tokens(source: str) -> int:
-    """Return what a fence costs at most."""
-    from vaultmind import tokens
-
-    return tokens.count(Reader(DEAR_MARK).text(Recalled("x", f"plan over {source}"))) + FRAME_SLACK
-
-
-@words(Planned)
-def _planned_words(planned: Planned, to: Reader) -> Iterator[str]:
-    """Yield a plan as a person looks at it; for a model the context, and what it lacks."""
-    plan, report = planned.plan, _budget(planned, to)
-    head = (
+def _head(plan: Plan, told: dict[str, Any]) -> str:
+    budget, files = told["budget_report"], counted(len(plan.context.files), "file")
+    return (
         f"{plan.intent.predicted} ({plan.intent.confidence:.0%} sure, {plan.intent.risk} risk) · "
-        f"{named(planned.source, to.mark)} · {report['estimated_used']:,} of "
-        f"{report['token_budget']:,} tokens in {counted(len(plan.context.files), 'file')}"
+        f"{told['source']} · {budget['estimated_used']:,} of {budget['token_budget']:,} tokens in "
+        f"{files}"
     )
+
+
+def _for_agent(plan: Plan, told: dict[str, Any]) -> Iterator[str]:
+    """Yield a plan's context, then in few words why it is that, and what it lacks."""
+    from vaultmind import tokens
+
     why: dict[str, str] = {}
     for one in plan.context.pieces:
         why.setdefault(one.path, _why(one, 2))
-    left_out = [f"{one.file}: {one.reason}" for one in plan.dropped_candidates]
-    if to.mark:
-        from vaultmind import tokens
-
-        yield f"To read for this task: {head}, {plan.freshness}."
-        yield plan_text(planned) or NO_PLAN
-        said = [*plan.notes, *(f"{path}: {one}" for path, one in why.items() if one)]
-        said += [f"left out {one}" for one in left_out[:NAMED]]
-        aside = tokens.clip("\n".join(map(to.text, said)), ASIDE_TOKENS)
-        yield Recalled(aside, "why, and what was left out")
-    else:
-        yield head
-        yield from _plan_rows(plan)
-        yield from table(("left out",), [(one,) for one in left_out], most=8)
-        yield from (f"! {note}" for note in plan.notes)
-        score = plan.budget_report.efficiency_score
-        yield f"{plan.took_ms:,.0f} ms, cache {plan.cache_status}, efficiency {score:.2f}"
+    yield f"To read for this task: {_head(plan, told)}, {plan.freshness}."
+    yield told["context"]["text"] or NO_PLAN
+    said = [*plan.notes, *(f"{path}: {one}" for path, one in why.items() if one)]
+    said += [f"left out {one.file}: {one.reason}" for one in plan.dropped_candidates[:NAMED]]
+    aside = "\n".join(named(one, DEAR_MARK) for one in said)
+    yield Recalled(tokens.clip(aside, ASIDE_TOKENS), "why, and what was left out")
     yield f"Saved as {plan.saved}." if plan.saved else ""
 
 
-def _plan_rows(plan: Plan) -> Iterator[str]:
-    """Yield each part with its size and why it is there, then earlier work on such tasks."""
+def _for_person(plan: Plan, told: dict[str, Any]) -> Iterator[str]:
+    """Yield each part with its size and why it is there, then what was left out."""
+    yield _head(plan, told)
     found = []
     for one in plan.context.pieces:
         lines = f"{one.first_line}–{one.last_line}" if one.first_line else ""
         changed = "" if one.freshness == "FRESH" else "changed meanwhile"
-        told = (one.path, one.part.removeprefix("#"), lines, one.layer, changed, _why(one))
-        found.append((one.tokens, *told))
+        row = (one.path, one.part.removeprefix("#"), lines, one.layer, changed, _why(one))
+        found.append((one.tokens, *row))
     yield "" if found else f"! {NO_PLAN}"
     heads = ("tokens", "file", "part", "lines", "layer", "", "why")
     yield from table(heads, found, most=len(found))
     yield "Earlier work on tasks like this" if plan.earlier else ""
     for work in plan.earlier:
         yield f"  – {cell_of(work.text.removeprefix('- '))} ({work.episode})"
+    left_out = [(f"{one.file}: {one.reason}",) for one in plan.dropped_candidates]
+    yield from table(("left out",), left_out, most=8)
+    yield from (f"! {note}" for note in plan.notes)
+    score = plan.budget_report.efficiency_score
+    yield f"{plan.took_ms:,.0f} ms, cache {plan.cache_status}, efficiency {score:.2f}"
+    yield f"Saved as {plan.saved}." if plan.saved else ""
 
 
-tells("planner.types.Understood", "predicted confidence task_fingerprint risk reasons")
+# --- the vault and the folders linked to it -----------------------------------------------
+
+
+@operation("What a source is made of", surfaces=NOT_MCP)
+def explore(
+    app: App,
+    call: Call,
+    source: Where = "",
+    query_type: Annotated[TaskKind, Arg("What kind of task it is for.")] = "unknown",
+    layers: Layers = (),
+    detail: Annotated[Detail, Arg("How much of each layer.")] = "compact",
+    since: Since = "",
+    wait_seconds: Wait = 0.0,
+) -> Row:
+    """The layers of the vault or of a linked folder that a kind of task needs: map, index,
+    relations, surface, manifest, tasks and tests, changes.
+    """
+    from vaultmind.planner.layers import explore as look
+
+    where = app.sources.find(source)
+    _wait(where, call, wait_seconds)
+    found = look(where.structure, query_type, detail=detail, since=since, which=layers)
+    text = Recalled(found.text, f"{found.source}, structure")
+    size = f"{counted(found.tokens, 'token')} · {found.took_ms:,.1f} ms"
+    about = f"({found.source} · {found.freshness} · cache {found.cache_status} · {size})"
+    data = DATA if call.caller.kind == "agent" else ""
+    return Row(**plain(found) | {"text": text}).saying(data, text, *found.notes, about)
+
+
+@operation("What changed in a source", surfaces=NOT_MCP)
+def delta(
+    app: App,
+    call: Call,
+    source: Where = "",
+    since: Since = "",
+    detail: Annotated[Detail, Arg("How much of it.")] = "normal",
+    wait_seconds: Wait = 0.0,
+) -> Row:
+    """What changed in the vault or in a linked folder since a time or a revision."""
+    return explore(
+        app, call, source, layers=("L6",), detail=detail, since=since, wait_seconds=wait_seconds
+    )
+
+
+@operation("Look at a source's disk", surfaces=NOT_MCP)
+def refresh(app: App, call: Call, source: Where = "", wait_seconds: Wait = 60.0) -> Row:
+    """Compare the vault or a linked folder with the disk and read what changed."""
+    began = time.monotonic()
+    where = app.sources.find(source)
+    structure = where.structure
+    before = structure.version
+    where.index.everything()
+    ready = where.index.wait_ready(wait_seconds, report=call.report)
+    status = _wait(where, call, wait_seconds - (time.monotonic() - began))
+    if structure.version != before and status == "hit":
+        status = "partial"  # the background was faster
+    known, files = structure.progress.done, structure.progress.total
+    complete = ready and known >= files
+    took_ms = (time.monotonic() - began) * 1000
+    state = "up to date" if complete else "still being read"
+    said = f"{where.name} is {state}: {known:,} of {counted(files, 'file')}, {took_ms:,.0f} ms."
+    return Row(
+        **{"message": said, "source": where.name, "files": files, "read": known},
+        **{"cache_status": status, "complete": complete, "took_ms": round(took_ms, 2)},
+    )
+
+
+def _wait(source: Source, call: Call, seconds: float) -> CacheStatus:
+    """Read what is not read yet, as far as there is time; tell how far it is."""
+    deadline = time.monotonic() + seconds
+    if seconds > 0:
+        source.index.wait_ready(seconds, report=call.report)
+    structure = source.structure
+    first = status = structure.settle(0.0)
+    while status == "partial" and (left := deadline - time.monotonic()) > 0:
+        call.report(structure.progress)
+        status = structure.settle(min(left, SLICE_SECONDS))
+    return first if status == "hit" else status
+
+
+@operation("What is linked", surfaces=LOCAL, persons=True)
+def links(
+    app: App, call: Call, wait: Annotated[bool, Arg("Wait until all text is searchable.")] = False
+) -> Row:
+    """List the vault and the folders linked to it, with the state of each index."""
+    for one in app.sources.states() if wait else ():
+        if one.there:
+            _wait(app.sources.find(one.name), call, LINK_SECONDS)
+    found = app.sources.states()
+    how = "No folder is linked. To link one: vaultmind link ~/code/shop --as shop"
+    return Row(sources=found, notes=(how,) if len(found) == 1 else ())
+
+
+@operation("Link a folder", writes=True, surfaces=LOCAL, persons=True)
+def link(
+    app: App,
+    call: Call,
+    path: Annotated[str, Arg("Absolute path of the folder.", min=1, max=MAX_PATH)],
+    name: Annotated[
+        str, Arg("What to call it; default: after the folder.", max=MAX_TEXT, option="--as")
+    ] = "",
+) -> Row:
+    """Link a folder, read only, to be searched and planned over. The person's alone."""
+    if not Path(path).is_absolute():
+        raise BadArgument("path", path, "an absolute path: the daemon has its own folder")
+    new = app.sources.link(path, name)
+    said = f"{new.root} is linked as {new.name}. It is being indexed; `vaultmind links` tells how "
+    said += f"far it is.\nNext: vaultmind plan {new.name} --task TEXT"
+    return Row(message=said, name=new.name, root=str(new.root))
+
+
+@operation("Unlink a folder", writes=True, surfaces=LOCAL, persons=True)
+def unlink(
+    app: App,
+    call: Call,
+    source: Annotated[str, Arg("The linked folder's name or path.", min=1, max=MAX_PATH)],
+) -> Row:
+    """Unlink a folder and drop its index; the folder is not touched."""
+    found = app.sources.unlink(source)
+    said = f"{found.name} is no longer linked; its index is gone. {found.root} is as it was."
+    return Row(message=said, name=found.name, root=str(found.root))
+
+
+@tells("planner.sources.SourceState", words="name root kind words notes")
+def _state_json(state: SourceState, to: Reader) -> dict[str, Any]:
+    """Return how a source is; an agent is told no folder outside the vault."""
+    index = state.index
+    told = {"name": state.name, "kind": state.kind, "there": state.there, "phase": phase(state)}
+    told |= {"files": index.files if index else 0, "words": state_words(state)}
+    return told if to.mark else told | {"root": str(state.root), "notes": state_notes(state)}
+
+
+def phase(state: SourceState) -> str:
+    """Return the phase of a source's index; `waiting` before that is opened."""
+    return state.index.phase if state.index else "waiting"
+
+
+def state_words(state: SourceState) -> str:
+    """Return in a line how a source is."""
+    index = state.index
+    if index is None:
+        return "waits for the vault's index" if state.there else "gone"
+    files = f"{index.indexed:,} of {counted(index.files, 'file')}"
+    meaning = f"{counted(index.vectors, 'vector')}" if index.embedder else "by words only"
+    told = f"{index.phase} · {files} · {counted(index.chunks, 'chunk')} · {meaning}"
+    return told if state.there else f"gone · {told}"
+
+
+def state_notes(state: SourceState) -> list[str]:
+    """Return what is amiss, and which files could not be taken whole: the first of them."""
+    notes, index = [state.note] if state.note else [], state.index
+    if index is not None:
+        faults = index.faults if state.kind == "linked" else ()  # `status` tells the vault's
+        notes += [*index.notes, *(f"{one.path}: {one.reason}" for one in faults[:SHOWN_FAULTS])]
+        more = len(faults) - SHOWN_FAULTS
+        notes += [f"{counted(more, 'more file')} could not be taken whole."] if more > 0 else []
+    return notes

@@ -1,9 +1,12 @@
-"""Conversations: written down as they come, listed, imported, and what an agent says they leave."""
+"""Conversations: written down as they come, listed, imported, and what they leave behind: what an
+agent says of them, and what is read out of them.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -13,14 +16,14 @@ from vaultmind.plural import counted
 from vaultmind.serve import op
 from vaultmind.serve.call import Call, known_agent, own_agent, told_time
 from vaultmind.serve.op import Arg, operation
-from vaultmind.serve.show import AS_DATA, Reader, Recalled, Verbatim, plain, show, tells, words
+from vaultmind.serve.show import Reader, Recalled, Row, Verbatim, in_words, plain, tells
 from vaultmind.types import Caller, Message, Section
 
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.consolidate.reported import Fate
+    from vaultmind.consolidate.types import Dropped
     from vaultmind.session.files import Head
-    from vaultmind.session.imports import Imported
 
 SAID: dict[str, str] = {
     "written": "written",
@@ -44,13 +47,19 @@ RULES = (
     "that can be read alone, with the message that says it. Call memory_settle again with session, "
     "and facts; none is fine."
 )
+SUMMARY_ID = re.compile(r"L[12]_\d{3,}")
+IDS = "the id of a session such as 2026-02-20_001"
 
-tells("session.imports.Imported",
-      "sessions messages skipped faults left_out redacted session_ids",
-      "messages sessions skipped left_out redacted faults")  # fmt: skip
+tells("consolidate.types.Settled", "category fact evidence replaces outcome reason",
+      "category fact replaces outcome reason")  # fmt: skip
+tells("consolidate.types.SessionDone", "session agent by pending summary facts dropped notes")
+tells("consolidate.types.SummaryDone", words="id agent outcome path text notes")
 
 Yours = Annotated[str, Arg("Yours.")]
 Recap = Annotated[str, Arg("With end: what was decided, what is open.", max=4000)]
+Only = Annotated[str, Arg("Only this one, by its id.", max=op.MAX_ID)]
+Again = Annotated[str, Arg("A session or summary that is done anew, by its id.", max=op.MAX_ID)]
+Action = Annotated[Literal["look", "pause", "resume"], Arg("Of the work in the background.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,94 +93,6 @@ class LastingFact:
     section: Annotated[Section | None, Arg()] = None
 
 
-@dataclass(frozen=True, slots=True)
-class FactReport:
-    """What became of a stated fact."""
-
-    text: str
-    outcome: str
-    """As of a write; or `dropped`."""
-    reason: Recalled
-    """It may quote the brain."""
-
-
-@dataclass(frozen=True, slots=True)
-class RecapReport:
-    """What became of a recap."""
-
-    kept: int
-    """Sentences that the next conversation will know."""
-    left_out: tuple[tuple[str, str], ...]
-    """The others, each with the reason."""
-
-
-@dataclass(frozen=True, slots=True)
-class LoggedSession:
-    """What a call wrote down, and what became of what was told at the end."""
-
-    agent: str
-    session: str
-    """Empty where there is none."""
-    segment: int
-    new: int
-    known: int
-    """Messages that stood there already."""
-    ended: bool
-    said: str
-    """What came of it, in words."""
-    facts: tuple[FactReport, ...] = ()
-    recap: RecapReport | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SessionRow:
-    """A session, in numbers."""
-
-    id: str
-    path: str = field(metadata=AS_DATA)
-    started: str
-    ended: str
-    messages: int
-    state: str
-    segments: int = field(metadata=AS_DATA)
-    title: str
-    """What the person asked first."""
-    topics: tuple[str, ...]
-    source: str
-    """The name it had where it was imported from."""
-    conversation: str = field(metadata=AS_DATA)
-    """The host's own name of it, or that of the client's pipe."""
-    fault: str
-    """Why it cannot be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sessions:
-    """An agent's sessions, oldest first."""
-
-    agent: str = field(metadata=AS_DATA)
-    sessions: tuple[SessionRow, ...]
-    more: int = field(metadata=AS_DATA)
-    """Older ones that are not listed."""
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Settlement:
-    """What became of the facts of one conversation, and the next one that waits."""
-
-    agent: str
-    facts: tuple[FactReport, ...]
-    session: str = ""
-    """The next one; empty where none waits."""
-    waiting: int = 0
-    """How many wait, with that one."""
-    known: str = ""
-    """The facts of the brain, each with its id."""
-    conversation: str = ""
-    """Its messages, each with its id and who speaks."""
-
-
 @operation("Write the conversation down", writes=True)
 def session_log(
     app: App,
@@ -185,7 +106,7 @@ def session_log(
     ] = (),
     session: Annotated[str, Arg("Default: this one.", max=op.MAX_ID)] = "",
     agent: Yours = "",
-) -> LoggedSession:
+) -> Row:
     """Write down the person's messages that matter, word for word, as they come; at the end, with
     `end`, a recap and facts. What the logged words do not bear out is left out.
 
@@ -193,6 +114,7 @@ def session_log(
     an agent that keeps no records or means another's, BadArgument for a call that asks for nothing
     or a session that is over, NotFound for a session or an agent that is not there.
     """
+    from vaultmind.consolidate.reported import Told
     from vaultmind.vault.session_meta import is_hosts
 
     if not (messages or new_segment or end):
@@ -208,18 +130,26 @@ def session_log(
     at: dict[str, Any] = {"caller": caller, "conversation": talk}
     logged = log.log_many(whose, kept, now=now, new_segment=new_segment, **at)
     app.search_feedback.cited_in(whose, kept)
-    meant, ended = logged.session or named or log.open_session(whose, talk), ""
+    meant = logged.session or named or log.open_session(whose, talk)
     last = meant or _just_ended(app, whose, talk, now)
     # The facts first: an ended session is read by consolidation, which then knows them.
-    told = _report(app, caller, whose, last, facts=facts)[0] if facts else ()
+    claims = [Told(one.text, one.quote, one.section) for one in facts]
+    told = app.reported.facts(whose, last, claims, caller) if facts else ()
     hosts = not named and is_hosts(talk)
-    if end and not hosts:
-        ended = log.end(whose, session=named, **at)
-    here, new = ended or logged.session or (meant if hosts else ""), logged.new
-    summed = _report(app, caller, whose, here or last, recap)[1] if recap.strip() else None
-    known, over = len(logged.refs) - new, bool(ended)
-    done = LoggedSession(whose, here, logged.segment, new, known, over, "", told, summed)
-    return replace(done, said=" ".join(_said(done, bool(messages), new_segment, end, hosts)))
+    ended = log.end(whose, session=named, **at) if end and not hosts else ""
+    here = ended or logged.session or (meant if hosts else "")
+    done = Row(agent=whose, session=here, segment=logged.segment, new=logged.new,
+               known=len(logged.refs) - logged.new, ended=bool(ended), recap=None)  # fmt: skip
+    lines = [" ".join(_said(done, bool(messages), new_segment, end, hosts))]
+    if recap.strip():
+        number, left = app.reported.recap(whose, here or last, recap, caller)
+        each = "; ".join(f"“{sentence}” ({reason})" for sentence, reason in left)
+        kept_words = f"Recap: {counted(number, 'sentence')} kept."
+        lines.append(f"{kept_words} Left out: {each}." if each else kept_words)
+        done["recap"] = Row(kept=number, left_out=left)
+    done |= {"facts": tuple(map(_fate, told)), "message": "\n".join(lines)}
+    each = "; ".join(map(_fact_words, done["facts"]))
+    return done.saying(*lines, Recalled(f"Facts: {each}." if each else "", "memory"))
 
 
 def _conversation(app: App, caller: Caller, agent: str, named: str, *, adds: bool) -> str:
@@ -271,65 +201,40 @@ def _message(one: LoggedMessage, number: int, caller: Caller, now: datetime) -> 
     )
 
 
-def _said(done: LoggedSession, wrote: bool, began: bool, ends: bool, hosts: bool) -> Iterator[str]:
+def _said(done: Row, wrote: bool, began: bool, ends: bool, hosts: bool) -> Iterator[str]:
     """Yield what came of a call in words. A host's own conversation is ended by the host."""
-    none = f"{done.agent} has no conversation open"
+    where = f"{done['session']} of {done['agent']}"
+    none = f"{done['agent']} has no conversation open"
     if wrote:
-        known = f", {done.known} stood there already" if done.known else ""
-        where = f"{done.session} of {done.agent}, segment {done.segment}"
-        yield f"{counted(done.new, 'message')} written down in {where}{known}."
+        known = f", {done['known']} stood there already" if done["known"] else ""
+        written = f"{counted(done['new'], 'message')} written down"
+        yield f"{written} in {where}, segment {done['segment']}{known}."
     elif began:
-        begun = f"Segment {done.segment} of {done.session} of {done.agent} has begun."
-        yield begun if done.session else f"{none}: the next message begins one."
+        begun = f"Segment {done['segment']} of {where} has begun."
+        yield begun if done["session"] else f"{none}: the next message begins one."
     if ends and hosts:
         yield "The conversation is written down by its host, which ends it."
     elif ends:
-        yield f"{done.session} of {done.agent} has ended." if done.ended else f"{none}."
+        yield f"{where} has ended." if done["ended"] else f"{none}."
 
 
-def _report(
-    app: App, caller: Caller, agent: str, session: str, recap: str = "", facts: Sequence[Any] = ()
-) -> tuple[tuple[FactReport, ...], RecapReport]:
-    """Bring what is told into memory as far as the logged conversation bears it out."""
-    from vaultmind.consolidate.reported import Told
+def _fate(fate: Fate) -> Row:
+    """Return what became of a stated fact, with what to do about it; the reason quotes the brain.
 
-    told = [Told(one.text, one.quote, one.section) for one in facts]
-    taken = app.reported.take(agent, session, told, recap, caller)
-    left_out = tuple((one.sentence, one.reason) for one in taken.left_out)
-    return tuple(map(_fate, taken.facts)), RecapReport(taken.recap, left_out)
-
-
-def _fate(fate: Fate) -> FactReport:
-    """Return what became of a fact, with what to do about it."""
+    The outcome is that of a write, or `dropped`.
+    """
     from vaultmind.consolidate.types import MEANS
 
     reason = ""
     if fate.outcome not in ("written", "unchanged"):
         do = _DO.get(fate.reason, "give it as it was said" if "not in evi" in fate.reason else "")
         reason = ": ".join(filter(None, (MEANS.get(fate.reason, fate.reason), do)))
-    return FactReport(fate.text, fate.outcome, Recalled(reason, "memory"))
+    return Row(text=fate.text, outcome=fate.outcome, reason=Recalled(reason, "memory"))
 
 
-@tells(LoggedSession)
-def _logged_json(done: LoggedSession, to: Reader) -> dict[str, Any]:
-    told = plain(done)
-    del told["said"]
-    return told | {"message": Verbatim(show(done, to))}
-
-
-@words(LoggedSession)
-def _logged_words(done: LoggedSession, to: Reader) -> Iterator[str]:
-    yield done.said
-    if done.recap is not None:
-        told = f"Recap: {counted(done.recap.kept, 'sentence')} kept."
-        each = "; ".join(f"“{sentence}” ({reason})" for sentence, reason in done.recap.left_out)
-        yield f"{told} Left out: {each}." if each else told
-    each = "; ".join(map(_fact_words, done.facts))
-    yield Recalled(f"Facts: {each}." if each else "", "memory")
-
-
-def _fact_words(one: FactReport) -> str:
-    return f"“{one.text}” {SAID[one.outcome]}" + (f" ({one.reason})" if one.reason else "")
+def _fact_words(one: Row) -> str:
+    because = f" ({one['reason']})" if one["reason"] else ""
+    return f"“{one['text']}” {SAID[one['outcome']]}{because}"
 
 
 @operation("The conversations there are", surfaces=op.LOCAL, persons=True)
@@ -338,7 +243,7 @@ def sessions(
     call: Call,
     limit: Annotated[int, Arg("At most, the newest; 0: all.", min=0)] = 20,
     agent: op.Whose = "",
-) -> Sessions:
+) -> Row:
     """List an agent's sessions: when, how long, about what."""
     whose = known_agent(app, call.caller, agent)
     heads = app.sessions.heads(whose)
@@ -346,10 +251,10 @@ def sessions(
     older = len(heads) - len(rows)
     notes = [] if rows else [f"{whose} has no sessions yet."]
     notes += [f"{older:,} older ones: vaultmind session list --all"] if older else []
-    return Sessions(whose, rows, older, tuple(notes))
+    return Row("sessions notes", agent=whose, sessions=rows, more=older, notes=notes)
 
 
-def _row(app: App, agent: str, head: Head) -> SessionRow:
+def _row(app: App, agent: str, head: Head) -> Row:
     from vaultmind.session.active import recent_of
     from vaultmind.vault.transcript import Transcript
 
@@ -359,19 +264,17 @@ def _row(app: App, agent: str, head: Head) -> SessionRow:
     except VaultMindError as error:
         transcript, fault = Transcript(head.meta, ()), str(error)
     meta = transcript.meta
-    return SessionRow(
-        head.id,
-        app.paths.session(agent, head.id),
-        meta.started,
-        meta.ended,
-        sum(not one.message.asked for one in transcript.messages),
-        meta.state,
-        max(meta.segments, transcript.segment),
-        told.title if told else "",
-        meta.topics or transcript.topics,
-        meta.source,
-        meta.conversation,
-        fault,
+    same = ("started", "ended", "state", "source", "conversation")
+    return Row(
+        "id started ended messages state title topics source fault",
+        id=head.id,
+        path=app.paths.session(agent, head.id),
+        **{name: getattr(meta, name) for name in same},
+        messages=sum(not one.message.asked for one in transcript.messages),
+        segments=max(meta.segments, transcript.segment),
+        title=told.title if told else "",
+        topics=meta.topics or transcript.topics,
+        fault=fault,
     )
 
 
@@ -379,10 +282,10 @@ def _row(app: App, agent: str, head: Head) -> SessionRow:
 def import_file(
     app: App,
     call: Call,
-    path: Annotated[str, Arg("Absolute path of the export file.", min=1, max=op.MAX_PATH)],
+    path: Annotated[str, Arg("The export file.", min=1, max=op.MAX_PATH)],
     one_session: Annotated[bool, Arg("Make one session of all that the file holds.")] = False,
     agent: op.Whose = "",
-) -> Imported:
+) -> Row:
     """Take the conversations of an export file into an agent's sessions."""
     from vaultmind.session import imports
 
@@ -394,7 +297,10 @@ def import_file(
     imported = imports.import_file(app.sessions, Path(path), target, call.report, one=one_session)
     if imported.messages:  # the talk that is likely asked about is summarised meanwhile
         app.talks.heard(target, app.sessions.latest(target))
-    return imported
+    done = Row("messages sessions skipped left_out redacted faults", **plain(imported))
+    then = "Searchable in a moment. Facts and summaries are taken from it when you say so:"
+    how = "vaultmind consolidate --dry-run shows what, without it they are written."
+    return done.saying(*in_words(done), *((then, how) if imported.messages else ()))
 
 
 @operation("Settle an ended conversation", writes=True)
@@ -404,7 +310,7 @@ def memory_settle(
     session: Annotated[str, Arg("The one you read.")] = "",
     facts: Annotated[tuple[LastingFact, ...], Arg("With session: what lasts.", max=20)] = (),
     agent: Yours = "",
-) -> Settlement:
+) -> Row:
     """Read an ended conversation and say what of it lasts. Without arguments you get one; with
     `session` you hand in its facts and get the next.
 
@@ -414,30 +320,37 @@ def memory_settle(
     whose = own_agent(app, call.caller, agent, "settle its own conversations")
     if facts and not session:
         raise BadArgument("session", session, "the id of the conversation that you read")
-    told: tuple[FactReport, ...] = ()
+    told: tuple[Row, ...] = ()
     waiting = app.consolidation.unsettled(whose, better=True)
     if session:
         if session not in waiting:
             raise NotFound(f"{session} of {whose} does not wait to be settled.")
         told = _settled(app, call, whose, session, facts)
         waiting.remove(session)
+    done = Row(agent=whose, facts=told, session="", waiting=len(waiting), known="", conversation="")
+    fates = Recalled("\n".join(map(_fact_words, told)), "memory")
     if not waiting:
-        return Settlement(whose, told)
+        return done.saying(fates, "No conversation waits to be settled.")
     next_, shown = waiting[-1], app.show(whose, call.caller).sections
-    facts_ = (fact for part in shown for fact in part.facts)
-    known = "\n".join(f"{f'^{one.block} ' if one.block else ''}{one.text}" for one in facts_)
+    known = "\n".join(
+        f"{f'^{one.block} ' if one.block else ''}{one.text}" for part in shown for one in part.facts
+    )
     said = app.reported.readable(whose, next_)
     text = "\n".join(f"[{name}] {message.role}: {message.text}" for name, message in said)
     if len(text) > MOST_CHARACTERS:
         half = MOST_CHARACTERS // 2
         text = f"{text[:half]}\n[…]\n{text[-half:]}"
-    brain = Recalled(known, "memory")
-    return Settlement(whose, told, next_, len(waiting), brain, Recalled(text, next_))
+    brain, talk = Recalled(known, "memory"), Recalled(text, next_)
+    done |= {"session": next_, "known": brain, "conversation": talk}
+    verb = "waits" if len(waiting) == 1 else "wait"
+    waits = Verbatim(f"{counted(len(waiting), 'conversation')} of {whose} {verb}. {RULES}")
+    heads = "\nKnown already:", f"\nConversation {next_}:"
+    return done.saying(fates, waits, heads[0], brain or "nothing", heads[1], talk)
 
 
 def _settled(
     app: App, call: Call, agent: str, session: str, facts: Sequence[LastingFact]
-) -> tuple[FactReport, ...]:
+) -> tuple[Row, ...]:
     """Bring an agent's facts into memory, and mark the conversation as settled."""
     from vaultmind.consolidate.reported import Told
 
@@ -448,22 +361,110 @@ def _settled(
             raise BadArgument(f"facts[{number}].message", one.message, allowed)
         old = f"^{one.update.strip('^ ')}" if one.update else ""
         claims.append(Told(one.text, said[name].text, one.section, old))
-    taken = app.reported.take(agent, session, claims, "", call.caller)
+    fates = app.reported.facts(agent, session, claims, call.caller)
     app.consolidation.settled_by_agent(agent, session, call.caller)
-    return tuple(map(_fate, taken.facts))
+    return tuple(map(_fate, fates))
 
 
-@words(Settlement)
-def _settlement_words(done: Settlement, to: Reader) -> Iterator[str]:
-    """Yield what became of the facts, and the next conversation with the rules for it."""
-    yield Recalled("\n".join(map(_fact_words, done.facts)), "memory")
-    if not done.session:
-        yield "No conversation waits to be settled."
-        return
-    waits = counted(done.waiting, "conversation")
-    waits = f"{waits} of {done.agent} {'waits' if done.waiting == 1 else 'wait'}."
-    yield Verbatim(f"{waits} {RULES}")
-    yield "\nKnown already:"
-    yield done.known or "nothing"
-    yield f"\nConversation {done.session}:"
-    yield done.conversation
+# --- what is read out of them -------------------------------------------------------------
+
+
+@tells("consolidate.types.Dropped", words="fact reason")
+def _dropped_json(one: Dropped, to: Reader) -> dict[str, Any]:
+    from vaultmind.memory.writing import UNTOLD
+
+    text = "" if one.reason in UNTOLD else one.text
+    return {"fact": text, "reason": one.reason, "evidence": one.evidence}
+
+
+@operation(
+    "Take facts and summaries from what was said", writes=True, surfaces=op.LOCAL, persons=True
+)
+def consolidate(
+    app: App,
+    call: Call,
+    agent: op.Anybodys = "",
+    session: Only = "",
+    again: Again = "",
+    dry_run: Annotated[bool, Arg("Write nothing, tell what would be.")] = False,
+) -> Row:
+    """Take facts and summaries from the conversations that wait, or from one anew.
+
+    Raises NotFound for an agent or a session that is not there, BadArgument for an id that is
+    none.
+    """
+    from vaultmind.consolidate.types import Request
+    from vaultmind.vault.paths import SESSION_ID
+
+    session, again = session.strip(), again.strip()
+    if session and again:
+        raise BadArgument("again", again, "an id without `session`: it names what is done anew")
+    if session and not SESSION_ID.fullmatch(session):
+        raise BadArgument("session", session, IDS)
+    if again and not (SESSION_ID.fullmatch(again) or SUMMARY_ID.fullmatch(again)):
+        raise BadArgument("again", again, f"{IDS}, or of a summary such as L1_001")
+    named = bool(agent or session or again)  # every agent has a session of one name
+    whose = known_agent(app, call.caller, agent) if named else ""
+    request = Request(whose, session, again, dry_run)
+    with app.minion.unbound():  # who asks may have models work longer than they may by themselves
+        done = app.consolidation.run(request, call.caller, call.report)
+    outcomes = [fact.outcome for one in done.sessions for fact in one.facts]
+    reasons = [gone.reason for one in done.sessions for gone in one.dropped]
+    said = f"{counted(len(done.sessions), 'session')}, "
+    said += f"{counted(outcomes.count('written'), 'change')} of facts, "
+    said += f"{counted(len(done.summaries), 'summary', 'summaries')}."
+    if waiting := outcomes.count("suggested"):
+        said += f" {waiting:,} for you to decide: vaultmind suggestions list"
+    if unclear := reasons.count("unclear alone"):
+        said += f" {counted(unclear, 'candidate')} left to an agent or a model."
+    notes = list(done.notes)
+    if not (done.sessions or done.summaries):
+        said = "Nothing waits."
+        agents = (whose,) if whose else app.paths.agent_names()
+        coming = (_next_words(app, one) for one in agents if app.gate.keeps_records(one))
+        notes += [] if session or again else filter(None, coming)
+    said = f"Nothing was written; it would be: {said}" if dry_run else said
+    return Row(message=said, sessions=done.sessions, summaries=done.summaries, notes=notes)
+
+
+def _next_words(app: App, agent: str) -> str:
+    """Return what an agent's next summaries wait for; empty where it never said a word."""
+    heads = app.sessions.heads(agent)
+    missing, above = app.levels.left(agent) if heads else (0, 0)
+    said = [f"{counted(missing, 'more session')} until the next L1"] if missing > 0 else []
+    said += [f"{above:,} more L1 until the next L2"] if above > 0 else []
+    running = sum(one.is_open for one in heads)
+    said += [f"{counted(running, 'conversation')} not over yet"] if running else []
+    return f"{agent}: {', '.join(said)}." if said else ""
+
+
+@operation("How the work in the background stands", writes=True, surfaces=op.LOCAL, persons=True)
+def consolidation(app: App, call: Call, action: Action = "look") -> Row:
+    """Show what waits to be consolidated and what was done last; pause it or go on."""
+    if action == "pause":
+        app.consolidation.pause()
+    elif action == "resume":
+        app.consolidation.resume()
+    return background(app, call.caller)
+
+
+def background(app: App, caller: Caller) -> Row:
+    """Return how consolidation stands, for whoever asks for it or for the status.
+
+    An agent is told of its own sessions alone.
+    """
+    found = app.consolidation.standing()
+    if caller.kind == "agent":
+        waiting = sum(agent == caller.agent for agent, _ in found.queue)
+        said = f"{waiting:,} of your sessions wait"
+        return Row(waiting=waiting, paused=found.paused, words=said)
+    words = [f"{counted(len(found.queue), 'session')} waiting"]
+    words += [f"{found.asked_for:,} until `vaultmind consolidate`"] if found.asked_for else []
+    words += [f"works on {found.running}"] if found.running else []
+    words += ["paused until `vaultmind consolidate --resume`"] if found.paused else []
+    return Row(
+        "waiting paused running seconds_today asked_for queue",
+        **{"waiting": len(found.queue), "paused": found.paused, "words": " · ".join(words)},
+        **{"running": found.running, "seconds_today": round(found.seconds_today, 1)},
+        **{"asked_for": found.asked_for, "queue": [f"{two} ({one})" for one, two in found.queue]},
+    )

@@ -1,0 +1,210 @@
+"""A model in a file: what its process does, with a worker that misbehaves and with a real one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import struct
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.minion import scripted
+from tests.minion.model import ask, config, gguf
+from tests.waiting import until
+from vaultmind.errors import MinionFailed
+from vaultmind.minion.gguf import read_head
+from vaultmind.minion.models import LocalGenerator
+from vaultmind.minion.state import FILE, Spending, learn, learned
+from vaultmind.minion.structured import ask_json
+
+CITY = {
+    "type": "object",
+    "properties": {"city": {"type": "string", "maxLength": 40}, "big": {"type": "boolean"}},
+    "required": ["city", "big"],
+    "additionalProperties": False,
+}
+
+
+def entry(name: str, value: str | int) -> bytes:
+    raw = struct.pack("<Q", len(name)) + name.encode()
+    if isinstance(value, int):
+        return raw + struct.pack("<II", 4, value)
+    return raw + struct.pack("<IQ", 8, len(value)) + value.encode()
+
+
+def head(*pairs: tuple[str, str | int]) -> bytes:
+    start = b"GGUF" + struct.pack("<IQQ", 3, 0, len(pairs))
+    return start + b"".join(entry(name, value) for name, value in pairs)
+
+
+@contextmanager
+def model(folder: Path, behaviour: str, **values: Any) -> Iterator[LocalGenerator]:
+    """Yield a model whose worker does as told."""
+    path = folder / "some.gguf"
+    path.write_bytes(head(("general.architecture", "llama"), ("llama.context_length", 2048)))
+    one = LocalGenerator(path, config(**values), folder)
+    one.process.command = (sys.executable, str(scripted.__file__), behaviour, str(folder / "diary"))
+    try:
+        yield one
+    finally:
+        one.close()
+
+
+def failure(one: LocalGenerator, **values: Any) -> MinionFailed:
+    with pytest.raises(MinionFailed) as caught:
+        one.generate(ask("hang", **values))
+    return caught.value
+
+
+def starts(folder: Path) -> list[str]:
+    return [line.split()[0] for line in (folder / "diary").read_text("utf-8").splitlines()]
+
+
+def gone(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+@pytest.mark.parametrize(("behaviour", "seen", "careful"), [
+    ("answers", ["usual"], False),
+    ("aborts unless careful", ["usual", "safe"], True),
+    ("is killed once", ["usual", "safe"], False),
+])  # fmt: skip
+def test_a_crash_is_survived_and_what_helped_is_remembered(
+    tmp_path: Path, behaviour: str, seen: list[str], careful: bool
+) -> None:
+    with model(tmp_path, behaviour) as one:
+        assert one.generate(ask("Where?")).text == "Paris" and one.count("some words") == 7
+        assert starts(tmp_path)[:2] == seen
+        assert learned(tmp_path, one.head.key).get("safe", False) is careful
+    if careful:
+        with model(tmp_path, behaviour) as again:
+            again.generate(ask("Where?"))
+        assert starts(tmp_path) == [*seen, "safe"]
+
+
+def test_a_crash_while_tokens_are_counted_is_told_and_then_the_model_rests(tmp_path: Path) -> None:
+    with model(tmp_path, "aborts") as one:
+        with pytest.raises(MinionFailed) as caught:
+            one.count("some words")
+        assert caught.value.why == "crash" and "minion.log" in caught.value.hint
+        assert failure(one).why == "resting"
+        assert "rests" in learned(tmp_path, one.head.key)["failure"]
+    assert starts(tmp_path) == ["usual", "safe"]
+
+
+def test_a_process_that_hangs_is_ended_and_replaced_and_who_waits_is_told(tmp_path: Path) -> None:
+    with model(tmp_path, "hangs") as one:
+        one.generate(ask("Where?"))
+        stuck = one.process.pid
+        first: list[str] = []
+        thread = threading.Thread(target=lambda: first.append(failure(one, seconds=2.0).why))
+        thread.start()
+        until(one.process._lock.locked)
+        assert failure(one, seconds=0.05).why == "busy"
+        thread.join()
+        assert first == ["timeout"] and gone(stuck)
+        assert one.generate(ask("Where?")).text and one.process.pid not in (0, stuck)
+
+
+def test_closing_ends_the_job_that_runs_and_none_begins(tmp_path: Path) -> None:
+    with model(tmp_path, "hangs") as one:
+        told: list[str] = []
+        thread = threading.Thread(target=lambda: told.append(failure(one).why))
+        thread.start()
+        until((tmp_path / "diary").exists)
+        one.close()
+        thread.join()
+        assert told == ["closed"] and failure(one).why == "closed"
+
+
+def test_what_cannot_be_started_or_opened_is_a_failure_in_words(tmp_path: Path) -> None:
+    with model(tmp_path, "cannot open") as one:
+        assert "some.gguf gave no answer: it is no model" in failure(one).message
+        one.process.command = (str(tmp_path / "no-python"),)
+        assert "could not be started" in failure(one).message
+
+
+@pytest.mark.parametrize(("rope", "wanted", "opened"), [
+    ("none", 1024, {"n_ctx": 1024}),
+    ("none", 8192, {"n_ctx": 2048}),
+    ("yarn", 8192, {"n_ctx": 8192, "rope_scaling_type": 2, "yarn_orig_ctx": 2048}),
+    ("linear", 4096, {"n_ctx": 4096, "rope_scaling_type": 1, "rope_freq_scale": 0.5}),
+])  # fmt: skip
+def test_a_window_is_the_trained_one_or_stretched_where_that_is_asked_for(
+    tmp_path: Path, rope: str, wanted: int, opened: dict[str, Any]
+) -> None:
+    with model(tmp_path, "answers", rope=rope, context_tokens=wanted) as one:
+        asked = one.process._opening["model"]
+        assert opened.items() <= asked.items() and one.context_tokens == opened["n_ctx"]
+        assert ("rope_scaling_type" in asked) is (len(opened) > 1)
+
+
+def test_what_is_kept_of_models_can_be_damaged_or_in_the_way(tmp_path: Path) -> None:
+    for raw in ("", "{", "[1]", '{"models": 3}', '{"models": {"some": 3}, "day": 1}'):
+        (tmp_path / FILE).write_text(raw, "utf-8")
+        assert learned(tmp_path, "some") == {}
+    learn(tmp_path, "some", safe=True)
+    learn(tmp_path, "some", failure="It crashed.")
+    assert learned(tmp_path, "some") == {"safe": True, "failure": "It crashed."}
+    (tmp_path / "away" / FILE).mkdir(parents=True)
+    learn(tmp_path / "away", "some", safe=True)
+    spent = Spending(tmp_path / "away", 60.0, lambda: datetime(2026, 11, 22, tzinfo=UTC))
+    spent.add(50.0)
+    assert spent.left() == pytest.approx(10.0), "counted where nothing can be written, too"
+
+
+@pytest.mark.parametrize("raw", [
+    b"", b"GGUF", b"PK\x03\x04 a zip", b"GGUF" + struct.pack("<IQQ", 3, 0, 2**60),
+    head(("general.name", "nameless")), head(("general.architecture", 3)),
+    b"NOPE" + head(("general.architecture", "llama")),
+])  # fmt: skip
+def test_what_is_no_model_is_refused_in_words(tmp_path: Path, raw: bytes) -> None:
+    path = tmp_path / "notes.gguf"
+    path.write_bytes(raw)
+    with pytest.raises(MinionFailed, match="is no GGUF model") as caught:
+        read_head(path)
+    assert caught.value.why == "not_a_model"
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MinionFailed, match=r"no model file .*gone\.gguf"):
+        read_head(tmp_path / "gone.gguf")
+
+
+@pytest.mark.minion
+def test_a_real_model_answers_by_the_schema_in_its_own_tokens_and_ends_with_us(
+    smol: LocalGenerator,
+) -> None:
+    done = ask_json(smol, ask("Where is the Eiffel Tower?", schema=CITY, max_tokens=60))
+    assert set(done) == {"city", "big"} and isinstance(done["big"], bool)
+    told = smol.generate(ask("Where is the Eiffel Tower?"))
+    assert "Paris" in told.text and told.prompt_tokens > 10 and told.tokens > 1
+    assert 1 < smol.count("Where is the Eiffel Tower?") < 20
+    os.kill(smol.process.pid, signal.SIGKILL)
+    assert smol.generate(ask("Hello.")).text
+    with pytest.raises(MinionFailed) as caught:
+        smol.generate(ask("word " * 4000))
+    assert caught.value.why == "too_long"
+
+
+@pytest.mark.minion
+def test_a_model_that_needs_more_memory_than_allowed_is_refused_in_words(careful: Path) -> None:
+    with pytest.raises(MinionFailed, match=r"98 MB; minion\.memory_mb allows 90") as caught:
+        LocalGenerator(gguf(), config(memory_mb=90), careful)
+    assert caught.value.why == "memory"
+    one = LocalGenerator(gguf(), config(memory_mb=330, context_tokens=8192), careful)
+    try:
+        assert failure(one).why in ("not_a_model", "crash", "missing"), "or the library ends it"
+    finally:
+        one.close()
