@@ -2,6 +2,7 @@
 
     pip install torch && python benchmarks/train_reader.py
     python benchmarks/train_reader.py --held-out asked_d,sayings_b --out /tmp/weights.npz
+    python benchmarks/train_reader.py --only secrets     # anew over words as they are read already
 
 Each writer's lines are a file; held out, a writer's lines are measured by a network that learnt
 from the others. The blind sets are only measured, by `benchmarks/reader.py`. Needs torch, which
@@ -434,11 +435,18 @@ def loss_of(net: Net, name: str, task: Task, rows: Sequence[Row]) -> Tensor:
     return loss
 
 
-def train(tasks: dict[str, Task], seed: int = 0) -> Net:
-    """Return a network trained on the rows of all tasks."""
+def train(tasks: dict[str, Task], seed: int, start: dict[str, Tensor]) -> Net:
+    """Return a network trained on the rows of all tasks.
+
+    From a `start` the words are read as they were, and only what is made of them is learnt.
+    """
     torch.manual_seed(seed)
     shuffle = random.Random(seed).shuffle
     net = Net(tasks)
+    if start:
+        net.load_state_dict({key: start[key] for key in net.state_dict()})
+        for name, values in net.named_parameters():
+            values.requires_grad = name.startswith("parts.")
     mean = AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(SLOW))
     steps = EPOCHS * sum(len(task.rows) // BATCH + 2 for task in tasks.values())
     steer = torch.optim.AdamW(net.parameters(), lr=RATE, weight_decay=DECAY)
@@ -466,7 +474,21 @@ _learnt: dict[str, Task] = {}
 def trained(seed: int) -> dict[str, Any]:
     """Return the weights of a network trained from a start of its own."""
     torch.set_num_threads(1)
-    return {key: value.numpy() for key, value in train(_learnt, seed).state_dict().items()}
+    start = stored(seed) if len(_learnt) < len(TASKS) else {}
+    found = {**start, **train(_learnt, seed, start).state_dict()}
+    return {key: value.numpy() for key, value in found.items()}
+
+
+def stored(member: int) -> dict[str, Tensor]:
+    """Return the weights of a network as they ship."""
+    with np.load(WEIGHTS) as file:
+        return {
+            key.removeprefix(f"{member}."): torch.from_numpy(
+                file[key].astype(np.float32) * np.float32(file[f"s_{key}"])
+            )
+            for key in file.files
+            if key.startswith(f"{member}.")
+        }
 
 
 def batched(rows: Sequence[Row], shuffle: Callable[[list[Row]], None]) -> Iterator[list[Row]]:
@@ -487,6 +509,9 @@ def save(nets: Sequence[dict[str, Any]], tasks: dict[str, Task], path: Path) -> 
     said = "\n".join(sorted(f"{row.text} {row.labels}" for row in rows))
     digest = hashlib.sha256(said.encode()).hexdigest()[:16]
     heads = {name: task.heads for name, task in tasks.items()}
+    if len(tasks) < len(TASKS):
+        with np.load(WEIGHTS) as file:
+            heads = {**json.loads(str(file["about"]))["heads"], **heads}
     about = {"heads": heads, "version": 3, "members": len(nets), "rows": len(rows), "data": digest}
     held: dict[str, Any] = {"about": json.dumps(about)}
     for at, net in enumerate(nets):
@@ -502,7 +527,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--held-out", default="", help="files to leave out: asked_d,asked_e")
     parser.add_argument("--out", type=Path, default=WEIGHTS, help="file of the weights")
-    parser.add_argument("--only", default="", help="tasks to learn: asks,secrets,facts")
+    parser.add_argument("--only", default="", help="tasks to learn anew: asks,secrets,facts")
     given = parser.parse_args()
     torch.set_num_threads(1)
     tasks = _learnt
