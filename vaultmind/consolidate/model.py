@@ -381,10 +381,7 @@ class ModelWriter:
             quotes = self._plain.quotes(level, one, language)
             if tokens.count(lined_up(quotes)) > SOURCE_TOKENS:
                 quotes = chosen(quotes, worth_of(quotes), SOURCE_TOKENS, len(quotes))
-            for each in quotes:
-                date = f"({each.date}) " if each.date else ""
-                who = f"{each.speaker}: " if each.speaker else ""
-                yield each.source, f"{date}{who}{each.text}"
+            yield from ((each.source, lined_up([each])) for each in quotes)
 
 
 def _level(
