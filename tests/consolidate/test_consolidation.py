@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.consolidate.sleeping import MORNING, Bed, Says, fact, rest
-from vaultmind.consolidate.context import KEPT
+from vaultmind.consolidate.settle import KEPT
 from vaultmind.consolidate.types import Consolidated, Request
 from vaultmind.consolidate.worker import Consolidation
 from vaultmind.errors import MinionFailed, NotFound

@@ -76,7 +76,7 @@ def put_levels(house: House) -> tuple[str, str]:
 # --- forgetting ---------------------------------------------------------------------------
 
 
-def test_a_forgotten_fact_leaves_l1_and_l2_in_other_words_too_by_its_source(house: House) -> None:
+def test_a_forgotten_fact_leaves_l1_and_l2_in_other_words_too_until_an_undo(house: House) -> None:
     one, two = put_levels(house)
     house.remember(FACT, evidence=SOURCE)
     done = house.forget(FACT)
@@ -84,6 +84,9 @@ def test_a_forgotten_fact_leaves_l1_and_l2_in_other_words_too_by_its_source(hous
     assert [text[:18] for text in shown(house, one)] == ["Anna planned the t", "The bakery sells h"]
     assert [text[:18] for text in shown(house, two)] == ["Trips to the sea. "]
     assert house.file(one).read_text().count("source]]") == 4, "nothing of the text is lost"
+    forgotten = next(newest_first(house.paths, ("main",), ASKED)).id
+    assert house.gate.undo("main", forgotten, PERSON).outcome == "written"
+    assert (len(shown(house, one)), len(shown(house, two))) == (4, 2)
 
 
 def test_what_no_fact_said_leaves_levels_in_other_words_by_the_messages_that_did(
@@ -99,15 +102,6 @@ def test_a_day_that_a_fact_and_a_source_share_hides_nothing(house: House) -> Non
     one, two = put_levels(house)
     house.remember("Has a birthday on 2026-02-20")
     house.forget("Has a birthday on 2026-02-20")
-    assert (len(shown(house, one)), len(shown(house, two))) == (4, 2)
-
-
-def test_an_undo_shows_the_paragraphs_of_levels_again(house: House) -> None:
-    one, two = put_levels(house)
-    house.remember(FACT, evidence=SOURCE)
-    house.forget(FACT)
-    done = next(newest_first(house.paths, ("main",), ASKED)).id
-    assert house.gate.undo("main", done, PERSON).outcome == "written"
     assert (len(shown(house, one)), len(shown(house, two))) == (4, 2)
 
 

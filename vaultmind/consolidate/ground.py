@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 from vaultmind.consolidate.names import groups, letters_shared, same_name, sound
 from vaultmind.consolidate.numbers import month_of, numbers, plain, value_of, weekday
@@ -115,16 +116,14 @@ def unsaid(claim: str, sources: Sequence[Message], day: str = "", also: str = ""
 
     `day`: the ISO date on which the claim's own `tomorrow` was said.
     """
-    said = [_said(one.text, one.time[:10]) for one in sources] + [_said(also, "")]
-    mine = _said(claim, day)
+    every = [*(_said(one.text, one.time[:10]) for one in sources), _said(also, "")]
+    said, mine = _Said(*map(frozenset[Any]().union, *every)), _said(claim, day)
     if lost := _lost_date(mine, said):
         return Fault("date not in evidence", lost)
-    spoken = frozenset().union(*(one.words for one in said))
-    proper = frozenset().union(*(one.proper for one in said))
-    named = list(_names(claim, spoken, detect(" ".join(one.text for one in sources))))
+    named = list(_names(claim, said.words, detect(" ".join(one.text for one in sources))))
     if lost := _lost_number(mine, said, len(named), sources):
         return Fault("number not in evidence", lost)
-    lost = next((one for one in named if not _is_among(one, spoken, proper)), "")
+    lost = next((one for one in named if not _is_among(one, said.words, said.proper)), "")
     return Fault("name not in evidence", lost) if lost else None
 
 
@@ -147,9 +146,8 @@ def _bare(text: str) -> str:
 # --- what a text says ---------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """The words, numbers and times of a text, seen from the day on which it was said."""
+class _Said(NamedTuple):
+    """The words, numbers and times of texts, seen from the days on which they were said."""
 
     words: frozenset[str]
     proper: frozenset[str]
@@ -168,7 +166,7 @@ class _Said:
     """Hour on a dial, and minutes."""
     hours: frozenset[tuple[int, int]]
     """The same, with what `12.03` may mean as an hour."""
-    day: date | None
+    told_on: frozenset[date]
 
 
 @lru_cache(maxsize=4096)
@@ -194,7 +192,7 @@ def _said(text: str, day: str) -> _Said:
         frozenset(one.weekday() for one in dates),
         frozenset(clocks),
         frozenset(one[:2] for one in hours),
-        _day(day),
+        frozenset(filter(None, [_day(day)])),
     )
 
 
@@ -223,10 +221,10 @@ def _day(day: str) -> date | None:
         return None
 
 
-def _lost_number(mine: _Said, said: Sequence[_Said], names: int, sources: Sequence[Message]) -> str:
+def _lost_number(mine: _Said, said: _Said, names: int, sources: Sequence[Message]) -> str:
     """Return a number of a claim that nobody said; `names`: how many the claim lists."""
-    spoken = frozenset().union(*(one.numbers for one in said))
-    years = {str(one.day.year + at) for one in said if one.day for at in (-1, 0, 1)}
+    spoken = said.numbers
+    years = {str(day.year + at) for day in said.told_on for at in (-1, 0, 1)}
     free = {str(names), str(names + 1), "1", "0.5", "0.25"} | (years & mine.told)
     squeezed = [re.sub(r"\W", "", one.text) for one in sources]
     for number in sorted(mine.told - spoken - free):
@@ -234,8 +232,7 @@ def _lost_number(mine: _Said, said: Sequence[_Said], names: int, sources: Sequen
         long = len(number) >= LONG_NUMBER and any(number in text for text in squeezed)
         if not long and not any(_is_spoken(one, spoken) for one in ways):
             return number
-    hours = frozenset().union(*(one.hours for one in said))
-    for hour, minute in sorted(mine.clocks - hours):
+    for hour, minute in sorted(mine.clocks - said.hours):
         near = {hour, hour + HALF_DAY, *((0, 24) if not hour else ())}
         part = {0: "", 30: "0.5", 15: "0.25", 45: "0.25"}.get(minute, str(minute))
         late = minute in (30, 45) and part in spoken
@@ -271,25 +268,21 @@ def _is_spoken(number: str, spoken: frozenset[str]) -> bool:
 # --- dates --------------------------------------------------------------------------------
 
 
-def _lost_date(mine: _Said, said: Sequence[_Said]) -> str:
+def _lost_date(mine: _Said, said: _Said) -> str:
     """Return a date, month or day of the week that nobody said."""
-    days = frozenset().union(*(one.days for one in said))
-    months = frozenset().union(*(one.months for one in said))
-    weekdays = frozenset().union(*(one.weekdays for one in said))
-    spoken = frozenset().union(*(one.numbers for one in said))
-    told = {one.day for one in said if one.day}
+    days, months, weekdays, told = said.days, said.months, said.weekdays, said.told_on
     around = months | {(one.month + at - 1) % 12 + 1 for one in told for at in (0, 1)}
     for month, day in sorted(mine.days - days):
         near = (one + timedelta(days=at) for one in told for at in range(-FORTNIGHT, FORTNIGHT + 1))
         by_weekday = any((d.month, d.day) == (month, day) and d.weekday() in weekdays for d in near)
-        if not by_weekday and not (str(day) in spoken and month in around):
+        if not by_weekday and not (str(day) in said.numbers and month in around):
             if (day, month) in mine.days and (day, month) in days:
                 continue
             return f"{day}.{month}."
     if mine.months - months - {month for month, _ in mine.days}:
         return "a month"
-    known = frozenset().union(*(one.of_dates for one in (mine, *said)))
-    return "a day" if mine.weekdays - weekdays - known else ""
+    known = weekdays | mine.of_dates | said.of_dates
+    return "a day" if mine.weekdays - known else ""
 
 
 # --- names --------------------------------------------------------------------------------

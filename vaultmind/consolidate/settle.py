@@ -3,6 +3,9 @@
 Each fact goes through the gate with its evidence. It is written where the agent's level allows it,
 and waits for the person where there is a doubt. A fact that a session left once is not written a
 second time, even where the person has taken it out of the brain since.
+
+The active context was written when the session ended. Words of an agent or a model that are held
+against the talk take the place of the sentences chosen then; what a person has changed stays.
 """
 
 from __future__ import annotations
@@ -12,7 +15,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 
-from vaultmind.consolidate.context import better
 from vaultmind.consolidate.ground import share_of
 from vaultmind.consolidate.talk import key_of
 from vaultmind.consolidate.types import (
@@ -35,13 +37,27 @@ from vaultmind.memory.sensitive import sensitive
 from vaultmind.memory.suggestions import parse
 from vaultmind.plural import counted
 from vaultmind.redact import mask
-from vaultmind.session.active import language_of
-from vaultmind.session.files import iso, read_text, recallable
+from vaultmind.session.active import (
+    BODY_TOKENS,
+    ActiveContextFile,
+    body_of,
+    has_recap,
+    language_of,
+    link,
+    speaks_of,
+)
+from vaultmind.session.files import iso, plain_text, read_text, recallable
+from vaultmind.session.sentences import LANGUAGES, headings, sentences
+from vaultmind.session.summary import section_text
+from vaultmind.tokens import count
 from vaultmind.types import Fact, MemoryWrite, Message, MessageRef, Outcome
+from vaultmind.vault.bullets import HEADING
 from vaultmind.vault.edits import remove_property, set_property
 from vaultmind.vault.files import Change, FileText
+from vaultmind.vault.oneline import escape
 from vaultmind.vault.session_meta import parse_meta
 
+KEPT = "The active context was changed since, and was left as it is."
 RETOLD = 0.5
 """Share of its words from which a fact tells once more what an agent reported of a message."""
 SETTLED = "this session left it once already"
@@ -162,8 +178,8 @@ def _blocks(keys: Sequence[str], said: Mapping[str, Message]) -> tuple[str, ...]
 def consolidated(when: datetime, then: str = "") -> Change:
     """Return the change that says a session was consolidated, in its front matter alone.
 
-    `then`: what is pending from now on.
-    One that a person has opened again, or whose properties are broken, is left as it is.
+    `then`: what is pending from now on. One that a person has opened again, or whose properties are
+    broken, is left as it is.
     """
 
     def change(file: FileText | None) -> str | None:
@@ -213,7 +229,6 @@ def apply(work: Work, facts: Sequence[Candidate], said: Mapping[str, Message]) -
                 replaces=outcome.before or fact.replaces,
                 outcome=outcome.outcome,
                 reason=outcome.reason,
-                section=outcome.section or fact.section or SECTION_OF.get(fact.category),
                 archived=outcome.archived,
             )
         )
@@ -261,3 +276,77 @@ def _day(message: Message, today: date) -> str:
         return min(today, date.fromisoformat(message.time[:10])).isoformat()
     except ValueError:
         return today.isoformat()
+
+
+# --- the active context ---------------------------------------------------------------------
+
+
+def better(work: Work, found: Understood) -> str:
+    """Write a model's summary of a session into the active context; return why not, or "".
+
+    Nothing is done where that speaks of another session, or of this one in the agent's own words.
+    """
+    by, agent = work.by, work.agent
+    text = read_text(by.reader, by.reader.paths.active_context(agent))[0]
+    is_about = speaks_of(text) == link(work.path) and not has_recap(text, work.session)
+    if found.by == "extractive" or not found.summary or not is_about:
+        return ""
+    left = ActiveContextFile(by.reader, by.hides).read(agent, work.path, by.clock())
+    if body_of(text).strip() != left.body.strip():
+        return KEPT
+    about = [escape(one) for one in sentences(found.summary)]
+    saved = retell(work, about, "what a session leaves, summed up", text)
+    return "" if saved else KEPT
+
+
+def retell(work: Work, about: Sequence[str], reason: str, before: str | None = None) -> bool:
+    """Write other bullets on what a session was about into the active context; tell whether.
+
+    Not where a later session left its own, or it does not hold what stood there `before`, where
+    that is given.
+    """
+    by, now = work.by, work.by.clock()
+    written = ActiveContextFile(by.reader, by.hides)
+    left = written.read(work.agent, work.path, now)
+
+    def change(file: FileText | None) -> str | None:
+        text = file.text if file else ""
+        if before is not None and body_of(text) != body_of(before):
+            return None
+        base = body_of(text) if speaks_of(text) == link(work.path) else ""
+        body = mask(with_about(base, about, left.language, BODY_TOKENS)).text
+        return written.change(replace(left, body=body, slight=False), now)(file)
+
+    active = by.reader.paths.active_context(work.agent)
+    return by.gate.save(active, change, work.caller, reason) is not None
+
+
+def with_about(text: str, about: Sequence[str], language: str, max_tokens: int) -> str:
+    """Return the body of an active context with other bullets on what the talk was about.
+
+    `text` is what the conversation leaves without them: its other sections stay as far as there
+    is room. At least one bullet is kept.
+    """
+    sections: list[tuple[str, list[str]]] = []
+    for line in text.splitlines():
+        if match := HEADING.match(line):
+            sections.append((match[1], []))
+        elif line.startswith("- ") and sections:
+            sections[-1][1].append(line[2:])
+    title = headings(language)["about"]
+    kept = list(about)
+    body = section_text(title, kept)
+    while len(kept) > 1 and count(plain_text(body)) > max_tokens:
+        kept.pop()
+        body = section_text(title, kept)
+    titles = {headings(code)["about"].casefold() for code in LANGUAGES}
+    others = [one for one in sections if one[0].casefold() not in titles]
+    for name, items in others:
+        fitting: list[str] = []
+        for item in items:
+            whole = f"{body}\n\n{section_text(name, [*fitting, item])}"
+            if count(plain_text(whole)) <= max_tokens:
+                fitting.append(item)
+        if fitting:
+            body = f"{body}\n\n{section_text(name, fitting)}"
+    return body

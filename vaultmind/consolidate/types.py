@@ -165,7 +165,6 @@ class Settled:
     outcome: OutcomeName = "unchanged"
     """What the gate made of it; in a dry run what it would."""
     reason: str = ""
-    section: Section | None = None
     archived: int = 0
     """Older facts that moved to the archive to make room for it."""
 

@@ -113,7 +113,7 @@ class Consolidation:
     def standing(self) -> Standing:
         """Return how far it is."""
         heads = {agent: self._with.heads(agent) for agent in self._paths.agent_names()}
-        due = {a: {one.id for one in h if one.meta.pending} for a, h in heads.items()}
+        due = {a: {one.id for one in h if "pending" in one.raw} for a, h in heads.items()}
         waiting = [(agent, one) for agent in heads for one in self.unsettled(agent)]
         queue = tuple((agent, one) for agent, one in waiting if one in due[agent])
         asked_for, seconds = len(waiting) - len(queue), self._setup.seconds_today()
@@ -279,7 +279,7 @@ class Consolidation:
         work = Work(self._with, agent, session, caller, self._check, dry_run)
         try:
             left, tried = settle(work, self._setup.thinker(), self._setup.max_facts)
-            self._tries[work.path] += tried
+            self._tries[work.path] += tried and not dry_run
             gives_up = tried and self._tries[work.path] >= MOST_TRIES
             if not dry_run and (not left.pending or gives_up):
                 unclear = any(one.reason == "unclear alone" for one in left.dropped)

@@ -16,7 +16,6 @@ from vaultmind.session.files import Shelf
 from vaultmind.types import Message
 from vaultmind.vault.edits import set_property
 from vaultmind.vault.files import VaultReader
-from vaultmind.vault.properties import front_matter
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
 DEVICE = "test"
@@ -77,24 +76,10 @@ class Vault(House):
         """Return a file's text."""
         return self.file(relative).read_text("utf-8")
 
-    def property(self, relative: str, key: str) -> object:
-        """Return a property of a file."""
-        found = front_matter(self.text(relative))
-        return found.properties.get(key) if found else None
-
-    def summary(self, id: str) -> str:
-        """Return where a summary stands."""
-        return f"{self.paths.summaries('main')}/{id[:2]}/{id}.md"
-
-    def marks(self) -> list[str]:
-        """Return which summary each session says it is in, by its file's name, oldest first."""
-        folder = self.file(self.paths.sessions("main"))
-        found = [self.property(self.paths.relative(p), "summarised_in") for p in _sorted(folder)]
-        return [str(one or "").strip("[]").rpartition("/")[2] for one in found]
-
     def names(self, level: str) -> list[str]:
         """Return the names of the summaries of a level."""
-        return [path.name for path in _sorted(self.file(f"{self.paths.summaries('main')}/{level}"))]
+        folder = self.file(f"{self.paths.summaries('main')}/{level}")
+        return sorted(path.name for path in folder.glob("*.md"))
 
     def dead_links(self, relative: str) -> list[str]:
         """Return the links of a file that Obsidian would not resolve."""
@@ -105,7 +90,3 @@ class Vault(House):
             if not there:
                 dead.append(f"{path}#^{block}")
         return dead
-
-
-def _sorted(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*.md")) if folder.is_dir() else []
