@@ -21,7 +21,7 @@ MOST_LETTERS = 400
 MOST_SENTENCES = 40
 """Sentences of a text that are read: a paste of more is masked by its formats alone."""
 _KIND = "password"
-_MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,24}){1,4}")
 
 
 def mask_secrets(text: str, least: float = LIKELY) -> Masked:
