@@ -276,7 +276,7 @@ class SearchFeedback:
         self._hear(caller, [found] if found else [])
 
     def cited_in(self, agent: str, messages: Sequence[Message]) -> None:
-        """Hear what the assistant said: hits that it links to, or whose paths it names, were of use.
+        """Hear what the assistant said: hits that it links to, or whose path it names, were of use.
 
         Of each note the best hit of each search; what is older than the search says nothing of it.
         """
