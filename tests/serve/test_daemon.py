@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 import signal
 import stat
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -87,3 +89,13 @@ def test_an_older_daemon_is_replaced(house: House, monkeypatch: pytest.MonkeyPat
     assert reached.peer["pid"] != child.pid, "a new one, and used though it is no younger"
     reached.close()
     assert child.wait(20) == 0
+
+
+def test_with_too_few_open_files_it_says_so_and_ends(tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    daemon = f"{sys.executable} -m vaultmind.serve.daemon --vault {tmp_path}/vault"
+    command = f"ulimit -n 20; exec {daemon} --state-dir {tmp_path}/state"
+    ended = subprocess.run(
+        ["bash", "-c", command], check=False, capture_output=True, text=True, timeout=60
+    )
+    assert (ended.returncode, "may open 20 files" in ended.stderr) == (1, True)

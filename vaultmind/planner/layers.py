@@ -252,8 +252,14 @@ def _map(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
     some = begin[: caps.lists]
     yield "Begin with:", some, len(some), lambda one: ([f"- {_titled(one)}"], [one.path])
     changes = Counter(path for one in sight.commits for path, _ in one.changed)
-    hot = [path for path in sight.heat if path in sight.records][: caps.lists // 2]
-    row = lambda it: ([f"- {it} ({counted(changes[it], 'commit')})"], [it])  # noqa: E731
+    newest = sorted(sight.records, key=lambda it: -sight.structure.changed_at(it))
+    hot = [path for path in sight.heat or newest if path in sight.records][: caps.lists // 2]
+    hot = hot if sight.heat else sorted(hot)  # the next edit of one of them leaves it as it is
+
+    def row(path: str) -> Row:
+        times = f" ({counted(changes[path], 'commit')})" if changes[path] else ""
+        return [f"- {path}{times}"], [path]
+
     yield "Where work goes on:", hot, len(hot), row
 
 

@@ -37,6 +37,7 @@ from vaultmind.client.launch import LOG
 from vaultmind.config import Config, Flags, load_config
 from vaultmind.errors import (
     BadArgument,
+    ConfigError,
     DaemonUnavailable,
     VaultLocked,
     VaultMindError,
@@ -69,8 +70,8 @@ FAILED_LINGER_SECONDS = 1.0
 """How long a daemon that could not open its app stays to tell why."""
 EXIT_FAILED, EXIT_LOCKED = 1, 3
 CLIENT_NAME_LENGTH = 60
-WANTED_FILES = 4096
-"""Open files that the daemon allows itself, where the system lets it."""
+WANTED_FILES, FEWEST_FILES = 4096, 128
+"""Open files that the daemon allows itself, where the system lets it; with fewer it ends."""
 LOG_BYTES, LOGS_KEPT = 1_000_000, 2
 FOREIGN = ("mcp", "uvicorn", "chromadb", "httpx2", "asyncio", "watchdog")
 """Libraries whose log is kept from WARNING upward."""
@@ -365,10 +366,14 @@ def run(config: Config, first: str = "ops") -> None:
     """Be the vault's daemon until it is time to stop.
 
     `first` is the mode of the client that waits: for `mcp` that library is loaded before the
-    index. Raises VaultLocked when another process owns the vault.
+    index. Raises VaultLocked when another process owns the vault, ConfigError when it may open too
+    few files to work.
     """
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = WANTED_FILES if most == resource.RLIM_INFINITY else min(WANTED_FILES, most)
+    if wanted < FEWEST_FILES:
+        said = f"The daemon may open {wanted} files; it needs {FEWEST_FILES}."
+        raise ConfigError(said, hint=f"`ulimit -n {WANTED_FILES}` in the shell that starts it.")
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
     gc.disable()  # until everything is imported: a tenth of the start-up
     lock = VaultLock(config, "daemon")

@@ -262,18 +262,24 @@ def without_values(target: Target, wanted: Wanted) -> Without:
             return [marked(one) for one in value]
         if isinstance(value, dict):
             return {key: one if key in _NAMES else marked(one) for key, one in value.items()}
-        return mark if isinstance(value, str) and wanted.says(value) else value
+        if not isinstance(value, str) or not wanted.says(value):
+            return value
+        said.append(value)
+        return mark
 
     for number, line in enumerate(lines):
+        said = list[str]()
         try:
             value = json.loads(line)
             new = marked(value)
         except (ValueError, RecursionError):
             value, new = line, {"erased": target.today} if wanted.says(line) else line
         if new != value:
-            taken.append(Taken(f"line {number + 1}", line))
+            id = str(value.get("id") or "") if isinstance(value, dict) else ""
+            words = [one for one in said if not any(it != one and it in one for it in said)]
+            taken.append(Taken(id or f"line {number + 1}", "\n".join(words) or line))
             lines[number] = json.dumps(new, ensure_ascii=False) + "\r" * line.endswith("\r")
-    return Without("\n".join(lines), tuple(taken))
+    return Without("\n".join(lines), tuple(dict.fromkeys(taken)))
 
 
 def without_copy(target: Target, wanted: Wanted) -> Without:
