@@ -134,6 +134,8 @@ class Daemon:
         try:
             if not wire.same_user(writer.get_extra_info("socket")):
                 log.warning("refused a connection of another user")
+            elif self._is_lost():
+                pass  # hung up on: a socket under a hashed name outlives the folder
             elif hello := wire.decode(await asyncio.wait_for(anext(lines), HELLO_SECONDS)):
                 caller = caller_of(hello)
                 self._clients, is_client = self._clients + 1, True
@@ -284,13 +286,19 @@ class Daemon:
         idle_seconds = self._config.daemon.idle_exit_minutes * 60
         while True:
             await asyncio.sleep(min(HEARTBEAT_SECONDS, idle_seconds / 4))
-            if _inode(self._lock) != self._lock_inode:
-                log.warning("the state folder was removed")
-                self.stop()
+            self._is_lost()
             alone = self._clients == 0 and not self._config.daemon.http
             if alone and time.monotonic() - self._alone_since >= idle_seconds:
                 log.info("no client for %.1f minutes", idle_seconds / 60)
                 self.stop()
+
+    def _is_lost(self) -> bool:
+        """Tell whether the state folder was removed, and stop if it was."""
+        if _inode(self._lock) == self._lock_inode:
+            return False
+        log.warning("the state folder was removed")
+        self.stop()
+        return True
 
     async def _leave(self, loading: asyncio.Task[None]) -> None:
         deadline = threading.Timer(CLOSE_SECONDS, os._exit, (EXIT_FAILED,))
