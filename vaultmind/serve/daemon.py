@@ -132,11 +132,9 @@ class Daemon:
         self._tasks.add(task)
         lines, is_client = Lines(reader, writer), False
         try:
-            if not wire.same_user(writer.get_extra_info("socket")):
-                log.warning("refused a connection of another user")
-            elif self._is_lost():
-                pass  # hung up on: a socket under a hashed name outlives the folder
-            elif hello := wire.decode(await asyncio.wait_for(anext(lines), HELLO_SECONDS)):
+            if self._admits(writer) and (
+                hello := wire.decode(await asyncio.wait_for(anext(lines), HELLO_SECONDS))
+            ):
                 caller = caller_of(hello)
                 self._clients, is_client = self._clients + 1, True
                 greeting = {"vaultmind": wire.PROTOCOL, "version": __version__, "pid": os.getpid()}
@@ -162,6 +160,16 @@ class Daemon:
             self._tasks.discard(task)
             if lines not in self._witnesses:
                 await lines.close()
+
+    def _admits(self, writer: asyncio.StreamWriter) -> bool:
+        """Tell whether whoever connects is heard: this user, while the state folder is there.
+
+        A socket under a hashed name outlives that folder.
+        """
+        if not wire.same_user(writer.get_extra_info("socket")):
+            log.warning("refused a connection of another user")
+            return False
+        return not self._is_lost()
 
     async def _talk(self, caller: Caller, lines: Lines, hello: dict[str, Any]) -> None:
         """Serve one MCP session; the app may still be opening, and the index loading.
