@@ -108,7 +108,7 @@ def test_a_model_is_shown_no_secret_no_paste_and_nothing_that_must_not_be_kept(
         "Please don't remember this: I work at Nordwind",
         "t: a tool in Monaco",
     )
-    models = Models(tmp_path, answer(named("CORE", "Works as a nurse in Leeds", 2)))
+    models = Models(tmp_path, answer(named("CORE", "Works as a nurse in Leeds", 3)))
     found = models.extract(said)
     shown = models.model.asked[0].turns[0].text
     assert "cello" in shown and "nurse in Leeds" in shown
