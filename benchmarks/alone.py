@@ -45,10 +45,10 @@ def main() -> None:
             Message(said["role"], said["text"], f"{one['date']}T09:00:00+00:00", id=f"m{at}")
             for at, said in enumerate(one["messages"])
         ]
-        brain = [Fact(text, "user", block=f"k{at}") for at, text in enumerate(one["known"])]
+        brain = [Fact(text, "user", block=f"k{at}") for at, text in enumerate(one.get("known", []))]
         came = extract(messages, brain)
-        gold = [fact["text"] for fact in one["facts"]]
-        updates += sum(bool(fact["updates"]) for fact in one["facts"])
+        gold = [fact["text"] for fact in one.get("facts", [])]
+        updates += sum(bool(fact["updates"]) for fact in one.get("facts", []))
         replaced += sum(fact.category == "UPDATE" for fact in came.facts)
         facts = [fact.text for fact in came.facts if fact.category != "DELETE"]
         unclear += sum(drop.reason == "unclear alone" for drop in came.dropped)

@@ -65,11 +65,10 @@ class Trained(Recalling):
             if len(lessons) < LEAST_LESSONS:
                 continue
             active = self._in_use(of)
-            made = proposed(lessons, active, self._seen.get(of))
-            told = made.told
+            made, _, told = proposed(lessons, active, self._seen.get(of))
             self.trials.append(f"{len(lessons)} lessons of {of}: {told.why}")
             print(self.trials[-1], file=sys.stderr, flush=True)
             if told.better:
                 name = f"{of}-{len(self.trials)}"
-                self._weights[of] = Weights(name, made.weights.weights, active.words)
+                self._weights[of] = Weights(name, made.weights, active.words)
                 self._seen[of] = lessons[-1].time

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from vaultmind.consolidate.reported import MOST_MESSAGES, MOST_SENTENCES, grounded, nearest
+from vaultmind.consolidate.reported import MOST_MESSAGES, MOST_SENTENCES, grounded
 from vaultmind.consolidate.settle import with_about
 from vaultmind.session.active import has_recap
 from vaultmind.session.files import plain_text
@@ -45,11 +45,8 @@ def test_a_list_is_read_by_its_lines_and_has_an_end() -> None:
     assert any(str(MOST_SENTENCES) in reason for _, reason in left_out)
 
 
-def test_of_a_long_talk_what_a_recap_is_about_is_read() -> None:
+def test_what_a_long_talk_said_long_ago_bears_a_recap_out() -> None:
     chatter = [("user", f"Nothing to tell about number {n}.") for n in range(3 * MOST_MESSAGES)]
-    talk = said(*TALK, *chatter)
-    near = nearest("The bread oven with Tomek", talk)
-    assert "m1" in {one.block for one in near} and len(near) <= MOST_MESSAGES
     assert kept("They rebuild the bread oven in May with Tomek.", [*TALK, *chatter])
 
 

@@ -13,8 +13,7 @@ from vaultmind.config import Flags, load_config
 from vaultmind.episodes.files import line_of_offer
 from vaultmind.episodes.note import rendered
 from vaultmind.episodes.types import Episode, Event, Offer, Result, TaskMark
-from vaultmind.learn.learned import Learned
-from vaultmind.learn.learned import text_of as model_text
+from vaultmind.learn.models import Learned
 from vaultmind.learn.planning import Heard
 from vaultmind.types import PERSON
 from vaultmind.vault.paths import VaultPaths
@@ -85,7 +84,7 @@ def many(count: int, **more: str) -> list[Heard]:
 
 def ended(one: Heard, outcome: Result) -> Heard:
     """Return the same episode with another outcome."""
-    return replace(one, episode=replace(one.episode, outcome=outcome))
+    return Heard(replace(one.episode, outcome=outcome), one.offers)
 
 
 def keep_notes(app: App, episodes: Sequence[Heard]) -> None:
@@ -104,4 +103,6 @@ def keep_notes(app: App, episodes: Sequence[Heard]) -> None:
 def learned(name: str, of: str = "code", **weights: float) -> tuple[str, str]:
     """Return a model's id and the text of its file."""
     stuff = "code" if of == "code" else "notes"
-    return name, model_text(Learned(name=name, of=stuff, weights=weights or {"path": 2.5}))
+    return name, Learned(name=name, of=stuff, weights=weights or {"path": 2.5}).model_dump_json(
+        indent=1
+    )

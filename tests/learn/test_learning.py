@@ -46,7 +46,7 @@ def test_what_episodes_teach_is_tried_and_then_ranks(app: App) -> None:
     weights = app.learning.models.weights("code")
     assert weights.name == told.id
     assert weights.weights["used"] > built_in("code").weights["used"]
-    (row,) = (one for one in app.learning.status().models if one.id == told.id)
+    (row,) = (one for one in app.learning.models.rows() if one.id == told.id)
     assert row.active
     assert row.scores["trial"]["mrr"] > row.scores["trial"]["mrr_before"]
     app.learning.models.rollback("planner")
@@ -58,7 +58,7 @@ def test_a_model_that_is_no_better_is_kept_and_not_used_unless_it_is_forced(app:
     told = trained(app)
     assert not told.activated
     assert app.learning.models.weights("code") is built_in("code")
-    assert any(one.id == told.id and not one.active for one in app.learning.status().models)
+    assert any(one.id == told.id and not one.active for one in app.learning.models.rows())
     forced = trained(app, force_activate=True)
     assert forced.activated
     assert "all the same" in forced.why
@@ -115,7 +115,7 @@ def test_a_forgotten_episode_teaches_nothing(app: App) -> None:
     first, *others = many(24)
     task = "Move the harpsichord to Lisbon"
     mark = replace(first.episode.task, text=task)
-    keep_notes(app, [replace(first, episode=replace(first.episode, task=mark)), *others])
+    keep_notes(app, [first._replace(episode=replace(first.episode, task=mark)), *others])
     app.gate.write(MemoryWrite("remember", "main", PERSON, task, section="current"))
     told = app.gate.write(MemoryWrite("forget", "main", PERSON, task))
     assert told.outcome == "written", told

@@ -9,7 +9,7 @@ import pytest
 
 from tests.learn.made import NOW, OFFERED, ended, heard
 from vaultmind.episodes.types import Event, Result
-from vaultmind.learn.planning import EDITED, MOST_ALIKE, Heard, groups_of, plan_lessons
+from vaultmind.learn.planning import EDITED, MOST_ALIKE, Heard, plan_lessons
 
 
 def right_of(one: Heard) -> str:
@@ -17,7 +17,7 @@ def right_of(one: Heard) -> str:
 
 
 def with_events(one: Heard, *events: Event) -> Heard:
-    return replace(one, episode=replace(one.episode, events=(*one.episode.events, *events)))
+    return Heard(replace(one.episode, events=(*one.episode.events, *events)), one.offers)
 
 
 def moved(one: Heard, minutes: int, kind: str = "edit") -> Event:
@@ -30,7 +30,7 @@ def moved(one: Heard, minutes: int, kind: str = "edit") -> Event:
 def test_what_was_edited_is_right_and_the_rest_of_the_offer_wrong() -> None:
     one = heard(1)
     (lesson,) = plan_lessons([one], NOW)
-    told = dict(zip(lesson.paths, lesson.right, strict=True))
+    told = dict(zip(lesson.places, lesson.right.tolist(), strict=True))
     assert told.pop(right_of(one)) == EDITED
     assert set(told.values()) == {0.0}
     assert len(told) == OFFERED - 1
@@ -39,13 +39,13 @@ def test_what_was_edited_is_right_and_the_rest_of_the_offer_wrong() -> None:
 
 @pytest.mark.parametrize("outcome", ["unknown", "failed"])
 def test_silence_and_failure_teach_nothing(outcome: Result) -> None:
-    assert plan_lessons([heard(1, outcome)], NOW) == ()
+    assert not plan_lessons([heard(1, outcome)], NOW)
 
 
 def test_a_failure_takes_back_what_the_same_task_taught() -> None:
     one = heard(1)
-    failed = replace(ended(one, "failed"), episode=replace(ended(one, "failed").episode, id="x"))
-    assert plan_lessons([one, failed], NOW) == ()
+    failed = Heard(replace(ended(one, "failed").episode, id="x"), one.offers)
+    assert not plan_lessons([one, failed], NOW)
     other = ended(heard(2), "failed")
     assert len(plan_lessons([one, other], NOW)) == 1
 
@@ -54,19 +54,20 @@ def test_what_was_edited_before_the_plan_is_left_out() -> None:
     one = heard(1)
     early = moved(one, -3)
     (lesson,) = plan_lessons([with_events(one, early)], NOW)
-    assert early.path not in lesson.paths
-    assert right_of(one) in lesson.paths
+    assert early.path not in lesson.places
+    assert right_of(one) in lesson.places
 
 
 def test_a_task_done_over_and_over_counts_as_a_few() -> None:
-    same = [replace(heard(1), episode=replace(heard(1).episode, id=f"{at}")) for at in range(40)]
+    one = heard(1)
+    same = [Heard(replace(one.episode, id=f"{at}"), one.offers) for at in range(40)]
     assert len(plan_lessons(same, NOW)) == MOST_ALIKE
 
 
 def worded(number: int, text: str, source: str = "shop") -> Heard:
     one = heard(number)
     task = replace(one.episode.task, text=text)
-    return replace(one, episode=replace(one.episode, task=task, source=source))
+    return Heard(replace(one.episode, task=task, source=source), one.offers)
 
 
 def test_tasks_that_are_nearly_the_same_are_one_task_to_a_trial() -> None:
@@ -76,6 +77,6 @@ def test_tasks_that_are_nearly_the_same_are_one_task_to_a_trial() -> None:
         worded(3, "bug: the cart loses its lines when somebody logs out"),
         worded(4, "bug: the access token is not refreshed after a 401 of the server", "other"),
     ]
-    first, second, third, fourth = groups_of(plan_lessons(told, NOW))
+    first, second, third, fourth = (one.work for one in plan_lessons(told, NOW))
     assert first == second
     assert len({first, third, fourth}) == 3

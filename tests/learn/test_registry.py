@@ -80,11 +80,11 @@ def test_a_damaged_list_of_what_is_in_use_means_shipped_models(
     registry.activate("code-a")
     (folder(app) / ACTIVE).write_text(damage, "utf-8")
     assert registry.weights("code") is built_in("code")
-    assert any(ACTIVE in fault for fault in app.learning.status().faults)
+    assert any(ACTIVE in fault for fault in app.learning.models.faults())
     if "\x00" in damage:  # not text at all: nothing is written over it
         with pytest.raises(UnreadableNote, match=r"active\.json"):
             registry.activate("code-b")
         return
     registry.activate("code-b")
     assert registry.weights("code").name == "code-b"
-    assert app.learning.status().faults == ()
+    assert app.learning.models.faults() == ()

@@ -13,12 +13,12 @@ import pytest
 from tests.fakes import HashEmbedder
 from vaultmind.app import App, open_app
 from vaultmind.config import Config, IndexConfig
-from vaultmind.index.models import Model, read_model
+from vaultmind.index.models import FEATURES, Model, read_model
 from vaultmind.index.raw import Raw
-from vaultmind.learn.feedback import Judged, Place
+from vaultmind.learn.feedback import Judged, Line
 from vaultmind.learn.models import FOLDERS
-from vaultmind.learn.searching import MOST_LESSONS, JudgedQuery, heard_fairly, taught_by, train
-from vaultmind.learn.trial import Trained, Training
+from vaultmind.learn.searching import MOST_LESSONS, heard_fairly, taught_by, train
+from vaultmind.learn.trial import Case, Trained, Training
 from vaultmind.types import PERSON, Caller
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -90,20 +90,20 @@ def liked(scenes: Raw, topics: list[str], folder: str) -> list[Judged]:
         own = [one for one in seen.chunks if one.path.startswith(f"{folder}/")]
         hit = next(one for one in own if thing in one.text and place in one.text)
         time = (NOW + timedelta(hours=number)).isoformat()
-        places = (Place(hit.path, hit.anchor, hit.id, 1.0),)
-        said.append(Judged("main", "person", topic, time, places))
+        line = Line(time, topic, hit.path, "useful", hit.anchor, hit.id, "person")
+        said.append(Judged("main", "person", topic, time, ((line, 1.0),)))
     return said
 
 
-def mrr(taught: list[JudgedQuery], model: Model) -> float:
+def mrr(taught: list[Case], model: Model) -> float:
     found = []
     for one in taught:
-        weights = [model.features.get(name, 0.0) for name in one.seen.names]
+        weights = [model.features.get(name, 0.0) for name in FEATURES]
         found.append(one.marks(np.array(weights, dtype=np.float32)).mrr)
     return sum(found) / len(found)
 
 
-def lessons(scenes: Raw, said: list[Judged]) -> list[JudgedQuery]:
+def lessons(scenes: Raw, said: list[Judged]) -> list[Case]:
     seen = ((one, scenes.seen(one.query, PERSON)) for one in said)
     found = [taught_by(one, its, scenes) for one, its in seen if its]
     return [one for one in found if one is not None]

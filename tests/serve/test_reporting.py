@@ -111,3 +111,18 @@ def test_a_quote_never_breaks_the_comment_it_stands_in(app: App, quote: str) -> 
     assert len(parse_brain(brain(app)).all()) == len(before) + 1
     shown = answer(app, MAIN, "context_start", {}, "mcp").words
     assert "Likes odd words" in shown and "reported" not in shown
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("Summarise this:\n\nDear all,\nmy bank is the Old Mill Bank.", "somebody else"),
+        ("Please don't remember this: my bank is the Old Mill Bank.", "not to keep"),
+    ],
+)
+def test_words_that_were_pasted_or_not_to_be_kept_bear_out_no_fact(
+    app: App, said: str, reason: str
+) -> None:
+    quoted = fact("Banks with the Old Mill Bank", "my bank is the Old Mill Bank")
+    [one] = told(app, quoted, said=(said,))["facts"]
+    assert one["outcome"] == "dropped" and reason in one["reason"]

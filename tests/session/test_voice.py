@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.session.samples import EveryMessage, Marked
-from vaultmind.language.reader import Reader
+from vaultmind.language.reader import Intent, Reader
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.kinds import Messages
 from vaultmind.memory.forget.tombstones import Tombstones
@@ -396,3 +396,11 @@ def test_the_whole_memory_and_the_notes_are_looked_at_before_nothing_is_known(
     assert (known.lines, known.names) == (told, ("known",))
     nothing = recalled("", "", words, lambda kind: [])
     assert (nothing.lines, nothing.names) == ((), ("nothing_known",))
+
+
+def test_a_long_message_that_corrects_nothing_known_is_a_story(desk: Desk) -> None:
+    said = "We don't use Redis any more, it's Valkey now. Can you write the compose file?"
+    intent = Intent("correct", "en", "it's Valkey now", old="Redis", new="it's Valkey now")
+    desk.voice.sources.words.understand = lambda *_, **__: intent  # type: ignore[method-assign]
+    heard = desk.say(said)
+    assert (heard.outcome.outcome, heard.intent.intent) == ("unchanged", "none")

@@ -42,7 +42,7 @@ ODD = ("told", "supposed", "joke", "play")
 """How something is said that is not in earnest: as somebody else's words, an idea, ..."""
 KEEPS = 0.8
 """Likelihood of being a fact from which a piece is one."""
-STANDS = 0.95
+STANDS = 0.9
 """Likelihood of standing alone from which a piece is written."""
 ASKS = 0.9
 """Likelihood of a wish to have something kept from which it is kept as said."""

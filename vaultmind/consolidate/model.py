@@ -359,7 +359,7 @@ class ModelWriter:
     ) -> Summary:
         """Return 3-5 paragraphs (L1) or 2-3 (L2) of at most `max_tokens` in all, links apart.
 
-        A model is shown the sentences of each session that tell most, or an L1's paragraphs.
+        A model is shown the sentences of each session or L1 that tell most.
         """
         told = list(self._told(level, sources, language)) if self._minion.chain("summary") else []
         if not told:
@@ -378,14 +378,10 @@ class ModelWriter:
     ) -> Iterable[tuple[str, str]]:
         """Yield (mark, text) of what a model is shown of sources."""
         for one in sources:
-            date = f"({one.started[:10]}) " if one.started else ""
-            if level == "L2":
-                yield from ((piece.id, date + one_line(piece.text)) for piece in one.pieces)
-                continue
             quotes = self._plain.quotes(level, one, language)
             if tokens.count(lined_up(quotes)) > SOURCE_TOKENS:
                 quotes = chosen(quotes, worth_of(quotes), SOURCE_TOKENS, len(quotes))
-            yield from ((each.source, f"{date}{each.speaker}: {each.text}") for each in quotes)
+            yield from ((each.source, lined_up([each])) for each in quotes)
 
 
 def _level(

@@ -219,7 +219,9 @@ def grounded(
         for one in messages
         if one.role in ("user", "assistant")
     ]
-    near = nearest(recap, [one for one in own if one.text.strip()])
+    own = [one for one in own if one.text.strip()]
+    ranked = sorted(range(len(own)), key=lambda at: -share_of(recap, own[at].text))
+    near = [own[at] for at in sorted(ranked[:MOST_MESSAGES])]
     also = " ".join([*{one.speaker or "" for one in near}, *{one.time[:10] for one in near}, agent])
     lines: list[Line] = []
     left_out: list[tuple[str, str]] = []
@@ -248,9 +250,3 @@ def _why_not(sentence: str, near: Sequence[Message], also: str) -> str:
         mine = [one for one in near if one.role == "user" or not _ABOUT_THE_USER.match(sentence)]
         fault = supported(sentence, mine, also=also)
     return DOES_NOT_SAY.format(fault.detail or fault.reason) if fault else ""
-
-
-def nearest(text: str, messages: Sequence[Message]) -> list[Message]:
-    """Return the messages that a text may be about, in their order; all where they are few."""
-    ranked = sorted(range(len(messages)), key=lambda at: -share_of(text, messages[at].text))
-    return [messages[at] for at in sorted(ranked[:MOST_MESSAGES])]

@@ -2,7 +2,8 @@
 
 Words are projected, read in both directions by a gated recurrent layer, and pooled: by the largest
 value and by attention. Each task (what is asked of the memory, what is a secret, what is a fact)
-has heads of its own over the same words. Trained by `benchmarks/train_reader.py`; weights are
+has heads of its own over the same words. Two networks that learnt from another start read each
+text, and what is returned is their mean. Trained by `benchmarks/train_reader.py`; weights are
 stored as signed bytes, a scale for each array.
 """
 
@@ -38,20 +39,20 @@ class Reading:
 
 
 class Network:
-    """The trained network of the package."""
+    """The trained networks of the package."""
 
     def __init__(self, path: Path) -> None:
         import numpy as np
 
         with np.load(path) as file:
             about: dict[str, Any] = json.loads(str(file["about"]))
-            scaled = {key[2:]: float(file[key]) for key in file.files if key.startswith("s_")}
             self.heads: dict[str, dict[str, list[str]]] = about["heads"]
             """The labels of each head, by task."""
-            self._at: dict[str, Any] = {
-                key: file[key].astype(np.float32) * np.float32(scale)
-                for key, scale in scaled.items()
-            }
+            self._members: list[dict[str, Any]] = [{} for _ in range(about["members"])]
+            for key in (one for one in file.files if one.startswith("s_")):
+                member, _, name = key[2:].partition(".")
+                held = file[key[2:]].astype(np.float32) * np.float32(file[key])
+                self._members[int(member)][name] = held
 
     def read(self, task: str, texts: Sequence[str]) -> list[Reading]:
         """Return what each text of a few sentences is: many at once take a fraction of the time."""
@@ -72,73 +73,88 @@ class Network:
         return Reading([], heads, np.zeros((0, 1), dtype=np.float32))
 
     def _together(self, task: str, said: list[list[Word]]) -> list[Reading]:
-        """Return what the network makes of texts that hold words."""
+        """Return what the networks make of texts that hold words."""
         import numpy as np
 
         if not said:
             return []
-        at = self._at
         spelt = np.array([spellings(word.text) for words in said for word in words])
-        state = encoded(said) @ at["proj.weight"].T + at["proj.bias"]
-        state = np.maximum(state + at["emb.weight"][spelt].sum(axis=1), 0)
-        sizes = [len(words) for words in said]
-        onward, back = (self._recurrent(state, sizes, way) for way in ("", "_reverse"))
-        state = np.concatenate([state, onward, back], axis=1)
+        seen, sizes = encoded(said), [len(words) for words in said]
+        states = []
+        for at in self._members:
+            state = seen @ at["proj.weight"].T + at["proj.bias"]
+            state = np.maximum(state + at["emb.weight"][spelt].sum(axis=1), 0)
+            onward, back = (_recurrent(at, state, sizes, way) for way in ("", "_reverse"))
+            states.append(np.concatenate([state, onward, back], axis=1))
         ends = np.cumsum(sizes).tolist()
         return [
-            self._reading(task, words, state[end - len(words) : end])
+            self._reading(task, words, [state[end - len(words) : end] for state in states])
             for words, end in zip(said, ends, strict=True)
         ]
 
-    def _reading(self, task: str, words: list[Word], state: Matrix) -> Reading:
+    def _reading(self, task: str, words: list[Word], states: Sequence[Matrix]) -> Reading:
+        """Return the mean of what each network says of a text."""
         import numpy as np
 
-        def layer(name: str, given: Matrix) -> Matrix:
-            own, at = f"parts.{task}.{name}", self._at
-            result: Matrix = given @ at[f"{own}.weight"].T + at[f"{own}.bias"]
-            return result
+        labels = self.heads[task]
+        sizes = [len(names) for names in labels.values()]
+        told = [_said(at, task, one, sizes) for at, one in zip(self._members, states, strict=True)]
+        heads = {
+            head: dict(
+                zip(names, np.mean([own[at] for own, _ in told], axis=0).tolist(), strict=True)
+            )
+            for at, (head, names) in enumerate(labels.items())
+        }
+        return Reading(words, heads, np.mean([tags for _, tags in told], axis=0))
 
-        weight = _soft(layer("att", state).T)
-        scores = layer("out", np.concatenate([state.max(axis=0), (weight @ state)[0]]))
-        heads, first = {}, 0
-        for head, labels in self.heads[task].items():
-            told = _soft(scores[None, first : first + len(labels)])
-            first += len(labels)
-            heads[head] = dict(zip(labels, told[0].tolist(), strict=True))
-        main = scores[: len(next(iter(self.heads[task].values())))]
-        beside = np.repeat(_soft(main[None]), len(words), axis=0)
-        hidden = layer("t1", np.concatenate([state, beside], axis=1))
-        return Reading(words, heads, _soft(layer("tag", np.maximum(hidden, 0))))
 
-    def _recurrent(self, seen: Matrix, sizes: list[int], way: str) -> Matrix:
-        """Return the states of a gated recurrent unit, word after word, or from the last one.
+def _said(
+    at: dict[str, Any], task: str, state: Matrix, sizes: Sequence[int]
+) -> tuple[list[Matrix], Matrix]:
+    """Return the probabilities of the labels of each head, and of each word's tags."""
+    import numpy as np
 
-        The rows of `seen` are the words of texts of these sizes, which are gone through together.
-        """
-        import numpy as np
+    def layer(name: str, given: Matrix) -> Matrix:
+        own = f"parts.{task}.{name}"
+        result: Matrix = given @ at[f"{own}.weight"].T + at[f"{own}.bias"]
+        return result
 
-        at = self._at
-        given = seen @ at[f"gru.weight_ih_l0{way}"].T + at[f"gru.bias_ih_l0{way}"]
-        weights, bias = at[f"gru.weight_hh_l0{way}"].T, at[f"gru.bias_hh_l0{way}"]
-        size = weights.shape[0]
-        long = np.array(sizes)
-        starts = np.cumsum(long) - long
-        states = np.empty((len(seen), size), dtype=np.float32)
-        state = np.zeros((len(sizes), size), dtype=np.float32)
-        for place in range(max(sizes) - 1, -1, -1) if way else range(max(sizes)):
-            goes_on = long > place
-            rows = starts[goes_on] + place
-            own, last = given[rows], state[goes_on]
-            before = last @ weights + bias
-            gates = 1 / (1 + np.exp(-(own[:, : 2 * size] + before[:, : 2 * size])))
-            new = np.tanh(own[:, 2 * size :] + gates[:, :size] * before[:, 2 * size :])
-            state[goes_on] = states[rows] = (1 - gates[:, size:]) * new + gates[:, size:] * last
-        return states
+    weight = _soft(layer("att", state).T)
+    scores = layer("out", np.concatenate([state.max(axis=0), (weight @ state)[0]]))
+    heads = [_soft(part[None])[0] for part in np.split(scores, np.cumsum(sizes)[:-1])]
+    beside = np.repeat(heads[0][None], len(state), axis=0)
+    hidden = layer("t1", np.concatenate([state, beside], axis=1))
+    return heads, _soft(layer("tag", np.maximum(hidden, 0)))
+
+
+def _recurrent(at: dict[str, Any], seen: Matrix, sizes: list[int], way: str) -> Matrix:
+    """Return the states of a gated recurrent unit, word after word, or from the last one.
+
+    The rows of `seen` are the words of texts of these sizes, which are gone through together.
+    """
+    import numpy as np
+
+    given = seen @ at[f"gru.weight_ih_l0{way}"].T + at[f"gru.bias_ih_l0{way}"]
+    weights, bias = at[f"gru.weight_hh_l0{way}"].T, at[f"gru.bias_hh_l0{way}"]
+    size = weights.shape[0]
+    long = np.array(sizes)
+    starts = np.cumsum(long) - long
+    states = np.empty((len(seen), size), dtype=np.float32)
+    state = np.zeros((len(sizes), size), dtype=np.float32)
+    for place in range(max(sizes) - 1, -1, -1) if way else range(max(sizes)):
+        goes_on = long > place
+        rows = starts[goes_on] + place
+        own, last = given[rows], state[goes_on]
+        before = last @ weights + bias
+        gates = 1 / (1 + np.exp(-(own[:, : 2 * size] + before[:, : 2 * size])))
+        new = np.tanh(own[:, 2 * size :] + gates[:, :size] * before[:, 2 * size :])
+        state[goes_on] = states[rows] = (1 - gates[:, size:]) * new + gates[:, size:] * last
+    return states
 
 
 @cache
 def network() -> Network:
-    """Return the network that ships with the package, loaded once."""
+    """Return the networks that ship with the package, loaded once."""
     return Network(WEIGHTS)
 
 

@@ -29,7 +29,7 @@ GROUPS: dict[str, tuple[tuple[str, ...], float]] = {
     "remember": (("remember",), 0.7),
     "forget": (("forget", "forget_topic"), 0.75),
     "correct": (("correct",), 0.8),
-    "skip": (("skip_this", "skip_before", "skip_after"), 0.7),
+    "skip": (("skip_this", "skip_before", "skip_after"), 0.8),
     "recall": (("recall", "show"), 0.7),
 }
 """Labels that lead to the same act, and the likelihood from which it is done: what destroys needs
@@ -208,15 +208,18 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
     asks, lang = reading.heads["asks"], _most(reading.heads["lang"])
     shares = {name: sum(asks[label] for label in labels) for name, (labels, _) in GROUPS.items()}
     group = _most(shares)
+    # what a wish to forget takes from a wish not to keep makes that no less sure
+    sure = shares[group] + (shares["forget"] if group == "skip" else 0)
     labels, least = GROUPS[group]
     passing = group == "forget" and _FOR_NOW.search(text)
-    if not reading.words or shares[group] < least or passing:
+    if not reading.words or sure < least or passing:
         return Intent(lang=lang)
     label = _most({one: asks[one] for one in labels})
     begin, end = span_of(reading, 1, text, offset)
     old_begin, old_end = span_of(reading, 2, text, offset) if group == "correct" else (0, 0)
     payload = text[begin:end] if group != "skip" and label != "show" else ""
-    if label == "forget_topic" and not payload:  # "wipe your memory" means no one fact
+    if not payload and group == "forget" and asks["forget_topic"] >= MAYBE * sure:
+        # "wipe your memory" means no one fact
         begin, end = trimmed(text, 0, len(text))
         payload = text[begin:end]
     if group == "correct" and (denied := _NOT.search(text)):
@@ -240,7 +243,7 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
         old=text[old_begin:old_end],
         new=payload if group == "correct" else "",
         scopes=_scopes(asks, text) if group == "skip" else (),
-        confidence=shares[group],
+        confidence=sure,
     )
 
 

@@ -13,7 +13,7 @@ from vaultmind.language.network import Reading, network
 from vaultmind.language.text import sentences
 from vaultmind.redact import Masked, mask
 
-LIKELY, CERTAIN, PART = 0.85, 0.985, 0.5
+LIKELY, CERTAIN, PART = 0.93, 0.985, 0.5
 """Likelihood from which a sentence holds a secret: of what is said, and of what the person asked to
 have remembered, which must not be lost; and from which a word is a part of it."""
 MOST_LETTERS = 400
@@ -21,6 +21,7 @@ MOST_LETTERS = 400
 MOST_SENTENCES = 40
 """Sentences of a text that are read: a paste of more is masked by its formats alone."""
 _KIND = "password"
+_MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 
 
 def mask_secrets(text: str, least: float = LIKELY) -> Masked:
@@ -64,7 +65,10 @@ def _in_sentence(text: str, start: int, reading: Reading) -> Iterator[tuple[int,
         for word, share in zip(reading.words, reading.tags[:, 1].tolist(), strict=True)
         if share >= PART
     ]
+    mails = [one.span() for one in _MAIL.finditer(text)]
     for first, last in _joined(marked, text):
+        if any(a <= first and last <= b and b - a > last - first for a, b in mails):
+            continue  # a part of an address
         masked = "‹" in text[first:last] or text.rfind("‹", 0, first) > text.rfind("›", 0, first)
         if not masked and any(map(str.isalnum, text[first:last])):
             yield first, last, likely

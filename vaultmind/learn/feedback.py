@@ -10,13 +10,13 @@ memory, since a search of which nothing more is heard leaves no trace.
 from __future__ import annotations
 
 import logging
+import math
 import re
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
-from itertools import islice
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from vaultmind import redact
@@ -48,11 +48,11 @@ LONGEST_QUERY, MOST_READ = 400, 20_000
 """Maximum numbers of characters: of a query (what is longer was pasted, and nobody asks it again),
 of a message that is looked at for what it names."""
 MOST_LINES = 4_000
-"""Lines of a file after it is compacted, once a day."""
-WITHIN = timedelta(minutes=30)
+"""Lines of a file after it is cut; it is once it has twice as many."""
+WITHIN_SECONDS = 1800.0
 """What is fetched or cited later was found otherwise."""
-MOST_SEARCHES, MOST_HITS = 2_000, 30
-"""Searches that are held in memory, of all callers; and hits of each."""
+MOST_SHOWN, MOST_HITS = 20_000, 30
+"""Hits that are held in memory, of all callers; and of one search."""
 
 log = logging.getLogger(__name__)
 
@@ -83,20 +83,15 @@ class Line:
         return folded(self.query), self.path, self.anchor
 
     @property
+    def about(self) -> tuple[str, str, str, By]:
+        """Return what it is a signal of, and whose."""
+        return self.query, self.path, self.anchor, self.by
+
+    @property
     def moment(self) -> float:
         """Return when, in seconds since 1970."""
         time = time_of(self.time)
         return time.timestamp() if time else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A judged hit, and by how much it is right (above 0) or wrong (below)."""
-
-    path: str
-    anchor: str
-    hit: str
-    strength: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,31 +104,8 @@ class Judged:
     query: str
     time: str
     """Of the last signal."""
-    places: tuple[Place, ...]
-    """None of strength 0."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A hit as it was shown."""
-
-    id: str
-    path: str
-    anchor: str
-    title: str = ""
-    """The note's own, folded; empty where it names nothing for certain."""
-
-
-@dataclass(slots=True, eq=False)
-class Asked:
-    """One search."""
-
-    who: str
-    query: str
-    time: datetime
-    hits: tuple[Shown, ...] = ()
-    told: set[tuple[str, str, str]] = field(default_factory=set)
-    """(path, anchor, signal) of what was told of it: each once."""
+    places: tuple[tuple[Line, float], ...]
+    """The line that counts of each hit, and how right (above 0) or wrong (below) it makes it."""
 
 
 # --- the log, and what it comes to: pure ----------------------------------------------------
@@ -166,41 +138,30 @@ def fold(lines: Mapping[str, Iterable[Line]], now: datetime) -> tuple[Judged, ..
     repeating it adds nothing. The person's stated word on a hit stands over all that anybody says
     of it, in whosever memory it is.
     """
-    every = sorted(
-        ((one, agent) for agent, each in lines.items() for one in each),
-        key=lambda it: (it[0].moment, it[0].query),
-    )
+    every = [(one, agent) for agent, each in lines.items() for one in each]
+    every.sort(key=lambda it: (it[0].moment, it[0].query))
     word = {one.said_of: one for one, _ in every if one.by == "person" and one.is_explicit}
-    asked: dict[tuple[str, By, str], tuple[Line, dict[tuple[str, str], Line]]] = {}
+    asked: dict[tuple[str, By, str], dict[tuple[str, str], Line]] = {}
     for one, agent in every:
         if word.get(one.said_of, one) is not one:
             continue
-        key = (agent, one.by, folded(one.query))
-        _, held = asked.pop(key, (one, {}))
-        asked[key] = one, held  # what was heard of last stands last
-        old = held.get((one.path, one.anchor))
-        weaker = old is not None and STRENGTH[old.signal] > STRENGTH[one.signal]
-        if old is None or one.is_explicit or not (old.is_explicit or weaker):
-            held[one.path, one.anchor] = one
+        key, place = (agent, one.by, folded(one.query)), (one.path, one.anchor)
+        asked[key] = held = asked.pop(key, {})  # what was heard of last stands last
+        old = held.get(place, one)
+        weighs = (one.is_explicit, STRENGTH[one.signal])
+        if one.is_explicit or weighs >= (old.is_explicit, STRENGTH[old.signal]):
+            held[place] = one
+
+    def strength(one: Line) -> float:
+        days = max(0.0, now.timestamp() - one.moment) / 86_400
+        return STRENGTH[one.signal] * math.exp2(-days / HALF_LIFE_DAYS)
+
     found = []
-    for (agent, by, _), (last, held) in asked.items():
-        told = []
-        for one in held.values():
-            days = max(0.0, now.timestamp() - one.moment) / 86_400
-            strength = STRENGTH[one.signal] * 0.5 ** (days / HALF_LIFE_DAYS)
-            told += [Place(one.path, one.anchor, one.hit, strength)] if strength else []
-        if told:
-            found.append(Judged(agent, by, last.query, last.time, tuple(told)))
+    for (agent, by, _), held in asked.items():
+        last = max(held.values(), key=lambda one: one.moment)
+        places = tuple((one, strength(one)) for one in held.values())
+        found.append(Judged(agent, by, last.query, last.time, places))
     return tuple(found)
-
-
-def compacted(text: str, now: datetime, days: float, most_lines: int) -> str:
-    """Return a file without what is too old, torn or said again later, the newest lines at most."""
-    first = (now - timedelta(days=days)).timestamp()
-    lines = [line for line in read_lines(text) if line.moment >= first]
-    last = {(it.by, it.query, it.path, it.anchor, it.signal): it for it in lines}
-    kept = sorted(last.values(), key=lambda one: (one.moment, one.query))[-most_lines:]
-    return "".join(map(written, kept))
 
 
 def folded(query: str) -> str:
@@ -227,8 +188,7 @@ def without_said(target: Target, wanted: Wanted) -> Without:
     """Return a file without each line that says it, or whose hit is a message that is meant."""
     kept, taken = [], []
     for number, raw in enumerate(target.text.split("\n"), 1):
-        line = read_line(raw)
-        texts, gone = [raw], False
+        line, texts, gone = read_line(raw), [raw], False
         if line is not None:
             place = line.anchor.lstrip("#^")
             texts = [line.query, line.path, place]
@@ -264,16 +224,11 @@ class SearchFeedback:
         days: float = KEEP_DAYS,
     ) -> None:  # fmt: skip
         """`agent_of` names the agent in whose memory a caller's feedback is kept, for `days`."""
-        self._reader = reader
-        self._device = device
-        self._agent_of = agent_of
-        self._clock = clock
-        self._days = days
-        self._paths = reader.paths
+        self._reader, self._device, self._clock, self._days = reader, device, clock, days
+        self._agent_of, self._paths = agent_of, reader.paths
         self._lock = threading.RLock()
-        self._asked: deque[Asked] = deque(maxlen=MOST_SEARCHES)
-        self._compacted: dict[str, str] = {}
-        """The day on which each agent's file was last compacted."""
+        self._shown: deque[tuple[str, str, Line]] = deque(maxlen=MOST_SHOWN)
+        """(who asked, the note's title, what a fetch of the hit would say), newest search first."""
 
     # --- forgetting ------------------------------------------------------------------------
 
@@ -284,14 +239,13 @@ class SearchFeedback:
             return says(query, fact.text) or says(fact.text, query)
 
         def change(file: FileText | None) -> str | None:
-            lines = file.text.split("\n") if file else []
-            kept = [raw for raw in lines if not ((line := read_line(raw)) and repeats(line.query))]
-            return "\n".join(kept) if len(kept) < len(lines) else None
+            lines = read_lines(file.text) if file else []
+            kept = [line for line in lines if not repeats(line.query)]
+            return "".join(map(written, kept)) if len(kept) < len(lines) else None
 
         self.clear(repeats)
-        for path, lines in self._read(agent):
-            if any(repeats(line.query) for line in lines):
-                edit(path, change)
+        for path in feedback_files(self._paths, agent):
+            edit(path, change)
         return ()
 
     def near(self, agent: str, words: str) -> Iterable[tuple[Ref, str]]:
@@ -301,34 +255,25 @@ class SearchFeedback:
     def clear(self, says: Callable[[str], bool] = lambda query: True) -> None:
         """Forget the searches in memory of which a query says so: something was erased."""
         with self._lock:
-            kept = [one for one in self._asked if not says(one.query)]
-            self._asked = deque(kept, maxlen=MOST_SEARCHES)
+            kept = [one for one in self._shown if not says(one[2].query)]
+            self._shown = deque(kept, maxlen=MOST_SHOWN)
 
     # --- what is heard ---------------------------------------------------------------------
 
     def asked(self, caller: Caller, query: str, hits: Sequence[Hit]) -> None:
-        """Keep in mind what a caller asked and was shown; nothing is written.
-
-        The same asked again takes the place of the one before, or adds a page.
-        """
+        """Keep in mind what a caller asked and was shown; nothing is written."""
         words = kept_query(query)
-        if not (words and hits and self._keeps(self._agent_of(caller))):
-            return
-        asked = Asked(caller.name, words, self._clock())
-        with self._lock:
-            before = [one for one in self._asked if (one.who, one.query) == (asked.who, words)]
-            for one in before:
-                asked = replace(one, time=asked.time)
-                self._asked.remove(one)
-            shown = {hit.id: _shown(hit, words) for hit in hits}
-            shown |= {one.id: one for one in asked.hits if one.id not in shown}
-            asked.hits = tuple(islice(shown.values(), MOST_HITS))
-            self._asked.append(asked)
+        if words and self._keeps(self._agent_of(caller)):
+            now = self._now()
+            with self._lock:
+                for hit in reversed(hits[:MOST_HITS]):
+                    line = Line(now, words, hit.path, "fetch", hit.anchor, hit.id, caller.kind)
+                    self._shown.appendleft((caller.name, _telling_title(hit, words), line))
 
     def fetched(self, caller: Caller, name: str, path: str = "", anchor: str = "") -> None:
         """Hear that a hit was fetched, by its id or path; `path` and `anchor`: where it stands."""
-        found = self._holding(caller, name.strip(), f"{path}{anchor}", path)
-        self._hear(caller, [found] if found else [], "fetch")
+        found = self._find(caller, {name.strip(), f"{path}{anchor}", path})
+        self._hear(caller, [found] if found else [])
 
     def cited_in(self, agent: str, messages: Sequence[Message]) -> None:
         """Hear what the assistant said: hits that it links to or names were of use.
@@ -337,28 +282,24 @@ class SearchFeedback:
         """
         caller = Caller("agent", agent)
         for message in messages:
-            if message.role != "assistant" or not message.text:
+            if message.role != "assistant":
                 continue
             then, text = time_of(message.time), message.text[:MOST_READ]
             links = {_bare(link) for link in re.findall(r"\[\[([^\[\]|#^\n]{1,300})", text)}
-            said, found = f" {folded(text)} ", list[tuple[Asked, Shown]]()
-            for asked in self._recent(caller):
-                if then is None or then >= asked.time.replace(microsecond=0):
-                    named = [hit for hit in asked.hits if _is_named(hit, links, said)]
-                    best = {one.path: one for one in reversed(named)}
-                    found += [(asked, hit) for hit in best.values()]
-            self._hear(caller, found, "cite")
+            said, found = f" {folded(text)} ", dict[tuple[str, str], Line]()
+            for title, line in self._recent(caller):
+                late = then is None or then.timestamp() >= line.moment
+                if late and _is_named(line.path, title, links, said):
+                    found.setdefault((line.query, line.path), replace(line, signal="cite"))
+            self._hear(caller, [*found.values()])
 
-    def judge(
-        self, caller: Caller, query: str, hit: Shown, verdict: Verdict, agent: str = ""
-    ) -> tuple[str, Line, bool]:
+    def judge(self, caller: Caller, stated: Line, agent: str = "") -> tuple[str, Line, bool]:
         """Take a stated verdict down, in an agent's memory or the caller's own.
 
-        Returns whose memory, the line, and whether it was not known already.
-
-        Raises NotAllowed, BadArgument, what the gate raises.
+        Returns whose memory, the line, and whether it was not known already. Raises NotAllowed,
+        BadArgument, what the gate raises.
         """
-        own, words = self._agent_of(caller), kept_query(query)
+        own, words = self._agent_of(caller), kept_query(stated.query)
         agent = agent or own
         if caller.kind == "agent" and agent != own:
             raise NotAllowed(f"{own} may keep what searches were worth in its own memory only.")
@@ -368,32 +309,28 @@ class SearchFeedback:
             )
         if not words:
             allowed = f"words without a secret in them, {LONGEST_QUERY} characters at most"
+            query = stated.query
             raise BadArgument("query", query[:80], allowed, missing=not query.strip())
-        if not self._may_name(agent, hit):
+        if not self._may_name(agent, stated):
             raise NotAllowed(
                 f"Nothing was kept: {agent}'s memory names no file of another agent's, and none "
                 "with a secret in its name."
             )
-        line = self._line(caller, words, hit, verdict)
-        about = (line.query, line.path, line.anchor, line.by)
-        said = [
-            one
-            for one in self.lines(agent)
-            if one.is_explicit and (one.query, one.path, one.anchor, one.by) == about
-        ]
-        new = not said or max(said, key=lambda one: one.moment).signal != verdict
+        line = replace(stated, time=self._now(), query=words, by=caller.kind)
+        lines = sorted(self.lines(agent), key=lambda one: one.moment)
+        said = [one.signal for one in lines if one.is_explicit and one.about == line.about]
+        new = said[-1:] != [line.signal]
         if new:
             self._write(agent, [line])
         return agent, line, new
 
-    def shown(self, caller: Caller, query: str, name: str) -> tuple[str, Shown] | None:
+    def shown(self, caller: Caller, query: str, name: str) -> Line | None:
         """Return the hit that a caller means by an id or a path, if it was shown lately.
 
         With what was asked, the last time; to the query first, where one is named.
         """
-        found = self._holding(caller, name.strip(), query=kept_query(query))
-        found = found or self._holding(caller, name.strip())
-        return (found[0].query, found[1]) if found else None
+        names = {name.strip()}
+        return self._find(caller, names, kept_query(query)) or self._find(caller, names)
 
     def judged(self, agents: Sequence[str]) -> tuple[Judged, ...]:
         """Return all that can be learnt from, of some agents and every device, oldest first."""
@@ -402,86 +339,86 @@ class SearchFeedback:
 
     def lines(self, agent: str) -> list[Line]:
         """Return an agent's lines, of every device."""
-        return [line for _, lines in self._read(agent) for line in lines]
-
-    def _read(self, agent: str) -> Iterator[tuple[str, list[Line]]]:
+        found: list[Line] = []
         for path in feedback_files(self._paths, agent):
             try:
-                yield path, read_lines(self._reader.read(path).text)
+                found += read_lines(self._reader.read(path).text)
             except VaultMindError as error:
                 log.warning("%s is not learnt from: %s", path, error)
+        return found
 
-    def _recent(self, caller: Caller) -> list[Asked]:
-        """Return the searches of a caller that are not over, the last first."""
-        now = self._clock()
+    def _recent(self, caller: Caller) -> list[tuple[str, Line]]:
+        """Return what a caller was shown lately, with the notes' titles, the last search first."""
+        now = self._clock().timestamp()
         with self._lock:
-            own = [one for one in self._asked if one.who == caller.name]
-        return [one for one in reversed(own) if timedelta(0) <= now - one.time <= WITHIN]
+            own = [(title, line) for who, title, line in self._shown if who == caller.name]
+        return [one for one in own if -1 < now - one[1].moment <= WITHIN_SECONDS]
 
-    def _holding(self, caller: Caller, *names: str, query: str = "") -> tuple[Asked, Shown] | None:
-        """Return the last search that showed a hit by one of some names, an id, a path or a place.
+    def _find(self, caller: Caller, names: set[str], query: str = "") -> Line | None:
+        """Return the hit that was shown last by one of some names: an id, a place, else a path.
 
         `query`: only where that was asked.
         """
-        wanted = {*names} - {""}
-        for asked in self._recent(caller):
-            if query in ("", asked.query):
-                exact = [it for it in asked.hits if wanted & {it.id, f"{it.path}{it.anchor}"}]
-                if found := exact or [it for it in asked.hits if it.path in wanted]:
-                    return asked, found[0]
-        return None
+        recent = [line for _, line in self._recent(caller) if query in ("", line.query)]
+        exact = (it for it in recent if names & {it.hit, f"{it.path}{it.anchor}"})
+        return next(exact, None) or next((it for it in recent if it.path in names), None)
 
-    def _hear(self, caller: Caller, found: Sequence[tuple[Asked, Shown]], signal: Signal) -> None:
-        """Write down what is heard for the first time; a failure is only logged."""
+    def _hear(self, caller: Caller, lines: Sequence[Line]) -> None:
+        """Write down what was not heard of these searches before; a failure is only logged."""
         try:
-            agent, lines = self._agent_of(caller), []
-            for asked, hit in found:
-                told = (hit.path, hit.anchor, signal)
-                if told not in asked.told and self._may_name(agent, hit):
-                    asked.told.add(told)
-                    lines.append(self._line(caller, asked.query, hit, signal))
+            agent = self._agent_of(caller)
             if lines and self._keeps(agent):
-                self._write(agent, lines)
+                known = {
+                    (one.about, one.signal)
+                    for one in self.lines(agent)
+                    if one.moment >= min(line.moment for line in lines)
+                }
+                new = [one for one in lines if (one.about, one.signal) not in known]
+                now = self._now()
+                self._write(
+                    agent, [replace(it, time=now) for it in new if self._may_name(agent, it)]
+                )
         except (VaultMindError, OSError) as error:
             log.warning("feedback on a search was not kept: %s", error)
 
     def _keeps(self, agent: str) -> bool:
         return agent in self._paths.agent_names() and self.gate.keeps_records(agent)
 
-    def _may_name(self, agent: str, hit: Shown) -> bool:
+    def _may_name(self, agent: str, line: Line) -> bool:
         """Tell whether a hit may stand in an agent's memory, by all that names it."""
-        return all(map(may_name(self._paths, agent), (hit.path, hit.anchor, hit.id)))
+        return all(map(may_name(self._paths, agent), (line.path, line.anchor, line.hit)))
 
-    def _line(self, caller: Caller, query: str, hit: Shown, signal: Signal) -> Line:
-        time = self._clock().isoformat(timespec="seconds")
-        return Line(time, query, hit.path, signal, hit.anchor, hit.id, caller.kind)
+    def _now(self) -> str:
+        return self._clock().isoformat(timespec="seconds")
 
     def _write(self, agent: str, lines: Sequence[Line]) -> None:
-        now, path = self._clock(), f"{self._paths.memory(agent)}/feedback-{self._device}.jsonl"
+        """Append lines; a file that begins with one past its retention loses all such."""
+        path = f"{self._paths.memory(agent)}/feedback-{self._device}.jsonl"
+        first = self._clock().timestamp() - self._days * 86_400
 
         def change(file: FileText | None) -> str | None:
-            text = file.text if file else ""
-            kept = compacted(text, now, self._days, MOST_LINES)
-            return kept if kept != text else None
+            every = read_lines(file.text) if file else []
+            kept = [line for line in every if line.moment >= first][-MOST_LINES:]
+            is_due = len(every) > 2 * MOST_LINES or every[:1] != kept[:1]
+            return "".join(map(written, kept)) if is_due else None
 
         with self._lock:
-            self.gate.append(path, "".join(map(written, lines)))
-            if self._compacted.get(agent) != (today := f"{now:%Y-%m-%d}"):
-                self._compacted[agent] = today
+            if lines:
+                self.gate.append(path, "".join(map(written, lines)))
                 self.gate.save(path, change, PERSON, "old feedback on searches is dropped")
 
 
-def _shown(hit: Hit, query: str) -> Shown:
+def _telling_title(hit: Hit, query: str) -> str:
+    """Return a note's title, folded; nothing where it names nothing for certain."""
     title = folded(hit.title.partition(" › ")[0])
-    telling = hit.kind == "note" and " " in title and title not in folded(query)
-    return Shown(hit.id, hit.path, hit.anchor, title if telling else "")
+    return title if hit.kind == "note" and " " in title and title not in folded(query) else ""
 
 
-def _is_named(hit: Shown, links: set[str], said: str) -> bool:
-    path = _bare(hit.path)
-    if path in links or path.rpartition("/")[2] in links or hit.path.casefold() in said:
+def _is_named(path: str, title: str, links: set[str], said: str) -> bool:
+    bare = _bare(path)
+    if {bare, bare.rpartition("/")[2]} & links or path.casefold() in said:
         return True
-    return bool(hit.title) and re.search(rf"\b{re.escape(hit.title)}\b", said) is not None
+    return bool(title) and re.search(rf"\b{re.escape(title)}\b", said) is not None
 
 
 def _bare(path: str) -> str:

@@ -6,19 +6,19 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind.config import Config
 from vaultmind.episodes.files import EpisodeFiles
 from vaultmind.episodes.types import TASK
 from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.index.models import MODEL_KINDS, ModelKind
-from vaultmind.learn.models import ModelRow, Models
+from vaultmind.learn.models import Models
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.files import VaultReader
@@ -59,19 +59,6 @@ class Job:
     """False in the answer to whoever asked while another ran: what was asked was not begun."""
 
 
-@dataclass(frozen=True, slots=True)
-class LearningStatus:
-    """What there is of models, and what the last training came to."""
-
-    models: tuple[ModelRow, ...]
-    """The shipped ones first."""
-    faults: tuple[str, ...] = ()
-    """What is wrong with files that were left out."""
-    job: Job | None = None
-    """The training that runs, or the last one since the start."""
-    can_roll_back: Mapping[ModelKind, bool] = field(default_factory=dict)
-
-
 class Cancelled(Exception):
     """The work was asked to end."""
 
@@ -88,13 +75,10 @@ class Learning:
     ) -> None:  # fmt: skip
         self.models = Models(gate, reader.paths, clock, config.agent)
         self._files = EpisodeFiles(reader.paths, reader)
-        self._index, self._feedback = index, feedback
-        self._clock = clock
+        self._index, self._feedback, self._clock = index, feedback, clock
         self._min_lessons = config.learning.min_lessons
-        self._lock = threading.Lock()
-        self._numbers = count(1)
-        self._ends = threading.Event()
-        self._thread = threading.Thread()
+        self._lock, self._ends = threading.Lock(), threading.Event()
+        self._numbers, self._thread = count(1), threading.Thread()
         self.last: Job | None = None
         """The training that runs, or the last one since the start."""
 
@@ -110,17 +94,14 @@ class Learning:
         if kind not in WHAT_TO_TRAIN:
             raise BadArgument("kind", kind, ", ".join(WHAT_TO_TRAIN))
         least = self._min_lessons if min_lessons is None else min_lessons
-        request = (since_days, least, force_activate, asked)
         with self._lock:
             if self.last is not None and self.last.state == "running":
                 return replace(self.last, begun=False)
             job = Job(f"job-{next(self._numbers)}", kind, "running", self._now())
             if self._ends.is_set():
                 return replace(job, state="cancelled", ended=job.started)
-            self.last, kinds = job, [one for one in MODEL_KINDS if kind in (one, "all")]
-            self._thread = threading.Thread(
-                target=self._run, args=(kinds, request), name="training", daemon=True
-            )
+            self.last, asks = job, (since_days, least, force_activate, asked)
+            self._thread = threading.Thread(target=self._run, args=(kind, *asks), daemon=True)
             self._thread.start()
             return job
 
@@ -130,32 +111,25 @@ class Learning:
             self._thread.join(timeout_seconds)
         return self.last
 
-    def status(self) -> LearningStatus:
-        """Return what there is."""
-        before = {one.kind for one in self.models.active().before}
-        undo = {kind: kind in before for kind in MODEL_KINDS}
-        return LearningStatus(self.models.rows(), self.models.faults(), self.last, undo)
-
     def close(self) -> None:
         """End a training that runs; none begins any more."""
         with self._lock:
             self._ends.set()
         self.wait(CLOSE_SECONDS)
 
-    def _run(self, kinds: list[ModelKind], request: tuple[int, int, bool, Caller]) -> None:
+    def _run(self, kind: str, *asks: Any) -> None:  # noqa: ANN401
         from vaultmind.learn.trial import Trained, Training
 
         if sys.platform == "linux":  # where a thread has a priority of its own
             with suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOWEST_PRIORITY)
-        results: list[Trained] = []
-        state: JobState = "done"
-        error = ""
+        results, state, error = list[Trained](), "done", ""
         try:
-            for one in kinds:
-                training = Training(self.models, self._clock(), self._step, *request)
+            for one in (it for it in MODEL_KINDS if kind in (it, "all")):
                 try:
-                    results += self._trained(one, training)
+                    results += self._trained(
+                        one, Training(self.models, self._clock(), self._step, *asks)
+                    )
                 except VaultMindError as fault:  # it keeps the other kind from nothing
                     log.warning("the %s was not trained: %s", one, fault)
                     results.append(Trained(one, "", f"It could not be trained: {fault}"))
@@ -167,12 +141,10 @@ class Learning:
         self._tell(state=state, ended=self._now(), doing="", results=tuple(results), error=error)
 
     def _trained(self, kind: ModelKind, training: Training) -> tuple[Trained, ...]:
+        from vaultmind.learn import planning, searching
+
         if kind == "planner":
-            from vaultmind.learn import planning
-
             return planning.train(self._heard(training), training)
-        from vaultmind.learn import searching
-
         judged = self._feedback.judged(self._files.paths.agent_names())
         told = [one for one in judged if one.time >= training.since()]
         return searching.train(self._index.raw, told, training)
@@ -197,10 +169,10 @@ class Learning:
             raise Cancelled
         self._tell(doing=doing, done=done, total=total)
 
-    def _tell(self, **what: object) -> None:
+    def _tell(self, **what: Any) -> None:  # noqa: ANN401
         with self._lock:
             if self.last is not None:
-                self.last = replace(self.last, **what)  # type: ignore[arg-type]
+                self.last = replace(self.last, **what)
 
     def _now(self) -> str:
         return self._clock().isoformat(timespec="seconds")

@@ -16,13 +16,18 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import BaseModel, Field, ValidationError
 
 from vaultmind.episodes.types import time_of
 from vaultmind.errors import BadArgument, ConfigError, NotFound
+from vaultmind.index import models as rankers
 from vaultmind.index.models import (
     ACTIVE,
     MODEL_KINDS,
@@ -34,15 +39,15 @@ from vaultmind.index.models import (
     active_text,
     parsed,
     read_active,
+    registry_of,
 )
-from vaultmind.planner.scorer import Stuff, Weights, built_in
+from vaultmind.planner.scorer import MAX_WEIGHT, Stuff, Weights, built_in
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import VaultPaths
 
 if TYPE_CHECKING:
-    from vaultmind.index.models import Registry
     from vaultmind.memory.gate import Gate
 
 STUFFS: tuple[Stuff, ...] = ("code", "notes")
@@ -54,6 +59,29 @@ TRIAL, PASSED = "trial", "passed"
 HEARD_UNTIL = "heard until "
 """Before when the latest search was that a ranker learnt from or was tried on."""
 MOST_FILES = 500
+MAX_BYTES, MAX_TEXT, MAX_TEXTS = 100_000, 200, 20
+_Text = Annotated[str, Field(max_length=MAX_TEXT, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
+_Number = Annotated[float, Field(ge=-MAX_WEIGHT, le=MAX_WEIGHT, allow_inf_nan=False)]
+
+
+class Learned(BaseModel, frozen=True, strict=True):
+    """The planner's weights that were learnt, and where they come from, as their file has them.
+
+    Nothing of what was learnt from.
+    """
+
+    version: Literal[1] = 1
+    name: _Text
+    """The file's stem."""
+    of: Stuff
+    created: _Text = ""
+    learnt_on: Annotated[tuple[_Text, ...], Field(max_length=MAX_TEXTS)] = ()
+    """In words, as counts and days: no task, no path."""
+    seen: _Text = ""
+    """Of when the latest lesson was that it learnt from or was tried on."""
+    scores: Annotated[dict[_Text, _Number], Field(max_length=MAX_TEXTS)] = {}
+    """Of the trial."""
+    weights: Annotated[dict[str, _Number], Field(min_length=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +119,40 @@ def stuff_of(weights: str) -> Stuff | None:
     return next((one for one in STUFFS if one == weights.partition("-")[0]), None)
 
 
+def read_learned(path: Path) -> Learned:
+    """Read a model of the planner; its id is the file's stem.
+
+    Raises ConfigError, which names the file, the field and what is allowed.
+    """
+    name = f"The planner's model {path}"
+    try:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_BYTES:
+            raise ConfigError(f"{name} is no file of at most {MAX_BYTES:,} bytes.")
+        told = Learned.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        (one, *_) = error.errors(include_url=False, include_context=False)
+        where = ".".join(f"{it!s:.60}" for it in one["loc"])
+        raise ConfigError(f"{name}: {where or 'the file'}: {one['msg']}.") from error
+    except OSError as error:
+        raise ConfigError(f"{name} cannot be read: {error.strerror}.") from error
+    if stuff_of(path.stem) != told.of:
+        raise ConfigError(f"{name} is of {told.of}, and its name begins otherwise.")
+    known = built_in(told.of).weights  # an older program may have known others
+    weights = {name: weight for name, weight in told.weights.items() if name in known}
+    if not weights:
+        there = f"There are: {', '.join(sorted(known))}."
+        raise ConfigError(f"{name} weighs no feature that is known.", hint=there)
+    update = {"name": path.stem, "seen": told.seen or told.created, "weights": weights}
+    return told.model_copy(update=update)
+
+
 class Models:
     """Keeps models, and tells which is in use. Any thread."""
 
     def __init__(self, gate: Gate, paths: VaultPaths, clock: Clock, home: str = "") -> None:
         """`home`: in whose audit it is told what the person does."""
-        self._gate = gate
-        self._home = home
-        self._paths = paths
+        self._gate, self._home, self._paths, self._clock = gate, home, paths, clock
         self._folder = paths.root / paths.memory_dir
-        self._clock = clock
         self._lock = threading.RLock()
 
     # --- what is in use ------------------------------------------------------------------
@@ -109,18 +161,14 @@ class Models:
         """Return the planner's weights for a source of code or of notes: cheap, never raises."""
         return self._weights(of)[0]
 
-    def active(self) -> Active:
-        """Return what `active.json` says now."""
-        return read_active(self._folder)
-
     def faults(self) -> tuple[str, ...]:
         """Return what is wrong with files that were left out, in words."""
-        told = [self.active().fault, *(self._weights(of)[1] for of in STUFFS)]
-        return tuple(dict.fromkeys(filter(None, (*told, *self._rankers().faults))))
+        told = [*(self._weights(of)[1] for of in STUFFS), *registry_of(self._folder).faults]
+        return tuple(dict.fromkeys(filter(None, told)))
 
     def rows(self) -> tuple[ModelRow, ...]:
         """Return the models there are, the shipped ones first."""
-        rows = [*self._planner_rows(), *self._ranker_rows()]
+        rows = [*self._planners(), *self._rankers()]
         return tuple(sorted(rows, key=lambda one: (bool(one.path), one.kind, one.id)))
 
     def in_use(self, kind: ModelKind, of: str) -> str:
@@ -142,6 +190,11 @@ class Models:
                 found += [one for one in times if one is not None and one <= now][:1]
         return max(found, default=None)
 
+    def can_roll_back(self) -> dict[ModelKind, bool]:
+        """Tell of each kind of model whether a change is left to be taken back."""
+        before = {one.kind for one in read_active(self._folder).before}
+        return {kind: kind in before for kind in MODEL_KINDS}
+
     # --- changes -------------------------------------------------------------------------
 
     def keep(self, kind: ModelKind, of: str, model_id: str, text: str) -> None:
@@ -150,7 +203,7 @@ class Models:
         Where no ranker is named for an embedder the last by name would rank: the one that does now
         is named first.
         """
-        if kind == "ranker" and of not in self.active().ranker:
+        if kind == "ranker" and of not in read_active(self._folder).ranker:
             now = self.in_use(kind, of)
             self._switch(lambda old: _with(old, kind, {of: now}), PERSON, "a model is named")
         path = f"{self._paths.memory_dir}/{FOLDERS[kind]}/{model_id}.json"
@@ -158,13 +211,12 @@ class Models:
 
     def activate(
         self, model_id: str, caller: Caller = PERSON, *, why: str = "in use",
-        asked: Caller | None = None, instead_of: str = "",
-    ) -> ModelRow | None:  # fmt: skip
+        asked: Caller | None = None,
+    ) -> ModelRow:  # fmt: skip
         """Put a model into use; return it. The audit is told `why`, and who `asked`.
 
-        With `instead_of` only where that is in use still, as `in_use` had it: else None. Raises
-        NotFound for an id there is not, or whose file cannot be understood; PathRefused for an
-        agent.
+        Raises NotFound for an id there is not, or whose file cannot be understood; PathRefused for
+        an agent.
         """
         with self._lock:
             row = next((one for one in self.rows() if one.id == model_id), None)
@@ -174,17 +226,14 @@ class Models:
                     f"There is no model {model_id!r} that can be used. {told}".strip(),
                     hint="`vaultmind model status` lists those there are.",
                 )
-            kind, of, new = row.kind, row.of, row.named
-            now = self.in_use(kind, of)
-            if instead_of and now not in (instead_of, new):
-                return None
+            kind, of, new, now = row.kind, row.of, row.named, self.in_use(row.kind, row.of)
             if now != new:
                 switch = Switch(kind, {of: now}, self._clock().isoformat(timespec="seconds"))
-                self._switch(
-                    lambda old: replace(_with(old, kind, {of: new}), before=(*old.before, switch)),
-                    caller,
-                    why,
-                )
+
+                def change(old: Active) -> Active:
+                    return replace(_with(old, kind, {of: new}), before=(*old.before, switch))
+
+                self._switch(change, caller, why)
                 self._tell_audit(asked or caller, f"{why}: {model_id}")
             return replace(row, active=True)
 
@@ -215,8 +264,7 @@ class Models:
 
             self._switch(change, caller, f"the {kind}'s models are as before")
             rows = tuple(one for one in self.rows() if one.kind == known and one.active)
-            names = ", ".join(one.id for one in rows)
-            self._tell_audit(asked or caller, f"taken back: {names}")
+            self._tell_audit(asked or caller, f"taken back: {', '.join(one.id for one in rows)}")
             return rows
 
     def _tell_audit(self, asked: Caller, said: str) -> None:
@@ -238,11 +286,10 @@ class Models:
 
     def _weights(self, of: Stuff) -> tuple[Weights, str]:
         """Return the weights that `active.json` names, or the shipped ones and why."""
-        name, shipped = self.active().planner.get(of, SHIPPED_ID), built_in(of)
+        active, shipped = read_active(self._folder), built_in(of)
+        name = active.planner.get(of, SHIPPED_ID)
         if name == SHIPPED_ID:
-            return shipped, ""
-        from vaultmind.learn.learned import read_learned  # seldom needed: pydantic takes its time
-
+            return shipped, active.fault
         try:
             learned = read_learned(self._folder / FOLDERS["planner"] / f"{Path(name).name}.json")
         except ConfigError as error:
@@ -252,50 +299,37 @@ class Models:
         merged = {**shipped.weights, **learned.weights}
         return Weights(learned.name, merged, shipped.words, learned.learnt_on), ""
 
-    def _planner_rows(self) -> Iterator[ModelRow]:
+    def _planners(self) -> Iterator[ModelRow]:
         in_use = {of: self.weights(of).name for of in STUFFS}
         for of in STUFFS:
-            shipped = built_in(of)
-            active = in_use[of] == shipped.name
-            yield ModelRow(f"{SHIPPED}{of}", "planner", of, active, "", shipped.learnt_on)
+            own = built_in(of)
+            yield ModelRow(
+                f"{SHIPPED}{of}", "planner", of, in_use[of] == own.name, "", own.learnt_on
+            )
         folder = self._folder / FOLDERS["planner"]
         inside = not (folder.is_symlink() or folder.parent.is_symlink())
-        for path in sorted(folder.glob("*.json"))[:MOST_FILES] if inside else ():
-            from vaultmind.learn.learned import read_learned
-
-            try:
+        for path in islice(sorted(folder.glob("*.json")), MOST_FILES if inside else 0):
+            with suppress(ConfigError):  # told where it is in use; else it is as if not there
                 one = read_learned(path)
-            except ConfigError:
-                continue  # told where it is in use; else it is as if it was not there
+                yield ModelRow(
+                    one.name, "planner", one.of, in_use[one.of] == one.name, one.created,
+                    one.learnt_on, {TRIAL: one.scores} if one.scores else {},
+                    f"{self._paths.memory_dir}/{FOLDERS['planner']}/{one.name}.json", one.seen,
+                )  # fmt: skip
+
+    def _rankers(self) -> Iterator[ModelRow]:
+        registry = registry_of(self._folder)
+        stems = sorted(one.stem for one in rankers.SHIPPED.glob("*.json"))
+        own = {f"{SHIPPED}{it}": (it, rankers.shipped("" if it == WORDS else it)) for it in stems}
+        named = {it: (model.embedder or WORDS, model) for it, model in registry.named.items()}
+        for id, (of, model) in {**own, **named}.items():
+            seen = (one for one in model.trained_on if one.startswith(HEARD_UNTIL))
+            path = f"{self._paths.memory_dir}/{FOLDERS['ranker']}/{id}.json"
             yield ModelRow(
-                one.name, "planner", one.of, in_use[one.of] == one.name, one.created,
-                one.learnt_on, {TRIAL: one.scores} if one.scores else {},
-                f"{self._paths.memory_dir}/{FOLDERS['planner']}/{one.name}.json", one.seen,
+                id, "ranker", of, registry.choose(model.embedder) is model, "", model.trained_on,
+                model.scores, path if id in named else "",
+                next(seen, "").removeprefix(HEARD_UNTIL),
             )  # fmt: skip
-
-    def _ranker_rows(self) -> Iterator[ModelRow]:
-        from vaultmind.index.models import SHIPPED as FOLDER
-        from vaultmind.index.models import shipped
-
-        rankers = self._rankers()
-        for stem in sorted(one.stem for one in FOLDER.glob("*.json")):
-            model = shipped("" if stem == WORDS else stem)
-            active = rankers.choose(model.embedder) is model
-            about = ("", model.trained_on, model.scores)
-            yield ModelRow(f"{SHIPPED}{stem}", "ranker", stem, active, *about)
-        for stem, model in sorted(rankers.named.items()):
-            heard = (one for one in model.trained_on if one.startswith(HEARD_UNTIL))
-            yield ModelRow(
-                stem, "ranker", model.embedder or WORDS, rankers.choose(model.embedder) is model,
-                "", model.trained_on, model.scores,
-                f"{self._paths.memory_dir}/{FOLDERS['ranker']}/{stem}.json",
-                next(heard, "").removeprefix(HEARD_UNTIL),
-            )  # fmt: skip
-
-    def _rankers(self) -> Registry:
-        from vaultmind.index.models import registry_of
-
-        return registry_of(self._folder)
 
 
 def _with(old: Active, kind: ModelKind, now: Mapping[str, str]) -> Active:

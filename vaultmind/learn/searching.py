@@ -15,30 +15,21 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import islice
 
 import numpy as np
 
 from vaultmind.episodes.types import time_of
 from vaultmind.index.columns import Floats
-from vaultmind.index.models import WORDS, Model, model_text, shipped
+from vaultmind.index.models import FEATURES, WITHOUT_MEANING, WORDS, Model, model_text, shipped
 from vaultmind.index.raw import Raw, Seen
 from vaultmind.index.training import Lesson
 from vaultmind.index.training import train as fitted
 from vaultmind.learn.feedback import Judged, folded
 from vaultmind.learn.models import HEARD_UNTIL, PASSED, TRIAL, id_of
-from vaultmind.learn.trial import (
-    Guard,
-    Marks,
-    Steps,
-    Trained,
-    Training,
-    Verdict,
-    marks_of,
-    mean_of,
-    tried,
-)
+from vaultmind.learn.trial import Case, Guard, Steps, Trained, Training, Verdict, mean_of, tried
 from vaultmind.plural import counted
 from vaultmind.types import PERSON, Caller, Chunk, Kind
 
@@ -78,28 +69,6 @@ MOST_WORDS, LEAST_WORDS, LONGEST = 6, 3, 200
 NEVER = datetime.min.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedQuery:
-    """A query's candidates, which of them are right, and what that weighs."""
-
-    seen: Seen
-    right: Floats
-    weight: float
-    places: tuple[str, ...]
-    """What a candidate counts as: chunks of one place are one answer."""
-    asked: str = ""
-    """The query, as it is the same whoever asks."""
-    by: str = ""
-    """The agent in whose memory it is judged; empty: the person's word."""
-    time: datetime = NEVER
-
-    def marks(self, weights: Floats) -> Marks:
-        """Return how well some weights rank it."""
-        right = {place for place, value in zip(self.places, self.right, strict=True) if value > 0}
-        ranked = dict.fromkeys(self.places[at] for at in self.seen.order(weights))
-        return marks_of([place in right for place in ranked])
-
-
 def train(scenes: Raw, judged: Sequence[Judged], training: Training) -> tuple[Trained, ...]:
     """Learn from verdicts, oldest first, for the embedder that searches are asked with.
 
@@ -108,38 +77,28 @@ def train(scenes: Raw, judged: Sequence[Judged], training: Training) -> tuple[Tr
     time, until nothing stays. Raises Cancelled, IndexUnavailable.
     """
     told = _asked_again(scenes, heard_fairly(judged, training.min_lessons), training.steps)
-    counts = Counter(one.seen.embedder for one in told)  # while one loads, some go without
+    counts = Counter(one.of for one in told)  # while one loads, some go without
     ((embedder, _),) = counts.most_common(1) or (("", 0),)
-    told = [one for one in told if one.seen.embedder == embedder]
-    told.sort(key=lambda one: one.time)
-    works = [(one.asked, one.time) for one in told]
+    told = sorted((one for one in told if one.of == embedder), key=lambda one: one.time)
     name = embedder.partition("-")[0]
-    rows = sum(len(one.places) for one in told)
-    result = Trained("ranker", name or WORDS, "", lessons=len(told), rows=rows)
 
     def propose(seen: datetime | None) -> tuple[str, str, Verdict]:
-        own = [one for one in _self_made(scenes, training.steps) if one.seen.embedder == embedder]
+        own = [one for one in _self_made(scenes, training.steps) if one.of == embedder]
         training.steps("learning")
         active = scenes.active(embedder)
         learnt = any(ON_SEARCHES in one for one in active.trained_on)
         base = shipped(embedder) if learnt else active
-        names = told[0].seen.names
+        names = [it for it in FEATURES if embedder or it in WITHOUT_MEANING]
         in_use, prior = _weights(active, names), _weights(base, names)
 
         def guards(weights: Floats) -> list[Guard]:
             half = own[1::2]
-            if not half:
-                return []
             stays = Guard(STAYING, 1.0, _kept(half, prior, weights), 1.0 - KEPT_IN_TRIAL)
-            return [Guard(GUARD, _mrr(half, prior), _mrr(half, weights)), stays]
+            return [Guard(GUARD, _mrr(half, prior), _mrr(half, weights)), stays] if half else []
 
         weights, first, found = tried(
-            told, works, seen,
-            learn=lambda some: _learnt(some, own, prior, names),
-            marks=lambda one, new: one.marks(in_use if new is None else new),
-            guards=guards,
-        )  # fmt: skip
-        watched = guards(weights)
+            told, in_use, seen, lambda some: _learnt(some, own, prior, names), guards
+        )
         model = Model(
             name="",
             embedder=name,
@@ -147,18 +106,18 @@ def train(scenes: Raw, judged: Sequence[Judged], training: Training) -> tuple[Tr
             spread={one: base.spread.get(one, 1.0) for one in names},
             trained_on=(
                 f"{counted(len(first), 'verdict')} {ON_SEARCHES} {training.now:%Y-%m-%d}",
-                f"{HEARD_UNTIL}{max(one.time for one in told).isoformat()}",
+                f"{HEARD_UNTIL}{told[-1].time.isoformat()}",
             ),
             scores={
                 TRIAL: {PASSED: float(found.better)},
                 "later searches": {"MRR": found.after.mrr, "MRR before": found.before.mrr},
-                **{one.name: {"MRR": one.after, "MRR before": one.before} for one in watched},
+                **{it.name: {"MRR": it.after, "MRR before": it.before} for it in found.guards},
             },
         )
-        model = replace(model, name=id_of(result.of, training.now, model.features))
+        model = replace(model, name=id_of(name or WORDS, training.now, model.features))
         return model.name, model_text(model), found
 
-    return (training.conclude(result, works, propose),)
+    return (training.conclude("ranker", name or WORDS, told, propose),)
 
 
 def heard_fairly(judged: Sequence[Judged], enough: int) -> list[Judged]:
@@ -167,61 +126,59 @@ def heard_fairly(judged: Sequence[Judged], enough: int) -> list[Judged]:
     Who asks most must not drown the others: where the person judged enough to learn from, no agent
     is heard more than the person.
     """
-    person = [one for one in judged if one.by == "person"]
+    person = [one for one in judged if one.by == "person"][-MOST_LESSONS:]
     agents = {one.agent for one in judged if one.by == "agent"}
     share = MOST_LESSONS // max(1, len(agents))
-    if len(person) >= max(1, enough):
-        share = min(share, len(person))
-    left = dict.fromkeys(agents, share)
-    heard = {id(one) for one in person[-MOST_LESSONS:]}
-    for one in reversed(judged):
-        if one.by == "agent" and left[one.agent] and len(heard) < MOST_LESSONS:
-            left[one.agent] -= 1
-            heard.add(id(one))
+    share = min(share, len(person)) if len(person) >= max(1, enough) else share
+    heard = {id(one) for one in person}
+    for agent in sorted(agents):
+        own = (one for one in reversed(judged) if (one.by, one.agent) == ("agent", agent))
+        room = min(share, MOST_LESSONS - len(heard))
+        heard |= {id(one) for one in islice(own, room)}
     return [one for one in judged if id(one) in heard]
 
 
-def taught_by(judged: Judged, seen: Seen, scenes: Raw) -> JudgedQuery | None:
-    """Return what one query's verdicts teach of its candidates."""
-    rows = range(len(seen.chunks))
-    places = tuple(f"{one.path}{one.anchor}" for one in seen.chunks)
+def taught_by(judged: Judged, seen: Seen, scenes: Raw) -> Case | None:
+    """Return what one query's verdicts teach of its candidates; None for nothing.
+
+    Where all that is known is what is wrong, some of the best others should stand above it.
+    """
+    places = [f"{one.path}{one.anchor}" for one in seen.chunks]
     worth = np.zeros(len(places), dtype=np.float32)
-    for place in judged.places:
-        same = [at for at in rows if seen.chunks[at].id == place.hit]
-        same = same or [at for at in rows if places[at] == f"{place.path}{place.anchor}"]
-        worth[same] = place.strength
-    right = np.maximum(worth, 0.0)
-    if right.any():
-        strength = float(right.max())
-        share: Floats = np.divide(right, right.max(), dtype=np.float32)
-        return None if right.all() else JudgedQuery(seen, share, strength, places)
-    wrong = [at for at in rows if worth[at] < 0]
-    order = seen.order(_weights(scenes.active(seen.embedder), seen.names))
-    others = [at for at in order if worth[at] == 0][:BESIDE_WRONG]
-    if not wrong or not others:
+    for line, strength in judged.places:
+        same = [at for at, one in enumerate(seen.chunks) if one.id == line.hit]
+        same = same or [at for at, it in enumerate(places) if it == f"{line.path}{line.anchor}"]
+        worth[same] = strength
+    right, rows = np.maximum(worth, 0.0), np.arange(len(places))
+    strength = float(right.max(initial=0.0))
+    if not strength and worth.any():
+        order = seen.order(_weights(scenes.active(seen.embedder), seen.names))
+        others = [at for at in order if not worth[at]][:BESIDE_WRONG]
+        rows = np.array([*others, *np.flatnonzero(worth)])
+        right, strength = (worth == 0).astype(np.float32), -WRONG_WEIGHT * float(worth.min())
+    right = right[rows]
+    if not right.any() or right.all():
         return None
-    kept = [*others, *wrong]
-    part = replace(seen, chunks=tuple(seen.chunks[at] for at in kept), features=seen.features[kept])
-    above = np.array([1.0] * len(others) + [0.0] * len(wrong), dtype=np.float32)
-    weight = WRONG_WEIGHT * float(-worth[wrong].min())
-    return JudgedQuery(part, above, weight, tuple(places[at] for at in kept))
+    work, time = folded(judged.query), time_of(judged.time) or NEVER
+    kept = tuple(places[at] for at in rows)
+    features, share = seen.features[rows], right / right.max()
+    return Case(seen.embedder, work, time, kept, features, share, strength)
 
 
-def _asked_again(scenes: Raw, judged: Sequence[Judged], steps: Steps) -> list[JudgedQuery]:
+def _asked_again(scenes: Raw, judged: Sequence[Judged], steps: Steps) -> list[Case]:
     """Return what the verdicts teach: nothing where none of the hits is found any more."""
     found = []
     for number, one in enumerate(judged):
         steps("asking again what was asked", number, len(judged))
-        by = one.agent if one.by == "agent" else ""
-        seen = scenes.seen(one.query, Caller("agent", by) if by else PERSON)
+        caller = Caller("agent", one.agent) if one.by == "agent" else PERSON
+        seen = scenes.seen(one.query, caller)
         if seen is not None and (taught := taught_by(one, seen, scenes)) is not None:
-            time = time_of(one.time) or NEVER
-            found.append(replace(taught, asked=folded(one.query), by=by, time=time))
+            found.append(taught)
     return found
 
 
 def _learnt(
-    told: Sequence[JudgedQuery], own: Sequence[JudgedQuery], prior: Floats, names: Sequence[str]
+    told: Sequence[Case], own: Sequence[Case], prior: Floats, names: Sequence[str]
 ) -> Floats:
     """Return weights as far from those before as the answers to the vault's questions stay.
 
@@ -232,35 +189,31 @@ def _learnt(
     free = np.array([name in TASTE for name in names])
     rest = np.where(free, np.float32(0.0), prior)
 
-    def columns(seen: Seen) -> Floats:
-        return np.column_stack([seen.features[:, free], seen.features @ rest])
+    def columns(one: Case) -> Floats:
+        return np.column_stack([one.features[:, free], one.features @ rest])
 
-    def as_before(seen: Seen) -> Floats:
-        scores = seen.features @ prior
+    def as_before(one: Case) -> Floats:
+        scores = one.features @ prior
         odds = np.exp(scores - scores.max())
         chances: Floats = (odds / odds.sum()).astype(np.float32)
         return chances
 
-    def trained(share: float) -> Floats:
+    best, before = prior, _mrr(own, prior)
+    for share in SHARES if own else SHARES[:1]:
         each = share * sum(one.weight for one in told) / max(1, len(own[::2]))
-        lessons = [Lesson(columns(one.seen), one.right, one.weight) for one in told]
-        lessons += [Lesson(columns(one.seen), as_before(one.seen), each) for one in own[::2]]
+        lessons = [Lesson(columns(one), one.right, one.weight) for one in told]
+        lessons += [Lesson(columns(one), as_before(one), each) for one in own[::2]]
         start = np.append(prior[free], np.float32(1.0))
         learnt, _ = fitted(lessons, PULL / len(told) / (1 + share), start)
         weights = prior.copy()
         weights[free] = learnt[:-1] / max(LEAST_SCALE, float(learnt[-1]))
-        return weights
-
-    best, before = prior, _mrr(own, prior)
-    for share in SHARES if own else SHARES[:1]:
-        weights = trained(share)
         if _mrr(own, weights) < before - SPOILS or _kept(own, prior, weights) < KEPT:
             break
         best = weights
     return best
 
 
-def _self_made(scenes: Raw, steps: Steps) -> list[JudgedQuery]:
+def _self_made(scenes: Raw, steps: Steps) -> list[Case]:
     """Return questions made of the vault as lessons: right are all chunks of the file."""
     asked: list[tuple[str, str]] = []
     for kind, count in SELF_MADE.items():
@@ -273,7 +226,7 @@ def _self_made(scenes: Raw, steps: Steps) -> list[JudgedQuery]:
             paths = tuple(chunk.path for chunk in seen.chunks)
             right = np.array([one == path for one in paths], dtype=np.float32)
             if right.any() and not right.all():
-                found.append(JudgedQuery(seen, right, 1.0, paths))
+                found.append(Case(seen.embedder, query, NEVER, paths, seen.features, right, 1.0))
     return found
 
 
@@ -293,13 +246,13 @@ def questions_of(chunks: Sequence[Chunk]) -> Iterator[tuple[str, str]]:
             yield query, chunk.path
 
 
-def _kept(own: Sequence[JudgedQuery], prior: Floats, weights: Floats) -> float:
+def _kept(own: Sequence[Case], prior: Floats, weights: Floats) -> float:
     """Return the mean reciprocal rank that what stood first has by other weights."""
-    ranks = [one.seen.order(weights).index(one.seen.order(prior)[0]) for one in own]
-    return sum(1 / (rank + 1) for rank in ranks) / len(ranks) if ranks else 1.0
+    firsts = [(one.features @ weights, int((one.features @ prior).argmax())) for one in own]
+    return float(np.mean([1 / (1 + (it > it[at]).sum()) for it, at in firsts])) if own else 1.0
 
 
-def _mrr(told: Sequence[JudgedQuery], weights: Floats) -> float:
+def _mrr(told: Sequence[Case], weights: Floats) -> float:
     return mean_of([one.marks(weights) for one in told]).mrr
 
 

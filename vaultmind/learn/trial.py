@@ -7,34 +7,32 @@ watched apart (`Guard`) falls. Where only what a model itself put first is ranke
 offers, the model in use has the better start: such a trial is on the careful side.
 
 What is the same work is learnt from or tried on, however often it was done, and counts as one
-(`rounds`, `by_group`): else a model that knows its lessons by heart would pass. And what a model
+(`rounds`): else a model that knows its lessons by heart would pass. And what a model
 that was put into use was tried on is not unseen any more.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
 from datetime import datetime, timedelta
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from vaultmind.index.columns import Floats
 from vaultmind.index.models import ModelKind
 from vaultmind.learn.models import Models
 from vaultmind.plural import counted
 from vaultmind.types import PERSON, Caller
 
-T = TypeVar("T")
-W = TypeVar("W")
 Steps = Callable[..., None]
 """Says what is done now, and of how many steps which; raises when the work is to end."""
 CUT = 10
 MARGIN = 0.005
 """By which a new model must be better in average precision, which looks at where all right things
-stand: it tells more of one lesson than its first one."""
+stand: it tells more of one case than its first one."""
 MOST_FALL = 0.005
 """By which no measure may be worse."""
 GUARD_FALL = 0.01
@@ -42,9 +40,9 @@ SURE = 0.975
 """Share of the samples in which it must be better."""
 RESAMPLED = 1000
 LEAST_TRIED = 5
-"""Lessons of a trial, at least."""
+"""Works of a trial, at least."""
 FIRST_LEARNT = 0.4
-"""Share of the lessons, the earliest, that the first of some rounds learns from ..."""
+"""Share of the cases, the earliest, that the first of some rounds learns from ..."""
 ROUNDS = 6
 """... and in how many the others are tried on: each learns from all before what it is tried on."""
 MEASURES = ("MRR", "precision", "average precision")
@@ -53,7 +51,7 @@ MEASURES = ("MRR", "precision", "average precision")
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """How a lesson's candidates were ranked; or the means of many."""
+    """How a case's candidates were ranked; or the means of many."""
 
     mrr: float = 0.0
     """1 / the place of the first right one."""
@@ -61,6 +59,31 @@ class Marks:
     """Right ones among the first ten places, however few are filled."""
     average: float = 0.0
     """The mean, over the right ones, of how much is right down to the place of each."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Case:
+    """What was ranked once, and how right each candidate turned out to be: some are, not all."""
+
+    of: str
+    """Which weights rank it: `code`, `notes`; an embedder's id."""
+    work: Hashable
+    """The same for what is the same work."""
+    time: datetime
+    places: tuple[str, ...]
+    """What a candidate counts as: chunks of one place are one answer."""
+    features: Floats
+    """A row a candidate."""
+    right: Floats
+    """From 0 to 1."""
+    weight: float
+
+    def marks(self, weights: Floats) -> Marks:
+        """Return how well some weights rank it. Right is what is at least half as right as any."""
+        least = self.right.max() / 2
+        right = {at for at, it in zip(self.places, self.right, strict=True) if it >= least}
+        order = np.argsort(-(self.features @ weights), kind="stable")
+        return marks_of([one in right for one in dict.fromkeys(self.places[at] for at in order)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,21 +150,21 @@ class Training:
         return (self.now - timedelta(days=days)).date().isoformat() if days else ""
 
     def conclude(
-        self, told: Trained, lessons: Sequence[tuple[Hashable, datetime]],
+        self, kind: ModelKind, of: str, cases: Sequence[Case],
         propose: Callable[[datetime | None], tuple[str, str, Verdict]],
     ) -> Trained:  # fmt: skip
-        """Have a model made of lessons, if there are enough; keep it, and use it if it is better.
+        """Have a model made of cases, if there are enough; keep it, and use it if it is better.
 
-        `lessons` tells of each what work it is of, and when it was. `propose` returns a model's id,
-        the text of its file and what came of its trial; it learns nothing less than it is tried on:
-        on what came after the time that it is given. What somebody put into use meanwhile stays.
+        `propose` returns a model's id, the text of its file and what came of its trial; it is
+        tried on nothing from before the time that it is given. What somebody put into use meanwhile
+        stays.
         """
-        least, count = max(1, self.min_lessons), len(lessons)
-        if count < least:
-            return replace(told, why=f"{counted(count, 'lesson')}: it takes {least}.")
-        kind, of = told.kind, told.of
+        rows, least = sum(len(one.places) for one in cases), max(1, self.min_lessons)
+        told = Trained(kind, of, "", lessons=len(cases), rows=rows)
+        if len(cases) < least:
+            return replace(told, why=f"{counted(len(cases), 'lesson')}: it takes {least}.")
         seen = None if self.force_activate else self.models.seen(kind, of)
-        unseen = len({work for work, time in lessons if seen is None or time > seen})
+        unseen = len({one.work for one in cases if seen is None or one.time > seen})
         if seen is not None and unseen < LEAST_TRIED:
             return replace(told, why=too_few(unseen))
         was = self.models.in_use(kind, of)
@@ -150,11 +173,11 @@ class Training:
         told = replace(told, id=id, why=verdict.why, verdict=verdict)
         if not (verdict.better or self.force_activate):
             return told
-        why = "in use after a training"
-        if not self.models.activate(id, why=why, asked=self.asked, instead_of=was):
+        if self.models.in_use(kind, of) != was:
             changed = "What is in use was changed while it learnt, and stays"
             use = f"`vaultmind model activate {id}` uses it"
             return replace(told, why=f"{changed}: {use}. {told.why}")
+        self.models.activate(id, why="in use after a training", asked=self.asked)
         why = told.why if verdict.better else f"Put into use all the same. {told.why}"
         return replace(told, why=why, activated=True)
 
@@ -168,14 +191,19 @@ def marks_of(right: Sequence[bool]) -> Marks:
     return Marks(1 / int(places[0]), int((places <= CUT).sum()) / CUT, float(shares.mean()))
 
 
+def mean_of(marks: Sequence[Marks]) -> Marks:
+    """Return the means; 0 of nothing."""
+    return Marks(*np.mean([astuple(one) for one in marks], axis=0).tolist()) if marks else Marks()
+
+
 def verdict(
     active: Sequence[Marks], new: Sequence[Marks], guards: Sequence[Guard] = (), seed: int = 0
 ) -> Verdict:
-    """Return whether a new model is better than the one in use, lesson by lesson."""
+    """Return whether a new model is better than the one in use, work by work."""
     count = len(new)
     if count < LEAST_TRIED:
         return Verdict(False, too_few(count))
-    before, after = _table(active), _table(new)
+    before, after = (np.array([astuple(one) for one in marks]) for marks in (active, new))
     gain = after.mean(axis=0) - before.mean(axis=0)
     samples = np.random.default_rng(seed).integers(0, count, (RESAMPLED, count))
     sure = float(((after - before)[samples].mean(axis=1) > 0).mean(axis=0)[-1])
@@ -208,64 +236,46 @@ def too_few(count: int) -> str:
 
 
 def tried(
-    lessons: Sequence[T],
-    works: Sequence[tuple[Hashable, datetime]],
+    cases: Sequence[Case],
+    in_use: Floats,
     seen: datetime | None,
-    *,
-    learn: Callable[[Sequence[T]], W],
-    marks: Callable[[T, W | None], Marks],
-    guards: Callable[[W], Sequence[Guard]] = lambda weights: (),
-) -> tuple[W, Sequence[T], Verdict]:
-    """Return new weights of some lessons, what they were learnt from, and what came of their trial.
+    learn: Callable[[Sequence[Case]], Floats],
+    guards: Callable[[Floats], Sequence[Guard]] = lambda weights: (),
+) -> tuple[Floats, Sequence[Case], Verdict]:
+    """Return new weights of cases, what they were learnt from, and what came of their trial.
 
-    In each round weights are learnt from the lessons before some, and tried on these; the last are
-    the new ones. At least one lesson must be given; of too few there is no trial that could be
-    passed. Nor is there one on what was there at the time until which all is `seen`. `marks` tells
-    how well weights rank a lesson, or, for None, those in use.
+    In each round weights are learnt from the cases before some, and tried on these; the last are
+    the new ones. At least one case must be given; of too few there is no trial that could be
+    passed. Nor is there one on what was there at the time until which all is `seen`.
     """
-    groups = [work for work, _ in works]
-    before, after, same = list[Marks](), list[Marks](), list[Hashable]()
-    first, weights = lessons, None
-    for known, later in rounds(groups, [seen is None or time > seen for _, time in works]):
-        first = [lessons[at] for at in known]
-        weights = learn(first)
-        before += [marks(lessons[at], None) for at in later]
-        after += [marks(lessons[at], weights) for at in later]
-        same += [groups[at] for at in later]
-    new = learn(first) if weights is None else weights
-    return new, first, verdict(by_group(before, same), by_group(after, same), guards(new))
+    before, after = (
+        defaultdict[Hashable, list[Marks]](list),
+        defaultdict[Hashable, list[Marks]](list),
+    )
+    learnt, weights = cases, None
+    for learnt, later in rounds(cases, seen):
+        weights = learn(learnt)
+        for one in later:
+            before[one.work].append(one.marks(in_use))
+            after[one.work].append(one.marks(weights))
+    new = learn(learnt) if weights is None else weights
+    was, now = ([mean_of(each) for each in marks.values()] for marks in (before, after))
+    return new, learnt, verdict(was, now, guards(new))
 
 
-def rounds(groups: Sequence[Hashable], fresh: Sequence[bool]) -> list[tuple[list[int], list[int]]]:
-    """Return how lessons, oldest first, are learnt from and tried on, as time goes.
+def rounds(
+    cases: Sequence[Case], seen: datetime | None
+) -> Iterator[tuple[Sequence[Case], Sequence[Case]]]:
+    """Yield how cases, oldest first, are learnt from and tried on, as time goes.
 
-    Each round has the places of what it learns from, all from before what it is tried on and none
-    of a group that it is tried on, and of that, which is `fresh`. So every lesson of a trial is
-    ranked by weights that never saw it, and a trial can have more of them than the last few.
+    Each round has what it learns from, all from before what it is tried on and none of a work that
+    it is tried on, and of that, what is not `seen`. So every case of a trial is ranked by weights
+    that never saw it, and a trial can have more of them than the last few.
     """
-    edges = np.linspace(FIRST_LEARNT, 1.0, ROUNDS + 1) * len(groups)
-    found = []
-    for start, end in itertools.pairwise(np.rint(edges).astype(int).tolist()):
-        tried = [at for at in range(start, end) if fresh[at]]
-        same = {groups[at] for at in tried}
-        first = [at for at in range(start) if groups[at] not in same]
-        if first and tried:
-            found.append((first, tried))
-    return found
-
-
-def by_group(marks: Sequence[Marks], groups: Sequence[Hashable]) -> list[Marks]:
-    """Return the means of what is the same work, a group each: it tells as much as one lesson."""
-    grouped: dict[Hashable, list[Marks]] = {}
-    for group, one in zip(groups, marks, strict=True):
-        grouped.setdefault(group, []).append(one)
-    return [mean_of(each) for each in grouped.values()]
-
-
-def mean_of(marks: Sequence[Marks]) -> Marks:
-    """Return the means; 0 of nothing."""
-    return Marks(*_table(marks).mean(axis=0).tolist()) if marks else Marks()
-
-
-def _table(marks: Sequence[Marks]) -> NDArray[np.float64]:
-    return np.array([astuple(one) for one in marks])
+    edges = np.rint(np.linspace(FIRST_LEARNT, 1.0, ROUNDS + 1) * len(cases)).astype(int)
+    for start, end in itertools.pairwise(edges.tolist()):
+        later = [one for one in cases[start:end] if seen is None or one.time > seen]
+        works = {one.work for one in later}
+        first = [one for one in cases[:start] if one.work not in works]
+        if first and later:
+            yield first, later

@@ -16,6 +16,7 @@ from typing import Literal
 from vaultmind.errors import NotFound, UnreadableNote
 from vaultmind.index.when import without_stale_dates
 from vaultmind.language.reader import Intent, Reader
+from vaultmind.language.text import sentences
 from vaultmind.language.words import content, fold
 from vaultmind.memory.audit import last_written, newest_first
 from vaultmind.memory.brain import parse_brain
@@ -172,6 +173,9 @@ class Voice:
         }
         if intent in ways and (intent != "remember" or spoken.intent.payload):
             return ways[intent](spoken)
+        return self._nothing(spoken)
+
+    def _nothing(self, spoken: Spoken) -> Heard:
         self._focus[spoken.ear] = Focus(spoken.target, at=self.sources.clock(), made="")
         message = phrase(spoken.intent.lang or FALLBACK, "none")
         return Heard(spoken.intent, message, Outcome("unchanged", spoken.target))
@@ -287,6 +291,8 @@ class Voice:
         that, facts = self._that(spoken), self._facts(spoken.caller, spoken.target)
         change = corrected(facts, spoken.words, intent.old, intent.new, that.fact)
         if change and change.fact is None and intent.new:
+            if len(sentences(spoken.words)) > 1:  # a story; what of it lasts is told by its end
+                return self._nothing(replace(spoken, intent=Intent(lang=intent.lang)))
             return self._write(spoken, "remember", change.text)
         new = change.text if change else ""
         if change and change.fact and new:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.consolidate.levels.building import MAIN, Vault
+from tests.consolidate.levels.building import MAIN, TALKS, Vault
 from vaultmind.consolidate.summarise import Paragraph, Summary
 from vaultmind.errors import NotFound, WriteConflict
 from vaultmind.types import PERSON, MessageRef
@@ -88,27 +88,33 @@ def test_talks_in_which_nothing_was_said_are_summed_up_as_that(vault: Vault) -> 
     assert vault.make() == []
 
 
-def test_a_session_that_changes_while_it_is_summed_up_is_read_anew(vault: Vault) -> None:
+@pytest.mark.parametrize("meanwhile", ["edited", "hidden"])
+def test_what_changes_or_is_hidden_while_it_is_summed_up_is_read_anew(
+    vault: Vault, meanwhile: str
+) -> None:
     ids = vault.talks(1, 5)
 
     class Slow:
-        """Implements `Summariser`: while it writes, a person edits."""
+        """Implements `Summariser`: while it writes, a person edits or forgets."""
 
         def __init__(self) -> None:
             self.times = 0
 
         def level(self, level: object, sources: object, language: str, max_tokens: int) -> Summary:
             self.times += 1
-            if self.times == 1:
+            if self.times == 1 and meanwhile == "edited":
                 vault.talk(5, "We moved the piano to the attic yesterday.")
-            texts = [piece.text for one in sources for piece in one.pieces]  # type: ignore[attr-defined]
-            return Summary((Paragraph(texts[-1], (ids[-1],)),))
+            elif self.times == 1:
+                vault.gate.hide("main", [MessageRef("main", ids[-1], "m1", "id1")], PERSON)
+            texts = [piece.text for piece in sources[-1].pieces]  # type: ignore[index]
+            return Summary((Paragraph(texts[0], (sources[-1].pieces[0].id,)),))  # type: ignore[index]
 
     levels = vault.levels(writer=Slow())
     with pytest.raises(WriteConflict):
         levels.make("main", MAIN)
     (done,) = levels.make("main", MAIN)
-    assert done.text == "We moved the piano to the attic yesterday."
+    wanted = {"edited": "We moved the piano to the attic yesterday.", "hidden": TALKS[0][1]}
+    assert done.text == wanted[meanwhile]
     assert vault.names("L1") == ["L1_001.md"]
 
 

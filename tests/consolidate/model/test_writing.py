@@ -71,8 +71,8 @@ def test_a_model_sees_what_each_session_says_in_one_call(tmp_path: Path) -> None
     models, told = written(tmp_path, level(*PARAGRAPHS))
     (asked,) = models.model.asked
     shown = asked.turns[0].text
-    assert "[1] (2026-03-01) Anna: We open a bakery in Leeds" in shown
-    assert "(2026-03-03) Anna: The launch is on 14 March" in shown
+    assert "[1] 2026-03-01 · Anna: We open a bakery in Leeds" in shown
+    assert "2026-03-03 · Anna: The launch is on 14 March" in shown
     assert (told.by, len(told.paragraphs)) == ("queue", 3)
     assert told.paragraphs[0].sources[0] == "2026-03-01_001#m1"
 

@@ -73,11 +73,11 @@ def model_train(
 @operation("The models", surfaces=NOT_MCP, also={"model/status": {}})
 def model_status(app: App, call: Call) -> Row:
     """List the models, those in use, and what the last training came to."""
-    agents, found = app.index.outlet.readable_agents(call.caller), app.learning.status()
+    agents, models = app.index.outlet.readable_agents(call.caller), app.learning.models
     return Row(
         "models faults job searches",
-        **{"models": found.models, "faults": found.faults, "job": found.job},
-        can_roll_back=found.can_roll_back,
+        **{"models": models.rows(), "faults": models.faults(), "job": app.learning.last},
+        can_roll_back=models.can_roll_back(),
         searches=len(app.search_feedback.judged(agents)),
     )
 

@@ -161,20 +161,21 @@ def search_feedback(
 
 def judge(app: App, call: Call, query: str, hit: str, verdict: Any, *, agent: str = "") -> Row:  # noqa: ANN401
     """Take a verdict on a hit down; `query` empty: that of the last search that showed it."""
-    from vaultmind.learn.feedback import Shown
+    from vaultmind.learn.feedback import Line
 
     name, heard, query = hit.strip(), app.search_feedback, query.strip()
     known = heard.shown(call.caller, query, name)
     if known is not None:
-        query, shown = query or known[0], known[1]
+        stated = replace(known, query=query or known.query, signal=verdict)
     elif query:
         there = app.index.fetch(name, call.caller, max_tokens=1)
-        shown = Shown("" if "/" in name or "." in name else name, there.path, there.anchor)
+        chunk = "" if "/" in name or "." in name else name
+        stated = Line("", query, there.path, verdict, there.anchor, chunk)
     else:
         said = f"No search of yours in the last half hour showed {name[:200]!r}: say in 'query' "
         said += "what was asked."
         raise BadArgument("query", query, "the words that were asked", said=said)
-    whose, kept, new = heard.judge(call.caller, query, shown, verdict, agent)
+    whose, kept, new = heard.judge(call.caller, stated, agent)
     how = f"Kept in {whose}'s memory, for the ranker to learn from" if new else "Known"
     told = {name: getattr(kept, name) for name in ("query", "path", "anchor")}
     said = f"{how}: {kept.path}{kept.anchor} is {verdict} for “{kept.query}”."

@@ -261,7 +261,7 @@ def _work(app: App, caller: Caller) -> Iterator[Check]:
     faulty = app.episodes.tables.faulty().items()
     told = [f"{app.episodes.files.path(name)}: {why}" for name, why in faulty
             if name.partition("/")[0] in agents]  # fmt: skip
-    faults = app.learning.status().faults
+    faults = app.learning.models.faults()
     mend = "Mend the note, or delete it; until then it is never shrunk."
     yield from (("episodes", "warn", one, mend) for one in told)
     mend = "Delete the file, or put it back from a backup; until then it ranks nothing."
