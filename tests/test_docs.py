@@ -51,7 +51,8 @@ LEAVES = dict(leaves(cli))
 
 
 def options_of(command: click.Command) -> set[str]:
-    return {one.opts[0] for one in command.params if isinstance(one, click.Option)}
+    options = [one for one in command.params if isinstance(one, click.Option)]
+    return {one.opts[0] for one in options if not one.hidden}
 
 
 GROUPS = {" ".join(name.split()[:2]) for name in LEAVES if len(name.split()) > len(["a", "b"])}

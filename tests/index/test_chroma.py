@@ -31,7 +31,7 @@ def names(number: int) -> list[str]:
     return [f"c{index}" for index in range(number)]
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
 def test_a_server_keeps_the_vectors_of_several_vaults_apart(tmp_path: Path) -> None:
     with closing(socket.socket()) as free:
         free.bind(("127.0.0.1", 0))

@@ -18,7 +18,7 @@ import click
 from vaultmind.cli.made import wait_for_index
 from vaultmind.cli.options import Settings, pass_settings
 from vaultmind.cli.terminal import aside, bold, dim, odd, print_json, say
-from vaultmind.errors import BadArgument, MinionFailed, NotFound
+from vaultmind.errors import MinionFailed, NotFound
 from vaultmind.types import Prompt, Turn
 
 if TYPE_CHECKING:
@@ -28,16 +28,14 @@ HINT = (
     "`vaultmind minion use MODEL`, or --model MODEL here. Without one `vaultmind context "
     '"…" --explain` shows a context.'
 )
-ROOM_TOKENS, LEAST_TOKENS = 64, 200
-"""Of the model's window: the marks around the turns; and what a context needs at least."""
+ROOM_TOKENS = 64
+"""Of the model's window, for the marks around the turns."""
 
 
 @click.command()
 @click.option("--model", metavar="MODEL", help="Another model than the configured one.")
-@click.option("--budget", type=click.IntRange(min=LEAST_TOKENS), metavar="N",
-              help="Tokens of a context at most. [default: what the window holds]")  # fmt: skip
 @pass_settings
-def chat(settings: Settings, model: str | None, budget: int | None) -> int:
+def chat(settings: Settings, model: str | None) -> int:
     """Talk with the minion, and see what its memory cost for each answer.
 
     The conversation is written down like any other. It needs a model: see `vaultmind minion use`.
@@ -50,19 +48,19 @@ def chat(settings: Settings, model: str | None, budget: int | None) -> int:
     if name == EXTRACTIVE:
         raise NotFound("A talk needs a model, and none is set.", hint=HINT)
     generator = opened(name, config.minion, config.state_dir, background=False)
-    talk, most, number = f"chat-{secrets.token_hex(4)}", budget or config.context.max_tokens, -1
+    talk, most, number = f"chat-{secrets.token_hex(4)}", config.context.max_tokens, -1
     try:
         wait_for_index(settings, patient=False)
-        answer = config.minion.answer_tokens
         if window := generator.context_tokens:
-            most = min(most, window - answer - ROOM_TOKENS)
-        if most < LEAST_TOKENS:
-            least = f"minion.answer_tokens ({answer}) and {LEAST_TOKENS} more"
-            raise BadArgument("minion.context_tokens", window, least)
+            most = min(most, window - config.minion.answer_tokens - ROOM_TOKENS)
         if not settings.json:
             say(f"{bold(generator.id)}{dim(' · Ctrl-D ends the conversation')}")
         for number, line in enumerate(_lines(quiet=settings.json)):
-            _show(settings, take_turn(settings, generator, most, f"{talk}:{number}", line))
+            reply = take_turn(settings, generator, most, f"{talk}:{number}", line)
+            if settings.json:
+                print_json(reply, indent=None)
+            else:
+                _show(reply)
         if number >= 0:
             settings.call("session_log", {"end": True} | settings.target)
     finally:
@@ -82,54 +80,39 @@ def take_turn(
     from vaultmind.minion.state import Spending
 
     target, config = settings.target, settings.config
+
+    def log(role: str, text: str, id: str) -> str:
+        message = {"role": role, "text": text, "id": id}
+        session: str = settings.call("session_log", {"messages": [message]} | target)["session"]
+        return session
+
     (heard,) = settings.call("say", {"utterances": [text]} | target)["heard"]
-    said = [{"role": "user", "text": text, "id": id}]
-    session = settings.call("session_log", {"messages": said} | target)["session"]
-    args = {"messages": [text], "budget": budget, "session": session}
+    args = {"messages": [text], "budget": budget, "session": log("user", text, id)}
     built = settings.call("context_build", args | target)
     context = {name: built[name] for name in ("tokens", "budget", "parts")}
     reply = {"answer": "", "did": "", "fault": "", "prompt_tokens": 0, "tokens": 0, "took_ms": 0.0}
     if heard["intent"] != "none":
         did = "\n".join((heard["message"], *(f"- {fact}" for fact in heard["facts"])))
         return reply | {"did": did, "context": context}
-    began, tokens = time.monotonic(), config.minion.answer_tokens
-    turns = _shown(built["parts"], text)
-    prompt = Prompt(turns, max_tokens=tokens, seconds=config.minion.job_seconds)
+    memory = "\n\n".join(part["text"] for part in built["parts"])
+    turns = (*([Turn("system", memory)] if memory.strip() else ()), Turn("user", text))
+    minion, began = config.minion, time.monotonic()
     try:
+        prompt = Prompt(turns, max_tokens=minion.answer_tokens, seconds=minion.job_seconds)
         made = generator.generate(prompt)
         reply |= {"answer": made.text.strip(), "tokens": made.tokens}
         reply["prompt_tokens"] = made.prompt_tokens
     except MinionFailed as failure:
         reply["fault"] = failure.message
     took, now = time.monotonic() - began, datetime.now().astimezone
-    Spending(config.state_dir, config.minion.daily_seconds, now).add(took)
+    Spending(config.state_dir, minion.daily_seconds, now).add(took)
     if reply["answer"]:
-        said = [{"role": "assistant", "text": str(reply["answer"]), "id": f"{id}a"}]
-        settings.call("session_log", {"messages": said} | target)
+        log("assistant", str(reply["answer"]), f"{id}a")
     return reply | {"took_ms": round(took * 1000, 1), "context": context}
 
 
-def _shown(parts: list[dict[str, Any]], text: str) -> tuple[Turn, ...]:
-    """Return what the model is shown: the memory as its instructions, then the message.
-
-    The end of the window is the message itself, as it was written down.
-    """
-    texts = []
-    for part in parts:
-        shown = part["text"]
-        if part["name"] == "window" and (at := shown.rfind(f": {text}")) >= 0:
-            shown = shown[: shown.rfind("\n", 0, at) + 1].rstrip()
-        texts.append(shown)
-    system = "\n\n".join(filter(None, texts))
-    head = (Turn("system", system),) if system.strip() else ()
-    return (*head, Turn("user", text))
-
-
-def _show(settings: Settings, reply: dict[str, Any]) -> None:
+def _show(reply: dict[str, Any]) -> None:
     """Show a reply, and below it what it and its context cost."""
-    if settings.json:
-        print_json(reply, indent=None)
-        return
     context = reply["context"]
     fault = odd(f"The model did not answer: {reply['fault']}") if reply["fault"] else ""
     say(reply["did"] or fault or reply["answer"] or "(the model said nothing)")

@@ -6,7 +6,6 @@ without arguments runs its operation and tells the answer; any other is given wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,18 +22,12 @@ from vaultmind.cli.made import (
     read_lines,
 )
 from vaultmind.cli.options import Answer, Settings
-from vaultmind.cli.terminal import EXIT_NOT_FOUND, EXIT_OTHER, aside, dim, print_json, say, show
+from vaultmind.cli.terminal import EXIT_NOT_FOUND, EXIT_OTHER, aside, dim, say
 
 Args = dict[str, Any]
 TRAINING_SECONDS, READ_SECONDS = 1800.0, 600.0
 """How long a person waits at most for a training, and for a check in this process."""
-MESSAGES = 500
-"""Messages of a file that go in one call."""
 ALL = option("--all", "limit", flag_value=0, type=int, help="All of them.")
-
-
-def _failed(state: Args) -> int:
-    return EXIT_OTHER if state["phase"] == "failed" else 0
 
 
 def _answer_code(answer: Args) -> int:
@@ -73,12 +66,9 @@ def plan(settings: Settings, args: Args) -> int:
     --task - reads it from stdin.
     """
     text = args.pop("text", False)
-    answer = settings.ask("context_plan", args)
-    if text and not settings.json:
-        say(answer.json["context"]["text"])
-    else:
-        settings.tell(answer)
-    return 0 if answer.json["context"]["files"] else EXIT_NOT_FOUND
+    plan, words = settings.ask("context_plan", args)
+    settings.tell(Answer(plan, plan["context"]["text"] if text else words))
+    return 0 if plan["context"]["files"] else EXIT_NOT_FOUND
 
 
 def _any_line(answer: Args) -> int:
@@ -133,12 +123,8 @@ def unlink() -> None:
     """Unlink a folder, by its NAME or path, and drop its index."""
 
 
-def _any_gone(answer: Args) -> int:
-    gone = any(not one["there"] or one["phase"] == "failed" for one in answer["sources"])
-    return EXIT_OTHER if gone else 0
-
-
-@made("plans.links", code=_any_gone)
+@made("plans.links", code=lambda told: int(
+    any(not one["there"] or one["phase"] == "failed" for one in told["sources"])))  # fmt: skip
 def links() -> None:
     """List what is linked, and how far each index is.
 
@@ -214,15 +200,12 @@ def feedback(settings: Settings, args: Args) -> int:
     about: Args = {name: args[name] for name in ("query", "agent") if name in args}
     about |= {"verdict": "useful" if useful else "wrong"} if useful is not None else {}
     answers = [settings.ask("search_feedback", about | {"hit": one}) for one in hits]
-    if settings.json:
-        print_json({"feedback": [one.json for one in answers]})
-    else:
-        say("\n".join(one.words for one in answers))
+    told = {"feedback": [one.json for one in answers]}
+    settings.tell(Answer(told, "\n".join(one.words for one in answers)))
     return 0
 
 
-@made("episodes.purge",
-      code=lambda answer: EXIT_OTHER if answer["done"] and answer["left"] else 0)  # fmt: skip
+@made("episodes.purge", code=lambda answer: int(answer["done"] and bool(answer["left"])))
 def purge() -> None:
     """Show what is past its retention; --yes shrinks it.
 
@@ -231,13 +214,9 @@ def purge() -> None:
     """
 
 
-def _not_trained(job: Args) -> int:
-    failed = job["state"] in ("failed", "cancelled") or not job["begun"]
-    return EXIT_OTHER if failed else 0
-
-
 @made("models.model_train", only=("kind", "min_lessons", "force", "since_days"),
-      patience=TRAINING_SECONDS, code=_not_trained)  # fmt: skip
+      patience=TRAINING_SECONDS, code=lambda job: int(
+          job["state"] in ("failed", "cancelled") or not job["begun"]))  # fmt: skip
 def model_train() -> None:
     """Learn in the background, try what was learnt, and use it if it is better.
 
@@ -274,13 +253,10 @@ def status(settings: Settings, args: Args) -> int:
     from vaultmind.cli.processes import daemon_words
     from vaultmind.client import launch
 
-    answer = settings.ask("memory_status")
-    if not settings.in_process:
-        settings.close()  # so as not to count ourselves among the clients
-    answer.json["daemon"] = launch.status(settings.where)
-    settings.tell(answer)
-    if not settings.json:
-        say(f"Daemon: {daemon_words(answer.json['daemon'])}.")
+    told, words = settings.ask("memory_status")
+    settings.close()  # so as not to count ourselves among the clients
+    daemon = launch.status(settings.where)
+    settings.tell(Answer(told | {"daemon": daemon}, f"{words}\nDaemon: {daemon_words(daemon)}."))
     return 0
 
 
@@ -294,22 +270,22 @@ def doctor(settings: Settings, args: Args) -> int:
 
     if settings.in_process:  # it begins with nothing read, and half a check is none
         settings.call("index", {"vectors": False, "timeout_seconds": READ_SECONDS})
-    answer, more = settings.ask("doctor"), check_clients(settings.config)
-    words = "\n".join(f"{one['result']}: {one['what']} {one['mend']}".strip() for one in more)
-    checks = answer.json["checks"] + more
+    told, words = settings.ask("doctor")
+    checks = told["checks"] + (more := check_clients(settings.config))
+    lines = [words, *(f"{one['result']}: {one['what']} {one['mend']}".strip() for one in more), ""]
     results = [check["result"] for check in checks]
     broken, doubtful = results.count("fail"), results.count("warn")
     well = "All is well." if not broken + doubtful else f"{broken} broken, {doubtful} to look at."
-    settings.tell(Answer({"checks": checks}, f"{answer.words}\n{words}\n\n{well}"))
+    settings.tell(Answer({"checks": checks}, "\n".join([*lines, well])))
     return EXIT_OTHER if broken else 0
 
 
-@made("search.index", only=(), code=_failed)
+@made("search.index", only=(), code=lambda state: int(state["phase"] == "failed"))
 def index() -> None:
     """Wait until everything is searchable."""
 
 
-@made("search.reindex", given={"wait": True}, code=_failed)
+@made("search.reindex", given={"wait": True}, code=lambda state: int(state["phase"] == "failed"))
 def reindex() -> None:
     """Build the index anew, and wait for it.
 
@@ -394,20 +370,19 @@ SETTLED = (
 @made("changes.suggestions_answer", only=(), also=SETTLED, given={"accept": True})
 def suggestions_accept(settings: Settings, args: Args) -> int:
     """Write what the suggestions IDS say into the memory, as your own word."""
-    ids, everything, yes = list(args.get("ids", ())), args.get("everything"), args.get("yes")
-    if bool(ids) == bool(everything):
+    ids, accept = list(args.get("ids", ())), args["accept"]
+    if bool(ids) == bool(args.get("everything")):
         raise click.UsageError("Name suggestions by their ids, or all of them with --all.")
-    if everything:
+    if not ids:
         found = settings.ask("suggestions_list", settings.target)
         ids = [one["id"] for one in found.json["suggestions"]]
-        if ids and not yes:
+        if ids and not args.get("yes"):
             settings.tell(found)
-            what = "Accept" if args["accept"] else "Reject"
-            if not confirmed(settings, f"\n{what} all {len(ids)}?"):
+            if not confirmed(settings, f"\n{'Accept' if accept else 'Reject'} all {len(ids)}?"):
                 return EXIT_OTHER
     answer = Answer({"answers": []}, "Nothing waits for you.")
     if ids:
-        answer = settings.ask("suggestions_answer", {"ids": ids, "accept": args["accept"]})
+        answer = settings.ask("suggestions_answer", {"ids": ids, "accept": accept})
     return max(map(outcome_code, settings.tell(answer)["answers"]), default=0)
 
 
@@ -453,11 +428,8 @@ def log() -> None:
     """
 
 
-def _undo_code(undone: Args) -> int:
-    return EXIT_OTHER if undone["outcome"] == "unchanged" else outcome_code(undone)
-
-
-@made("changes.undo", "[id]", code=_undo_code)
+@made("changes.undo", "[id]",
+      code=lambda told: int(told["outcome"] == "unchanged") or outcome_code(told))  # fmt: skip
 def undo() -> None:
     """Take back the last change, or any by its id.
 
@@ -476,29 +448,21 @@ def context(settings: Settings, args: Args) -> int:
 
     Example: vaultmind context "what did we decide about the oven?" --budget 1800 --explain
     """
-    explain = args.pop("explain", False)
-    answer = settings.ask("context_build", args)
-    if explain and not settings.json:
-        show("\n".join(_explained(answer.json)))
-        return 0
-    built = settings.tell(answer)
-    if not settings.json:
-        for note in built["notes"]:
-            aside(f"{terminal.odd('!')} {note}")
-        aside(dim(f"{built['tokens']:,} of {built['budget']:,} tokens · why: --explain"))
-    return 0
-
-
-def _explained(built: Args) -> Iterator[str]:
-    """Yield what each part of a context costs and why it is there, then what was left out."""
     from vaultmind.serve.show import table
 
-    yield f"{built['tokens']:,} of {built['budget']:,} tokens, {built['agent']} {built['session']}"
-    parts = [(one["name"], one["tokens"], one["why"] or one["sources"]) for one in built["parts"]]
-    yield from table(("part", "tokens", "why"), parts)
-    dropped = [(one["what"], one["reason"]) for one in built["dropped"]]
-    yield from table(("left out", "because"), dropped)
-    yield from (f"! {note}" for note in built["notes"])
+    explain = args.pop("explain", False)
+    built, words = settings.ask("context_build", args)
+    cost = f"{built['tokens']:,} of {built['budget']:,} tokens"
+    notes = [f"! {note}" for note in built["notes"]]
+    if explain:
+        parts = [(it["name"], it["tokens"], it["why"] or it["sources"]) for it in built["parts"]]
+        left = [(it["what"], it["reason"]) for it in built["dropped"]]
+        lines = [*table(("part", "tokens", "why"), parts), *table(("left out", "because"), left)]
+        words = "\n".join([f"{cost}, {built['agent']} {built['session']}", *lines, *notes])
+    settings.tell(Answer(built, words))
+    if not (explain or settings.json):
+        aside("\n".join([*notes, dim(f"{cost} · why: --explain")]))
+    return 0
 
 
 @made("sessions.session_log", "[messages:text…]", only=(),
@@ -521,12 +485,7 @@ def session_log(settings: Settings, args: Args) -> int:
     # both kinds of file may call the words `content` or `text`
     messages = [{"text" if key == "content" else key: value for key, value in one.items()}
                 for one in lines]  # fmt: skip
-    logged, new, known = Answer({}), 0, 0
-    for at in range(0, max(1, len(messages)), MESSAGES):
-        batch = {"messages": messages[at : at + MESSAGES]}
-        logged = settings.ask("session_log", batch | target)
-        new, known = new + logged.json["new"], known + logged.json["known"]
-    settings.tell(Answer(logged.json | {"new": new, "known": known}, logged.json["message"]))
+    settings.tell(settings.ask("session_log", {"messages": messages} | target))
     return 0
 
 
@@ -576,11 +535,11 @@ def agents_allow(settings: Settings, args: Args) -> int:
     yes = args.pop("yes", False)
     answer = settings.ask("agent_allow", args)
     one = answer.json["agent"]
-    if one["waiting"] and not yes:
-        aside(answer.json["message"])
-        if not confirmed(settings, "Allow it on this device?"):
-            return EXIT_OTHER
     if one["waiting"]:
+        if not yes:
+            aside(answer.json["message"])
+        if not (yes or confirmed(settings, "Allow it on this device?")):
+            return EXIT_OTHER
         answer = settings.ask("agent_allow", args | {"seen": one["mark"]})
     settings.tell(answer)
     return 0

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import shlex
 import shutil
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import click
 
 import vaultmind
 from vaultmind.cli.connect import program_words
-from vaultmind.cli.options import Settings, pass_settings
-from vaultmind.cli.terminal import EXIT_OTHER, bad, dim, good, print_json, show
+from vaultmind.cli.options import Answer, Settings, pass_settings
+from vaultmind.cli.terminal import EXIT_OTHER, bad, dim, good, show
 from vaultmind.errors import NotFound
 
 FACT = "My sourdough starter is called Gerald and lives on the second shelf of the fridge"
@@ -42,8 +42,8 @@ STORY: tuple[tuple[str, str, str, str], ...] = (
 FOUND_WITHIN_SECONDS, POLL_SECONDS = 15.0, 0.02
 """The watcher needs a moment after a hand edit."""
 ENDING = """
-The copy  {vault}: open it in Obsidian, edit it, ask on:
-  cd {vault} && {program} search "what shall I pack for Kazakhstan?" --state-dir ../state
+The copy is {folder}/vault: open it in Obsidian, edit it, ask on:
+  cd {folder}/vault && {program} search "what shall I pack for Kazakhstan?" --state-dir ../state
   rm -r {folder}
 
 Now your own. In your vault's folder:
@@ -61,64 +61,56 @@ def demo(settings: Settings, *, clean: bool) -> int:
     Nothing of yours is read or written. Takes less than a minute.
     """
     folder, began = Path(tempfile.mkdtemp(prefix="vaultmind-demo-")), time.monotonic()
-    vault = folder / "vault"
+    vault, steps = folder / "vault", list[dict[str, Any]]()
     shutil.copytree(example_vault(), vault)
-    told, steps = Settings(), []
-    told.values = {"vault": vault, "agent": "main", "state_dir": folder / "state",
-                   "in_process": True}  # fmt: skip
+    copy = Settings()
+    copy.vault, copy.agent, copy.state_dir = str(vault), "main", str(folder / "state")
+    copy.in_process = True
     tell = (lambda words: None) if settings.json else show
-    before = _fingerprint(told)
+    before = _fingerprint(vault)
     try:
         for title, step, what, words in STORY:
             tell(f"\n## {title}" if title else "")
             tell(dim(f"> {step} {what}"))
-            said = _done(told, step, what, words)
+            said = _done(copy, step, what, words)
             ok = (words.casefold() in said.casefold()) != (step == "ask no more")
             steps.append({"step": step, "what": what, "ok": ok})
             tell("\n".join(said.splitlines()[:4]))
             tell(good("✓") if ok else bad("✗ not as it should be"))
-        steps.append(
-            {"step": "untouched", "files": len(before), "ok": _fingerprint(told) == before}
-        )
+        unchanged = _fingerprint(vault) == before
+        steps.append({"step": "untouched", "what": f"{len(before)} files", "ok": unchanged})
     finally:
-        told.close()
+        copy.close()
         if clean:
             shutil.rmtree(folder)
     took, well = round(time.monotonic() - began, 1), all(step["ok"] for step in steps)
-    if settings.json:
-        more = {"vault": str(vault), "took_seconds": took, "kept": not clean}
-        print_json({"ok": well, "steps": steps} | more)
-    tell(f"\n{len(before)} files outside the memory folder are byte for byte as they were.")
-    tell(f"{good('✓ All of it')} in {took} seconds." if well else bad("✗ A step went wrong."))
-    names = {"vault": shlex.quote(str(vault)), "folder": shlex.quote(str(folder))}
-    tell(ENDING.format(program=program_words(), **names))
+    ending = ENDING.format(program=program_words(), folder=shlex.quote(str(folder)))
+    told = {"ok": well, "steps": steps, "vault": str(vault)}
+    told |= {"took_seconds": took, "kept": not clean}
+    words = good(f"✓ All of it in {took} seconds") if well else bad("✗ A step went wrong")
+    words += f", and {len(before)} files outside the memory folder are byte for byte as they were."
+    settings.tell(Answer(told, f"\n{words}\n{ending}"))
     return 0 if well else EXIT_OTHER
 
 
-def _done(told: Settings, step: str, what: str, words: str) -> str:
+def _done(copy: Settings, step: str, what: str, words: str) -> str:
     """Do one step and return what was said."""
     if step == "edit":
-        brain = told.config.vault / told.config.memory_dir / "agents/main/memory/brain.md"
+        brain = Path(copy.vault, "VaultMind/agents/main/memory/brain.md")
         brain.write_text(f"{brain.read_text('utf-8').rstrip()}\n- {what}\n", "utf-8")
         return f"- {what}"
     if not step.startswith("ask"):
         args = {"op": step, "text": what} if what else {}
-        return told.ask("memory_update" if what else "index", args).words
+        return copy.ask("memory_update" if what else "index", args).words
     deadline, said = time.monotonic() + FOUND_WITHIN_SECONDS, ""
     while not said or (step == "ask" and words not in said and time.monotonic() < deadline):
-        said = _asked(told, what, words)
+        hits = copy.call("memory_search", {"query": what})["hits"][:3]
+        texts = [(" ".join(hit["text"].split()), hit["path"]) for hit in hits]
+        text, path = next((one for one in texts if words in one[0]), [*texts, ("-", "")][0])
+        at = max(0, text.find(words) - 60)
+        said = f"│ {text[at : at + 180]}\n  {path}"
         time.sleep(POLL_SECONDS)
     return said
-
-
-def _asked(told: Settings, query: str, words: str) -> str:
-    """Return the hit that holds some words, however it is wrapped; else the first one."""
-    found = []
-    for hit in told.call("memory_search", {"query": query})["hits"][:3]:
-        text = " ".join(hit["text"].split())
-        at = max(0, text.casefold().find(words.casefold()) - 60)
-        found.append(f"│ {text[at : at + 180]}\n  {hit['path']}")
-    return next((one for one in found if words.casefold() in one.casefold()), (found or ["-"])[0])
 
 
 def example_vault() -> Path:
@@ -130,11 +122,7 @@ def example_vault() -> Path:
     raise NotFound("The example vault is not installed.", hint="Reinstall vaultmind.")
 
 
-def _fingerprint(told: Settings) -> dict[str, str]:
-    """Return the hash of every file of the vault outside the memory folder."""
-    vault = told.config.vault
-    return {
-        str(path): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in vault.rglob("*")
-        if path.is_file() and not path.is_relative_to(vault / told.config.memory_dir)
-    }
+def _fingerprint(vault: Path) -> dict[Path, bytes]:
+    """Return every file of the vault outside the memory folder, as it is."""
+    files = (path for path in vault.rglob("*") if path.is_file())
+    return {path: path.read_bytes() for path in files if "VaultMind" not in path.parts}

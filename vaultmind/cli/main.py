@@ -8,32 +8,25 @@ from collections.abc import Sequence
 from importlib import import_module
 
 import click
-from click.exceptions import NoSuchCommand
 
 from vaultmind import __version__
 from vaultmind.cli import commands  # noqa: F401  (they declare themselves)
 from vaultmind.cli.made import MADE
-from vaultmind.cli.options import GLOBAL_OPTIONS, settings_of, take_global
-from vaultmind.cli.terminal import EXIT_INTERRUPTED, EXIT_OTHER, aside
-
-from vaultmind.cli.terminal import show_error, use_unicode  # isort: skip
+from vaultmind.cli.options import global_options, settings_of
+from vaultmind.cli.terminal import EXIT_INTERRUPTED, EXIT_OTHER, aside, show_error, use_unicode
 from vaultmind.errors import VaultMindError
 
 PURPOSES = {
-    "To begin": ("demo", "init", "connect"),
-    "To find": ("search", "fetch"),
-    "To read for a task": (
-        "plan", "link", "unlink", "links", "explore", "delta", "refresh", "gain",
-    ),
-    "What was done for a task": ("episode", "feedback", "purge", "model"),
-    "Memory": (
-        "show", "remember", "say", "suggestions", "forget", "import", "consolidate", "log", "undo",
-    ),
-    "The conversation": ("context", "chat", "session"),
-    "Agents": ("agents",),
-    "The index": ("status", "doctor", "index", "reindex"),
-    "Processes": ("daemon", "mcp", "hook", "minion"),
-}  # fmt: skip
+    "To begin": "demo init connect",
+    "To find": "search fetch",
+    "To read for a task": "plan link unlink links explore delta refresh gain",
+    "What was done for a task": "episode feedback purge model",
+    "Memory": "show remember say suggestions forget import consolidate log undo",
+    "The conversation": "context chat session",
+    "Agents": "agents",
+    "The index": "status doctor index reindex",
+    "Processes": "daemon mcp hook minion",
+}
 HANDMADE = {
     "demo": ("demo", "See it work on a copy of the example vault."),
     "connect": ("connect", "Connect Claude, Cursor, VS Code or another client."),
@@ -51,7 +44,8 @@ GROUPS = {
     "session": "Write a conversation down, end it, or list what there is.",
     "agents": "List, show or make agents, or let one do more.",
 }
-NAMES = [name for names in PURPOSES.values() for name in names]
+ANYWHERE = global_options(hidden=True)
+"""The global options as each command takes them."""
 EXIT_CODES = """\
 Exit codes: 0 done or unchanged, 1 other, 2 usage, 3 suggested, 4 denied, 5 not found."""
 
@@ -59,44 +53,21 @@ Exit codes: 0 done or unchanged, 1 other, 2 usage, 3 suggested, 4 denied, 5 not 
 class Program(click.Group):
     """The group of all commands, which imports only the one that runs."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take out the global options, wherever they stand; the commands know nothing of them."""
-        values, others = take_global(args)
-        settings_of(ctx).values |= values
-        return super().parse_args(ctx, others)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the global options, then the commands."""
-        options = [(f"{name} {arg}".strip(), help) for name, (arg, help) in GLOBAL_OPTIONS.items()]
-        own = [record for one in self.get_params(ctx) if (record := one.get_help_record(ctx))]
-        with formatter.section("Options, before or after a command"):
-            formatter.write_dl([*options, *own])
-        self.format_commands(ctx, formatter)
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands."""
-        return NAMES
-
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command, made or imported now; None for an unknown name."""
+        command: click.Command | None = None
         if cmd_name in HANDMADE:
-            module = import_module(f"vaultmind.cli.{HANDMADE[cmd_name][0]}")
-            command: click.Command = getattr(module, cmd_name)
-            return command
-        if cmd_name in GROUPS:
+            command = getattr(import_module(f"vaultmind.cli.{HANDMADE[cmd_name][0]}"), cmd_name)
+        elif cmd_name in GROUPS:
             parts = ((name.partition(" "), one) for name, one in MADE.items())
             within = {own: one.build(own) for (above, _, own), one in parts if above == cmd_name}
-            return click.Group(cmd_name, commands=within, help=GROUPS[cmd_name])
-        return MADE[cmd_name].build(cmd_name) if cmd_name in MADE else None
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that arguments name; a mistyped name brings up its likes."""
-        try:
-            return super().resolve_command(ctx, args)
-        except NoSuchCommand as error:
-            raise NoSuchCommand(error.command_name, possibilities=NAMES, ctx=ctx) from None
+            command = click.Group(cmd_name, commands=within, help=GROUPS[cmd_name])
+        elif cmd_name in MADE:
+            command = MADE[cmd_name].build(cmd_name)
+        inner = command.commands.values() if isinstance(command, click.Group) else ()
+        for one in (command, *inner) if command else ():
+            one.params += [option for option in ANYWHERE if option not in one.params]
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by purpose, each with the first sentence of its help."""
@@ -104,13 +75,13 @@ class Program(click.Group):
         helps |= {name: help_ for name, (_, help_) in HANDMADE.items()}
         for title, names in PURPOSES.items():
             with formatter.section(title):
-                formatter.write_dl([(f"{name:8}", helps[name]) for name in names])
+                formatter.write_dl([(f"{name:8}", helps[name]) for name in names.split()])
 
 
 COLOR = False if os.environ.get("NO_COLOR") else None
 
 
-@click.group(cls=Program, epilog=EXIT_CODES,
+@click.group(cls=Program, epilog=EXIT_CODES, params=global_options(hidden=False),
              context_settings={"max_content_width": 100, "color": COLOR})  # fmt: skip
 @click.version_option(__version__, prog_name="vaultmind")
 @click.pass_context
@@ -118,9 +89,13 @@ def cli(context: click.Context) -> None:
     """Give AI agents a long-term memory that lives in your Obsidian vault.
 
     Start with `vaultmind demo`, then `vaultmind init` inside your vault and
-    `vaultmind connect claude-desktop --write`.
+    `vaultmind connect claude-desktop --write`. The options may stand before or after a command.
     """
     context.call_on_close(settings_of(context).close)
+
+
+cli.commands.update(dict.fromkeys(" ".join(PURPOSES.values()).split(), cli))
+"""Their names; each command is made or imported when it is asked for."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from vaultmind.cli.options import Settings, pass_settings
-from vaultmind.cli.terminal import EXIT_OTHER, aside, bold, dim, good, place, print_json, say, show
+from vaultmind.cli.options import Answer, Settings, pass_settings
+from vaultmind.cli.terminal import EXIT_OTHER, aside, bold, dim, good, place
 from vaultmind.types import PURPOSES, Prompt, Turn
 
 RESTART = "The daemon that runs now keeps what it had; `vaultmind daemon stop` ends it."
@@ -34,16 +34,14 @@ def status(settings: Settings) -> int:
     from vaultmind.serve.show import cell_of
 
     found = standing(settings.config.minion, settings.config.state_dir)
-    if settings.json:
-        print_json(found)
-    else:
-        for purpose, chain in found["purposes"].items():
-            short = (one if "://" in one else Path(one).name for one in chain)
-            say(f"{bold(f'{purpose:10}')} {' → '.join(short)}")
-        for model in found["models"]:
-            show("\n".join(f"{name:18} {cell_of(one)}" for name, one in model.items() if one))
-        if not found["models"]:
-            say(dim("\nNo model is configured, and none is needed."))
+    lines = []
+    for purpose, chain in found["purposes"].items():
+        short = (one if "://" in one else Path(one).name for one in chain)
+        lines.append(f"{bold(f'{purpose:10}')} {' → '.join(short)}")
+    for model in found["models"]:
+        lines += [f"{name:18} {cell_of(one)}" for name, one in model.items() if one]
+    lines += [] if found["models"] else [dim("\nNo model is configured, and none is needed.")]
+    settings.tell(Answer(found, "\n".join(lines)))
     return EXIT_OTHER if any(one["problem"] for one in found["models"]) else 0
 
 
@@ -72,10 +70,8 @@ def use(settings: Settings, model: str, purpose: str | None) -> int:
             generator.close()
     path, key = user_config_path(os.environ), purpose or "model"
     lines = f"[minion]\n{key} = {json.dumps(name, ensure_ascii=False)}"
-    if settings.json:
-        print_json({"key": f"minion.{key}", "value": name, "path": str(path), "lines": lines})
-    else:
-        works = "" if name == EXTRACTIVE else f"{good('✓')} It works. "
-        say(f"{works}To use it, put this into {place(str(path))}:\n\n{lines}\n")
-        say(dim(RESTART))
+    works = "" if name == EXTRACTIVE else f"{good('✓')} It works. "
+    words = f"{works}To use it, put this into {place(str(path))}:\n\n{lines}\n\n{dim(RESTART)}"
+    told = {"key": f"minion.{key}", "value": name, "path": str(path), "lines": lines}
+    settings.tell(Answer(told, words))
     return 0

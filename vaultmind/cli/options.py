@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -48,12 +48,8 @@ class InProcess:
 
         self._lock = VaultLock(config)
         self._lock.acquire()
-        try:
-            self._app = App(config, local_now, None)
-            self._app.start(tends=False)
-        except BaseException:
-            self._lock.release()
-            raise
+        self._app = App(config, local_now, None)
+        self._app.start(tends=False)
 
     def call(self, op: str, args: dict[str, Any], report: Report = silent) -> dict[str, Any]:
         """Run an operation on the app; before one that writes, what was left to do is done."""
@@ -75,24 +71,16 @@ class Settings:
     """What was named on the command line; configuration and daemon are reached when needed."""
 
     def __init__(self) -> None:
-        self.values: dict[str, Any] = {}
+        self.vault = self.agent = self.state_dir = ""
+        self.json = self.in_process = False
+        """Whether output is for a script; whether to work without a daemon."""
         self._config: Config | None = None
         self._backend: InProcess | Client | None = None
 
     @property
-    def json(self) -> bool:
-        """Tell whether output is for a script."""
-        return bool(self.values.get("json"))
-
-    @property
-    def in_process(self) -> bool:
-        """Tell whether to work without a daemon."""
-        return bool(self.values.get("in_process"))
-
-    @property
     def named(self) -> dict[str, str]:
         """Return which vault, agent and state folder were named; empty where none was."""
-        return {one: str(self.values.get(one) or "") for one in ("vault", "agent", "state_dir")}
+        return {"vault": self.vault, "agent": self.agent, "state_dir": self.state_dir}
 
     @property
     def config(self) -> Config:
@@ -161,25 +149,21 @@ def settings_of(context: click.Context) -> Settings:
     return root.obj
 
 
-def take_global(arguments: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
-    """Return the global options, which may stand anywhere, by name; and the other arguments."""
-    values: dict[str, Any] = {}
-    others: list[str] = []
-    rest = iter(arguments)
-    for word in rest:
-        name, equals, value = word.partition("=")
-        key = name[2:].replace("-", "_")
-        if word == "--":
-            others += [word, *rest]
-        elif name not in GLOBAL_OPTIONS or (equals and not GLOBAL_OPTIONS[name][0]):
-            others.append(word)
-        elif not GLOBAL_OPTIONS[name][0]:
-            values[key] = True
-        elif given := value if equals else next(rest, ""):
-            values[key] = given
-        else:
-            raise click.UsageError(f"Option '{name}' requires an argument.")
-    return values, others
+def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:  # noqa: ANN401
+    """Remember what a global option says; an empty name is a slip, and names no other vault."""
+    if value == "":
+        raise click.BadParameter("it is empty.", context, option)
+    if value:
+        setattr(settings_of(context), str(option.name), value)
+
+
+def global_options(*, hidden: bool) -> list[click.Parameter]:
+    """Return the global options, which every command takes; its help leaves them out."""
+    return [
+        click.Option([name], metavar=arg or None, is_flag=not arg, help=help_, hidden=hidden,
+                     callback=_keep, expose_value=False)
+        for name, (arg, help_) in GLOBAL_OPTIONS.items()
+    ]  # fmt: skip
 
 
 pass_settings: Callable[[Any], Any] = click.make_pass_decorator(Settings, ensure=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from vaultmind.cli.options import Settings, pass_settings
-from vaultmind.cli.terminal import EXIT_OTHER, aside, dim, good, print_json, say
+from vaultmind.cli.options import Answer, Settings, pass_settings
+from vaultmind.cli.terminal import EXIT_OTHER, aside, dim, good
 from vaultmind.client.hook import CLIENT, EVENTS
 from vaultmind.plural import counted
 
@@ -53,29 +53,22 @@ def stop(settings: Settings) -> int:
     from vaultmind.client import launch
 
     stopped = launch.stop(settings.where)
-    if settings.json:
-        print_json({"running": False, "stopped": stopped})
-    else:
-        say("Stopped." if stopped else "None was running.")
+    words = "Stopped." if stopped else "None was running."
+    settings.tell(Answer({"running": False, "stopped": stopped}, words))
     return 0
 
 
-@daemon.command()
-@pass_settings
-def status(settings: Settings) -> int:
-    """Show pid, clients and memory of the daemon. Exit code 1 when none runs."""
-    return _tell(settings)
-
-
 def _tell(settings: Settings) -> int:
+    """Show pid, clients and memory of the daemon. Exit code 1 when none runs."""
     from vaultmind.client import launch
 
     found = launch.status(settings.where)
-    if settings.json:
-        print_json(found)
-    else:
-        say(f"{good('●') if found['running'] else dim('○')} {daemon_words(found)}")
+    mark = good("●") if found["running"] else dim("○")
+    settings.tell(Answer(found, f"{mark} {daemon_words(found)}"))
     return 0 if found["running"] else EXIT_OTHER
+
+
+daemon.command("status")(pass_settings(_tell))
 
 
 def daemon_words(status: dict[str, Any]) -> str:

@@ -28,8 +28,8 @@ OUTCOME_EXIT = {
     "partial": EXIT_OTHER,
 }
 """Exit code of an outcome; of any other it is 0."""
-WORDS_AFTER_SECONDS, LINE_EVERY_SECONDS, WORDS_EVERY_SECONDS = 5.0, 0.2, 5.0
-"""When it is first told how far a long work is, and how often on a terminal and elsewhere."""
+EVERY_SECONDS = 1.0
+"""How often it is told how far a long work is."""
 
 bold = partial(click.style, bold=True)
 dim = partial(click.style, dim=True)
@@ -85,22 +85,20 @@ def use_unicode() -> None:
 
 @contextmanager
 def progress(*, quiet: bool) -> Iterator[Report]:
-    """Give a function that tells reported steps on stderr, once the work has taken a while.
+    """Give a function that tells reported steps once a second, in a line that is written over.
 
-    On a terminal in one line that is written over, else seldom; not at all when quiet.
+    Not at all when quiet, or where stderr is no terminal.
     """
-    lively = sys.stderr.isatty()
-    due, shown = time.monotonic() + (1.0 if lively else WORDS_AFTER_SECONDS), False
+    due, clear = time.monotonic() + EVERY_SECONDS, "\r\x1b[K"
 
     def tell(step: Progress) -> None:
-        nonlocal due, shown
-        if time.monotonic() < due or (step.total and step.done >= step.total):
-            return
-        due = time.monotonic() + (LINE_EVERY_SECONDS if lively else WORDS_EVERY_SECONDS)
-        of, shown = f" of {step.total:,}" if step.total else "", lively
-        words = f"{step.what or 'working'}: {step.done:,}{of}"
-        aside(f"\r\x1b[K{words}" if lively else words, nl=not lively)
+        nonlocal due
+        if time.monotonic() >= due and step.done != step.total:
+            due = time.monotonic() + EVERY_SECONDS
+            of = f" of {step.total:,}" if step.total else ""
+            aside(f"{clear}{step.what or 'working'}: {step.done:,}{of}", nl=False)
 
-    yield silent if quiet else tell
-    if shown:
-        aside("\r\x1b[K", nl=False)
+    begun = due
+    yield silent if quiet or not sys.stderr.isatty() else tell
+    if due > begun:
+        aside(clear, nl=False)

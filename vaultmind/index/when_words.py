@@ -216,7 +216,7 @@ Words = Mapping[str, Any]
 IsAhead = Callable[[int, int], bool]
 Reader = Callable[[Words], Stretch | None]
 Rule = tuple[str, Reader | None] | tuple[str, Reader, str]
-_ITEM = re.compile(r"(!?)(?:(\w+)=)?([a-z]\w*(?:\|\w+)*)")
+_ITEM = re.compile(r"(!?)(?:\b(\w+)=)?([a-z]\w*(?:\|\w+)*)")
 _LETTER: dict[str, str] = {}
 """A letter for each kind, of which the patterns of rules are made."""
 

@@ -132,9 +132,9 @@ class Daemon:
         self._tasks.add(task)
         lines, is_client = Lines(reader, writer), False
         try:
-            if not wire.same_user(writer.get_extra_info("socket")):
-                log.warning("refused a connection of another user")
-            elif hello := wire.decode(await asyncio.wait_for(anext(lines), HELLO_SECONDS)):
+            if self._admits(writer) and (
+                hello := wire.decode(await asyncio.wait_for(anext(lines), HELLO_SECONDS))
+            ):
                 caller = caller_of(hello)
                 self._clients, is_client = self._clients + 1, True
                 greeting = {"vaultmind": wire.PROTOCOL, "version": __version__, "pid": os.getpid()}
@@ -160,6 +160,16 @@ class Daemon:
             self._tasks.discard(task)
             if lines not in self._witnesses:
                 await lines.close()
+
+    def _admits(self, writer: asyncio.StreamWriter) -> bool:
+        """Tell whether whoever connects is heard: this user, while the state folder is there.
+
+        A socket under a hashed name outlives that folder.
+        """
+        if not wire.same_user(writer.get_extra_info("socket")):
+            log.warning("refused a connection of another user")
+            return False
+        return not self._is_lost()
 
     async def _talk(self, caller: Caller, lines: Lines, hello: dict[str, Any]) -> None:
         """Serve one MCP session; the app may still be opening, and the index loading.
@@ -284,13 +294,19 @@ class Daemon:
         idle_seconds = self._config.daemon.idle_exit_minutes * 60
         while True:
             await asyncio.sleep(min(HEARTBEAT_SECONDS, idle_seconds / 4))
-            if _inode(self._lock) != self._lock_inode:
-                log.warning("the state folder was removed")
-                self.stop()
+            self._is_lost()
             alone = self._clients == 0 and not self._config.daemon.http
             if alone and time.monotonic() - self._alone_since >= idle_seconds:
                 log.info("no client for %.1f minutes", idle_seconds / 60)
                 self.stop()
+
+    def _is_lost(self) -> bool:
+        """Tell whether the state folder was removed, and stop if it was."""
+        if _inode(self._lock) == self._lock_inode:
+            return False
+        log.warning("the state folder was removed")
+        self.stop()
+        return True
 
     async def _leave(self, loading: asyncio.Task[None]) -> None:
         deadline = threading.Timer(CLOSE_SECONDS, os._exit, (EXIT_FAILED,))
