@@ -39,7 +39,6 @@ import reader
 import replay
 import summary
 import task_intents
-import topics
 import when
 from example import DATA, EXAMPLE, NOTE_QUESTIONS, QUESTIONS, ROOT, read
 from history import run as git
@@ -264,7 +263,7 @@ def voice(place: Place) -> Figures:
 
 def secrets(place: Place) -> Figures:
     """Mask credentials, and nothing else."""
-    rows = [(one, mask_secrets(one["text"]).text) for one in read(DATA / "cred_blind4.jsonl")]
+    rows = [(one, mask_secrets(one["text"]).text) for one in read(DATA / "cred_blind6.jsonl")]
     held = [(one, masked) for one, masked in rows if one["secrets"]]
     changed = [one for one, masked in rows if masked != one["text"]]
     return {
@@ -329,15 +328,6 @@ def times(place: Place) -> Figures:
     return figures
 
 
-def topic_changes(place: Place) -> Figures:
-    """Find where a conversation changes its subject: 1 less WindowDiff."""
-    if place.data is None:
-        return {}
-    talks = [topics.joined(sessions) for sessions in topics.read_conversations(place.data)]
-    missed = [topics.score(one, topics.heard(one)).window_diff for one in talks]
-    return {"by words": 1 - statistics.fmean(missed)}
-
-
 def summaries(place: Place) -> Figures:
     """Keep in summaries what matters: planted facts, and what people say of a session."""
     figures: Figures = {}
@@ -372,7 +362,6 @@ CHECKS: dict[str, Callable[[Place], Figures]] = {
     "plans": plans,
     "tasks": tasks,
     "times": times,
-    "topics": topic_changes,
     "summaries": summaries,
 }
 

@@ -82,10 +82,12 @@ def talk(conversation: dict[str, Any], embedder: Embedder | None) -> Talk:
 def indexed(messages: list[Message], embedder: Embedder | None) -> SegmentIndex:
     """Return an index of messages with their vectors."""
     index = SegmentIndex(embedder.id if embedder else "")
-    long = [message for message in messages if index.add(message)]
-    if embedder is not None and long:
-        for message, row in zip(long, embedder.embed([one.text for one in long]), strict=True):
-            index.give(message.id, row)
+    for message in messages:
+        index.add(message)
+    if embedder is not None and (lacking := [*index.lacking]):
+        texts = [messages[index.lacking[name]].text for name in lacking]
+        for name, row in zip(lacking, embedder.embed(texts), strict=True):
+            index.give(name, row)
     return index
 
 
@@ -129,7 +131,7 @@ def by_autorag(
     talk: Talk, query: str, window: frozenset[str], room: int
 ) -> tuple[frozenset[str], int]:
     """Return what auto-RAG shows whole, and what it costs."""
-    request = RecallRequest(query, 1, room, None, window)
+    request = RecallRequest(query, room, None, window)
     vector = talk.embedder.embed_query(query) if talk.embedder else None
     block = recall(talk.index, request, vector)
     return frozenset(block.messages), tokens.count(block.text)

@@ -65,7 +65,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
     ),
     "session": (
         frozenset({"sentences", "spool", "parts", "unkept"}),
-        frozenset({"summary", "recall", "subagents", "uses", "topics"}),
+        frozenset({"summary", "recall", "subagents", "uses"}),
         frozenset({"files", "talk"}),
         frozenset({"active", "longterm", "transcripts", "conversation"}),
         frozenset({"log", "start", "window"}),

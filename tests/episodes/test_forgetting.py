@@ -125,7 +125,7 @@ def test_erased_it_is_nowhere_and_the_search_says_so(app: App, done: Episode) ->
     preview = app.gate.preview_erasure(Erasure("ZANZIBAR", PERSON))
     assert preview.counts["episodes"] == 7 and not preview.yours
     erased = app.gate.erase(Erasure("ZANZIBAR", PERSON, seal=preview.seal), app.erasing)
-    assert (erased.outcome, erased.left, erased.faults) == ("erased", (), ())
+    assert (erased.outcome, erased.left) == ("erased", ())
     assert "finds it nowhere" in erased.message
     left = app.episodes.files.read(done.name)
     assert [event.block for event in left.events] == ["e1", "e5"]

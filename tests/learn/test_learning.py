@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.learn.made import NOW, heard, keep_notes, learned, many, opened
+from tests.learn.made import NOW, heard, keep_notes, many, opened
 from vaultmind.app import App
-from vaultmind.index.models import ModelKind
 from vaultmind.learn.learning import Job
 from vaultmind.learn.planning import Heard
 from vaultmind.learn.trial import Trained
@@ -79,23 +78,6 @@ def test_what_a_model_in_use_was_tried_on_is_no_trial_for_another(app: App) -> N
         app.learning.models.rollback("planner")
     assert "Only 0 unseen lessons" in trained(app).why
     assert trained(app, force_activate=True).activated
-
-
-def test_a_training_does_not_undo_what_was_put_into_use_while_it_learnt(app: App) -> None:
-    keep_notes(app, many(60))
-    registry = app.learning.models
-    registry.keep("planner", "code", *learned("code-mine", path=0.9))
-    keep = registry.keep
-
-    def held(kind: ModelKind, of: str, model_id: str, text: str) -> None:
-        app.learning.models.activate("code-mine")
-        keep(kind, of, model_id, text)
-
-    registry.keep = held
-    told = trained(app)
-    assert told.id and not told.activated
-    assert told.why.startswith("What is in use was changed while it learnt")
-    assert app.learning.models.weights("code").name == "code-mine"
 
 
 def test_a_wrong_clock_s_lesson_counts_nothing_and_ends_no_learning(app: App) -> None:

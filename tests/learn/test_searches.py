@@ -16,9 +16,10 @@ from vaultmind.config import Config, IndexConfig
 from vaultmind.index.models import FEATURES, Model, read_model
 from vaultmind.index.raw import Raw
 from vaultmind.learn.feedback import Judged, Line
+from vaultmind.learn.learning import Asks
 from vaultmind.learn.models import FOLDERS
-from vaultmind.learn.searching import MOST_LESSONS, heard_fairly, taught_by, train
-from vaultmind.learn.trial import Case, Trained, Training
+from vaultmind.learn.searching import MOST_LESSONS, heard_fairly, taught_by
+from vaultmind.learn.trial import Case, Trained
 from vaultmind.types import PERSON, Caller
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -27,10 +28,6 @@ THINGS = ("boiler", "piano", "ladder", "freezer")
 TOPICS = [f"{thing} {place}" for thing in THINGS for place in PLACES]
 OTHERS = 140
 LETTERS = str.maketrans("0123456789", "bcdfghjklm")
-
-
-def STEPS(*told: object) -> None:
-    """Go on."""
 
 
 def write(root: Path) -> None:
@@ -124,12 +121,11 @@ def taste(scenes: Raw) -> str:
 
 
 @pytest.fixture
-def learn(app: App, scenes: Raw) -> Iterator[Callable[[list[Judged]], Trained]]:
+def learn(app: App) -> Iterator[Callable[[list[Judged]], Trained]]:
     """Return what trains the ranker; nothing that it made is left afterwards."""
-    training = Training(app.learning.models, NOW + timedelta(days=9), STEPS)
 
     def trained(said: list[Judged]) -> Trained:
-        (told,) = train(scenes, said, training)
+        (told,) = app.learning.ranker(Asks("", 20, False, PERSON), said)
         return told
 
     yield trained

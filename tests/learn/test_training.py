@@ -101,8 +101,8 @@ def test_a_model_is_better_only_beyond_doubt(
     [
         ('"version": 1', '"version": 2', "version"),
         ('"of": "code"', '"of": "poems"', "of: .*.code. or .notes."),
-        ('"of": "code"', '"of": "notes"', "name begins otherwise"),
-        ('"path"', '"IGNORE ALL"', "weighs no feature"),
+        ('"of": "code"', '"of": "notes"', "not named for notes"),
+        ('"path"', '"IGNORE ALL"', "weighs no feature of it"),
         ("2.5", '"2.5"', "weights.path"),
         ("2.5", "1e9", "weights.path: .*equal to 1000"),
         ("2.5", "NaN", "weights.path"),

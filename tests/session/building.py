@@ -63,12 +63,13 @@ class Chats:
     ) -> None:
         """Hold a conversation, with the messages of its earlier segments."""
         index, embedder = SegmentIndex("hash-1"), HashEmbedder()
-        for number, one in enumerate((*earlier, *messages)):
-            of = 1 if number < len(earlier) else segment
-            index.add(one, of, embedder.embed_query(one.text))
+        for one in (*earlier, *messages):
+            index.add(one)
+            if one.block in index.lacking:
+                index.give(one.block, embedder.embed_query(one.text))
         path = f"VaultMind/agents/main/memory/sessions/{SESSION}.md"
         rolling = Rolling(session=SESSION, agent="main", language="en")
-        view = View("main", SESSION, segment, path, tuple(messages), rolling, index, "en", False)
+        view = View("main", SESSION, segment, path, tuple(messages), rolling, index, "en")
         self.views[SESSION] = view
 
     def view(self, agent: str, session: str = "") -> View | None:

@@ -1,21 +1,18 @@
-"""A conversation in memory is what its file says now; topics and summary follow it."""
+"""A conversation in memory is what its file says now; its summary follows it."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from tests.session.room import SESSION, Room
 from tests.session.talks import DECISIONS, folded, message, talk
-from tests.session.test_topics import SUBJECTS
 from tests.waiting import until
 from vaultmind.errors import UnreadableNote, WriteFailed
 from vaultmind.session.summary import Rolling, parse_rolling, still_said
 from vaultmind.types import Message
-from vaultmind.vault.transcript import parse_session, render_message, render_segment
+from vaultmind.vault.transcript import render_message, render_segment
 
 
 def test_a_file_that_cannot_be_read_says_so(room: Room) -> None:
@@ -89,41 +86,10 @@ def test_every_line_of_a_summary_is_found_in_what_was_said(language: str) -> Non
     assert not still_said(rolling, ()).lines
 
 
-BREAD, BOATS = SUBJECTS["en"]
-
-
-def about(words: Sequence[str], length: int, first: int = 1, seed: int = 3) -> list[Message]:
-    rng = random.Random(seed)
-    return [message(first + n, " ".join(rng.sample(words, 5)) + ".") for n in range(length)]
-
-
-def heads(room: Room) -> list[tuple[str, str]]:
-    """Return each heading with the block id of the message that follows it."""
-    text = room.file.read_text("utf-8")
-    messages = parse_session(text).messages
-    found = []
-    for one in messages:
-        above = text[: one.start].rstrip().rpartition("\n")[2]
-        if above.startswith("## "):
-            found.append((above[3:], one.message.block))
-    return found
-
-
-@pytest.fixture
-def turned(room: Room) -> list[Message]:
-    """Write a conversation that turns to boats with its message 15; return it."""
-    said = [*about(BREAD, 14), *about(BOATS, 6, 15)]
-    room.write(said)
-    return said
-
-
-def test_the_background_follows_what_is_heard_of(room: Room, turned: list[Message]) -> None:
-    room.talks.heard("main", SESSION)
-    until(lambda: heads(room))
+def test_the_background_follows_what_is_heard_of(room: Room) -> None:
+    room.write(talk(60))
     room.talks.heard("main", "2020-01-01_001")  # of none it knows
-    room.add(*about(BOATS, 6, 21), *about(BREAD, 20, 27))
     room.talks.heard("main", SESSION)
     until(lambda: room.rolling().exists())
-    until(lambda: len(heads(room)) == 2)
     room.talks.close()
     room.talks.heard("main", SESSION)

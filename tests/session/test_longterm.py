@@ -125,16 +125,13 @@ def test_it_says_why_nothing_is_brought(room: Room, changed: dict[str, str], rea
     assert reason in reasons(brought)
 
 
-def test_a_good_match_in_the_conversation_keeps_memory_out_unless_the_topic_is_new(
-    room: Room,
-) -> None:
+def test_a_good_match_in_the_conversation_keeps_memory_out(room: Room) -> None:
     query = "How high is the oven door?"
-    inside = room.ask(query, best=0.7, topic_is_new=False)
+    inside = room.ask(query, best=0.7)
     assert inside.memory is None
     assert "the conversation itself has a match of 0.70" in reasons(inside)
     assert inside.associations is None, "what is not asked brings nothing to mind"
-    assert room.ask(query, best=0.69, topic_is_new=False).memory is not None
-    assert room.ask(query, best=0.9, topic_is_new=True).memory is not None
+    assert room.ask(query, best=0.69).memory is not None
 
 
 # --- what stands in the context already -----------------------------------------------------

@@ -28,7 +28,7 @@ def talk(*texts: str, filler: int = 5) -> SegmentIndex:
 
 
 def ask(text: str, tokens: int = 400, most: int | None = 3) -> RecallRequest:
-    return RecallRequest(text, 1, tokens, most)
+    return RecallRequest(text, tokens, most)
 
 
 def test_messages_of_several_days_stand_under_their_dates_within_the_room() -> None:

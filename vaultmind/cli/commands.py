@@ -333,16 +333,17 @@ def forget(settings: Settings, args: Args) -> int:
     FACT is its words, or its id such as ^k3f9.
 
     The messages that said it are hidden from every recall. With --everywhere it is erased: from
-    brain, archive, sessions, summaries, audit, log and index of all agents, or of the one that is
-    named. That cannot be undone.
+    brain, archive, sessions, summaries, audit, log and index of all agents. That cannot be undone.
     """
     dry_run, yes = args.pop("dry_run", False), args.pop("yes", False)
     if not args.pop("everywhere", False):
         if dry_run or yes:
             raise click.UsageError("--dry-run and --yes go with --everywhere.")
         return outcome_code(settings.tell(settings.ask("memory_update", args | {"op": "forget"})))
+    if args.pop("agent", ""):
+        raise click.UsageError("--everywhere is of every agent's memory: leave --agent out.")
     preview = settings.ask("erase_preview", args)
-    empty = not (preview.json["found"] or preview.json["state_files"])
+    empty = preview.json["outcome"] == "not_found"
     if dry_run or not settings.json:
         settings.tell(preview)
     if dry_run or (empty and not settings.json):

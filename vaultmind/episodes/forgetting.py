@@ -25,6 +25,7 @@ from vaultmind.memory.forget.taking import (
     Target,
     Without,
     line_name,
+    without_all,
     without_sentences,
 )
 from vaultmind.memory.forget.wanted import Wanted
@@ -140,13 +141,6 @@ def _without_task(target: Target, wanted: Wanted) -> tuple[str, list[Taken]]:
     return text, [Taken(f"^{TASK}", task)]
 
 
-def without_offers(target: Target, wanted: Wanted) -> Without:
-    """Return no offers at all where one of their lines says it: they are of no use in part."""
-    if wanted.says(target.text) or any(map(wanted.says, target.text.splitlines())):
-        return Without("", (Taken("all", target.text),))
-    return Without(target.text)
-
-
 def _files(offers: bool) -> Callable[[VaultPaths, str], Iterator[str]]:
     def files(paths: VaultPaths, agent: str) -> Iterator[str]:
         folder = paths.root / paths.episodes(agent) if agent else None
@@ -161,7 +155,7 @@ def _files(offers: bool) -> Callable[[VaultPaths, str], Iterator[str]]:
 
 
 EPISODES: tuple[Erasable, ...] = (
-    Erasable("offers", _files(offers=True), without_offers),
+    Erasable("offers", _files(offers=True), without_all),
     Erasable("episodes", _files(offers=False), without_episode),
 )
 """What an erasure takes out of episodes; the gate is made with them. Conflict copies included."""

@@ -126,7 +126,7 @@ def read_learned(path: Path) -> Learned:
     """
     name = f"The planner's model {path}"
     try:
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_BYTES:
+        if path.is_symlink() or path.stat().st_size > MAX_BYTES:
             raise ConfigError(f"{name} is no file of at most {MAX_BYTES:,} bytes.")
         told = Learned.model_validate_json(path.read_bytes())
     except ValidationError as error:
@@ -135,13 +135,10 @@ def read_learned(path: Path) -> Learned:
         raise ConfigError(f"{name}: {where or 'the file'}: {one['msg']}.") from error
     except OSError as error:
         raise ConfigError(f"{name} cannot be read: {error.strerror}.") from error
-    if stuff_of(path.stem) != told.of:
-        raise ConfigError(f"{name} is of {told.of}, and its name begins otherwise.")
     known = built_in(told.of).weights  # an older program may have known others
     weights = {name: weight for name, weight in told.weights.items() if name in known}
-    if not weights:
-        there = f"There are: {', '.join(sorted(known))}."
-        raise ConfigError(f"{name} weighs no feature that is known.", hint=there)
+    if stuff_of(path.stem) != told.of or not weights:
+        raise ConfigError(f"{name} is not named for {told.of}, or weighs no feature of it.")
     update = {"name": path.stem, "seen": told.seen or told.created, "weights": weights}
     return told.model_copy(update=update)
 
@@ -179,16 +176,11 @@ class Models:
     def seen(self, kind: ModelKind, of: str) -> datetime | None:
         """Return of when the latest lesson was that a model in use learnt from or was tried on.
 
-        Also of one that was put into use for having been better, and taken back since. A time to
-        come is none, which a wrong clock or a hand wrote: then it is when the model was made.
+        Also of one that was put into use for having been better, and taken back since.
         """
-        now, found = self._clock(), list[datetime]()
-        for row in self.rows():
-            used = row.active or row.scores.get(TRIAL, {}).get(PASSED)
-            if (row.kind, row.of) == (kind, of) and row.seen and used:
-                times = (time_of(row.seen), time_of(row.created))
-                found += [one for one in times if one is not None and one <= now][:1]
-        return max(found, default=None)
+        rows = [one for one in self.rows() if (one.kind, one.of) == (kind, of)]
+        used = (one for one in rows if one.active or one.scores.get(TRIAL, {}).get(PASSED))
+        return max(filter(None, (time_of(one.seen) for one in used)), default=None)
 
     def can_roll_back(self) -> dict[ModelKind, bool]:
         """Tell of each kind of model whether a change is left to be taken back."""

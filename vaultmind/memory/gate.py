@@ -22,7 +22,7 @@ from vaultmind.memory.audit import (
 )
 from vaultmind.memory.brain import new_brain
 from vaultmind.memory.changes import Step, quoted
-from vaultmind.memory.forget.erasing import Erased, Erasing, Erasure, Preview
+from vaultmind.memory.forget.erasing import Erased, Erasing, Erasure
 from vaultmind.memory.undo import Conflict, check_undoable, take_back, undo_line
 from vaultmind.memory.writing import (
     Dropped,
@@ -205,7 +205,7 @@ class Gate(Facts):
         """Tell whether an agent's conversations are written down: not at autonomy 0."""
         return self._authority.keeps_records(agent)
 
-    def preview_erasure(self, erasure: Erasure) -> Preview:
+    def preview_erasure(self, erasure: Erasure) -> Erased:
         """Return what an erasure would remove. Raises NotAllowed for all but the person."""
         return self._erasing.preview(erasure)
 

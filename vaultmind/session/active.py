@@ -78,7 +78,6 @@ class Leaves:
     stat: FileStat | None = None
     """The stamp of the session's file when it was read."""
     title: str = ""
-    topics: tuple[str, ...] = ()
 
 
 class ActiveContextFile:
@@ -110,7 +109,6 @@ class ActiveContextFile:
             slight=_is_slight(rest, whole, language),
             stat=file.stat,
             title=title_of(told),
-            topics=_topics(transcript, told),
         )
 
     def change(self, leaves: Leaves, now: datetime) -> Change:
@@ -156,7 +154,6 @@ def ending(leaves: Leaves, when: datetime, device: str) -> Change:
         }  # fmt: skip
         values |= {"device": device} if device and not meta.device else {}
         values |= {"segments": transcript.segment} if transcript.segment > meta.segments else {}
-        values |= {"topics": leaves.topics} if leaves.topics != meta.topics else {}
         values |= {"aliases": (leaves.title,)} if leaves.title and not meta.title else {}
         try:
             for key, value in values.items():
@@ -308,17 +305,6 @@ def last_time(transcript: Transcript, now: datetime) -> datetime:
     times = [time for time in told if time]
     past = [time for time in times if time <= now + CLOCKS_DIFFER]
     return max(past or times[-1:], default=files.parse_time("1970-01-02T00:00:00+00:00"))
-
-
-def _topics(transcript: Transcript, told: Sequence[Message]) -> tuple[str, ...]:
-    """Return a session's topics but those with words of messages that may not be recalled alone."""
-    every = "\n".join(placed.message.text for placed in transcript.messages).casefold()
-    kept = "\n".join(one.text for one in told).casefold()
-
-    def tells(topic: str) -> bool:
-        return all(word in kept or word not in every for word in topic.casefold().split(", "))
-
-    return tuple(dict.fromkeys((*transcript.meta.topics, *filter(tells, transcript.topics))))
 
 
 @dataclass(frozen=True, slots=True)

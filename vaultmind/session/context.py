@@ -275,10 +275,9 @@ class _Draft:
             if not self.query or not self.wants("memory"):
                 return 0.0
             vector, out = self._vector(), self.asked.keys
-            return view.index.search(self.query, vector, segment=view.segment, without=out).best
+            return view.index.search(self.query, vector, out).best
         request = RecallRequest(
             self.query,
-            view.segment,
             tokens,
             None if self.is_explicit else rag.top_k,
             frozenset({*self.picked.keys, *self.asked.keys, *self.request.known}),
@@ -327,9 +326,6 @@ class _Draft:
         lines = tuple(one for one in fits.lines if one.own or one.source not in blocks)
         body = summary.shown(replace(fits, lines=lines), speakers=True)
         text = f"{title}\n{body}" if body else ""
-        topics = summary.section_text(self.words["heading_topic"], view.topics)
-        if text and view.topics and count(f"{text}\n\n{topics}") <= room:
-            text = f"{text}\n\n{topics}"
         why = f"{counted(view.rolling.messages, 'message')} folded"
         path = self.sources.reader.paths.rolling(view.agent, view.session, view.segment)
         self.add(Part("summary", text, count(text), (path,), (), why))
@@ -374,7 +370,6 @@ class _Draft:
             association_tokens=near,
             shown=(*(part.text for part in self.parts.values()), *self.request.shown),
             best=best,
-            topic_is_new=view.topic_is_new if view else True,
             since=view.messages[0].block if view and view.messages else "",
         )
         try:

@@ -1,7 +1,7 @@
-"""The conversations in memory, kept as their files are: messages, topics, one sliding summary each.
+"""The conversations in memory, kept as their files are: messages, and one sliding summary each.
 
-The file is the truth: a look at its stamp tells whether it changed. A thread follows what grows:
-topics get their headings, and what has left the window is folded into the summary.
+The file is the truth: a look at its stamp tells whether it changed. What has left the window is
+folded into the summary: by who asks, or in the background.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from vaultmind.config import Config
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote, VaultMindError
@@ -21,9 +22,8 @@ from vaultmind.index.words.language import detect
 from vaultmind.memory.gate import Gate
 from vaultmind.ports import MessageVectors, Report, silent
 from vaultmind.redact import mask
-from vaultmind.session import topics
 from vaultmind.session.files import Shelf, read_text, recallable
-from vaultmind.session.recall import SegmentIndex, key_of
+from vaultmind.session.recall import SegmentIndex
 from vaultmind.session.summary import (
     Rolling,
     Window,
@@ -41,21 +41,15 @@ from vaultmind.vault.paths import agent_name
 from vaultmind.vault.session_meta import SessionMeta
 from vaultmind.vault.transcript import parse_session
 
-HELD, HELD_MESSAGES = 8, 20_000
-"""Conversations that are kept in memory, and their messages together, of 8 kB each."""
+HELD = 8
+"""Conversations that are kept in memory."""
 SMALL_BYTES = 1000
-"""A smaller file holds too few messages for a topic or a summary: it is not even read."""
+"""A smaller file holds too few messages for a summary: it is not even read."""
 FOLDED_AT_ONCE, FOLDED_BY_ASKER = 120, 360
 """Messages that are folded and saved together; and for whose folding who asks waits: the rest is
 folded in the background."""
 UNSETTLED_NS = 50_000_000
 """A file changed so shortly before it was read may change again within the same stamp."""
-LOOKED_BACK = 1000
-"""The last messages that are heard of a conversation that was not followed."""
-NEW = 3
-"""A conversation, or a topic in it, of fewer messages that say something has just begun."""
-TOPICS = 8
-"""Topics that a context names at most."""
 SAMPLE_MESSAGES, SAMPLE_CHARACTERS = 8, 1200
 """By which the conversation's language is told: of its newest messages."""
 log = logging.getLogger(__name__)
@@ -83,10 +77,6 @@ class View:
     """The whole session, all segments. It grows with the conversation."""
     language: str
     """Of the conversation: `en` where it cannot be told."""
-    topic_is_new: bool
-    """Whether the conversation has just begun or turned to something else."""
-    topics: tuple[str, ...] = ()
-    """The headings of the segment's last topics, oldest first."""
     ended: bool = False
     """Whether it is one of our own that is over. An imported one was never other, and is not."""
     imported: bool = False
@@ -96,7 +86,7 @@ class View:
 
 
 class Conversation:
-    """A session as it stands. `lock` is held for moments, `work` while it is heard or folded."""
+    """A session as it stands. `lock` is held for moments, `work` while it is folded."""
 
     def __init__(self, agent: str, session: str, place: Conversations) -> None:
         self.agent, self.session, self._place = agent, session, place
@@ -110,26 +100,14 @@ class Conversation:
         """The running segment's summary, with what is hidden today."""
         self.edited = True
         """Whether the file may have changed other than at its end since summaries were tidied."""
-        self._all: list[tuple[Message, int]] = []
-        """The same of all segments, each with its segment."""
-        self._clean: dict[Message, Message] = {}
-        """The messages as they were read, and without secrets, which a person may have typed."""
-        self._text, self._headed = "", list[str]()
-        """The file, and the headings of the running segment's topics."""
-        self._stamp: object = None
+        self._all: list[Message] = []
+        """The same of all segments."""
+        self._text, self._stamp, self._language = "", object(), "en"
         self._hidden: frozenset[tuple[str, str]] = frozenset()
-        self._language = "en"
-        self._index, self._embedder = SegmentIndex(), ""
-        self._lacking: dict[str, str] = {}
-        """Keys of messages whose vector is still to come, by block id (or own id without)."""
-        self._vector_state: object = None
+        self._index, self._vector_state = SegmentIndex(), object()
         self._summary: tuple[object, int, str] = (None, 0, "")
         """Stamp, segment and text of the summary's file as it was read."""
         self._view: View | None = None
-        self._topics: topics.Topics | None = None
-        self._heard = 0
-        self._begun: list[tuple[str, str]] = []
-        """Topics that have no heading yet: the block id of the first message, and the label."""
 
     def view(self) -> View | None:
         """Return the conversation as it stands now; None where its file is gone.
@@ -138,18 +116,16 @@ class Conversation:
         """
         with self.lock:
             stamp, hidden = self._place.reader.stat(self.path), self._place.hidden(self.agent)
+            if stamp is None:
+                return None
             try:
-                if stamp is None:
-                    return None
                 changed = stamp != self._stamp or hidden is not self._hidden
                 changed = changed and self._read(hidden)
             except NotFound:  # it went between the look at its stamp and the reading
                 return None
             changed |= self._take_summary()
-            if changed or self._place.vectors.embedder_id != self._embedder:
-                self._update_index()
-            self._take_vectors()
-            if self._view is None or changed:
+            self._update_index()
+            if self._view is None or changed or self._view.index is not self._index:
                 self._view = self._seen()
             return self._view
 
@@ -168,16 +144,10 @@ class Conversation:
             return (record, part) in hidden or ("", part) in hidden
 
         shown = recallable(self.agent, self.path, text, hides, transcript=found, unasked=False)
-        self._clean = {one: self._clean.get(one) or _clean(one) for one, _ in shown}
-        before, self._all = self._all, [(self._clean[one], at) for one, at in shown]
+        self._all = [_clean(one) for one, _ in shown]
         self.edited |= not text.startswith(self._text)
-        if self._all[: len(before)] != before or found.segment != self.segment:
-            self._topics = None
         self._text, self._hidden, self.meta, self.segment = text, hidden, found.meta, found.segment
-        begun = [one.start for one in found.messages if one.segment == self.segment]
-        above = [one.end for one in found.messages if one.segment < self.segment]
-        self._headed = topics.HEADING.findall(text, above[-1] if above else 0) if begun else []
-        self.messages = [one for one, segment in self._all if segment == self.segment]
+        self.messages = [_clean(one) for one, segment in shown if segment == self.segment]
         newest = [one for one in self.messages[-2 * SAMPLE_MESSAGES :] if one.text]
         users = [one.text for one in newest if one.role == "user"]
         said = users or [one.text for one in newest if one.role == "assistant"]
@@ -187,25 +157,22 @@ class Conversation:
         return True
 
     def _update_index(self) -> None:
-        """Give the index the messages that it lacks; make it anew where others changed."""
-        embedder, held = self._place.vectors.embedder_id, self._index.held
-        if held != self._all[: len(held)] or embedder != self._embedder:
-            self._embedder = embedder  # vectors of two embedders cannot be compared
-            least = self._place.config.auto_rag.min_message_tokens
-            self._index, self._lacking, self._view = SegmentIndex(embedder, least), {}, None
-        for one, segment in self._all[len(self._index) :]:
-            if self._index.add(one, segment):
-                self._lacking[one.block or one.id] = key_of(one)
-                self._vector_state = None
+        """Give the index what it lacks: messages, then vectors that are there by now.
 
-    def _take_vectors(self) -> None:
-        """Take vectors that are there by now."""
-        state = self._place.vectors.vector_state
-        if self._lacking and state != self._vector_state:
-            self._vector_state = state
-            found = self._place.vectors.message_vectors(self.path, self._lacking.keys())
-            for name, vector in found.items():
-                self._index.give(self._lacking.pop(name), vector)
+        It is made anew where other messages changed: vectors of two embedders differ, too.
+        """
+        vectors, held = self._place.vectors, self._index.held
+        if held != self._all[: len(held)] or vectors.embedder_id != self._index.embedder:
+            least = self._place.config.auto_rag.min_message_tokens
+            self._index = SegmentIndex(vectors.embedder_id, least)
+        for one in self._all[len(self._index.held) :]:
+            self._index.add(one)
+            self._vector_state = object()
+        lacking = self._index.lacking
+        if lacking and vectors.vector_state != self._vector_state:
+            self._vector_state = vectors.vector_state
+            for name, vector in vectors.message_vectors(self.path, lacking).items():
+                self._index.give(name, vector)
 
     # --- the summary ----------------------------------------------------------------------
 
@@ -231,28 +198,22 @@ class Conversation:
         hidden = {part for name, part in self._hidden if name == record}
         text = self._summary[2]
         masked = mask(without_hidden(text, hidden.__contains__) if hidden else text).text
-        rolling = self.rolling if masked == text else parse_rolling(masked)
-        heard, said = self._topics, "\n".join(one.text for one in self.messages).casefold()
-        turned = heard and (heard.topic.said < NEW or heard.doubt is not None)
-        told = (one for one in self._headed if all(w in said for w in one.casefold().split(", ")))
         return View(
             agent=self.agent,
             session=self.session,
             segment=self.segment,
             path=self.path,
             messages=tuple(self.messages),
-            rolling=self._said(rolling),
+            rolling=self._said(self.rolling if masked == text else parse_rolling(masked)),
             index=self._index,
             language=self._language,
-            topic_is_new=len(self.messages) < NEW or bool(turned),
-            topics=tuple(dict.fromkeys(told))[-TOPICS:],
             ended=not self.meta.source and (self.meta.state != "open" or bool(self.meta.ended)),
             imported=bool(self.meta.source),
         )
 
     def _said(self, rolling: Rolling) -> Rolling:
         """Return a summary without what no message says that may be recalled."""
-        return still_said(rolling, [one for one, _ in self._all])
+        return still_said(rolling, self._all)
 
     def fold(self, window: Window, most: int = FOLDED_AT_ONCE, report: Report = silent) -> int:
         """Fold what is due into the summary and save it, at most about so many messages.
@@ -262,8 +223,6 @@ class Conversation:
         with self.work:
             self.tidy()
             waiting, done = len(self._due(self.rolling, window)), 0
-            if waiting:
-                self.hear()
             while done < min(most, waiting) and not self._place.stopping.is_set():
                 self._write(lambda base: self._folded(base, window), "a conversation is summarised")
                 done += FOLDED_AT_ONCE
@@ -321,39 +280,6 @@ class Conversation:
             path = self._paths.rolling(self.agent, self.session, segment or self.segment)
             self._place.gate.save(path, change, Caller("agent", self.agent), reason)
 
-    # --- topics ---------------------------------------------------------------------------
-
-    def hear(self) -> None:
-        """Hear what was not heard yet, and note which topics began."""
-        with self.work:
-            with self.lock:
-                if self.view() is None:
-                    return
-                if self._topics is None:
-                    self._topics, self._begun = topics.Topics(), []
-                    self._heard = max(0, len(self.messages) - LOOKED_BACK)
-                heard, waiting = self._topics, self.messages[self._heard :]
-                self._heard = len(self.messages)
-                self._view = None if waiting else self._view
-            for message in waiting:
-                if heard.hear(message, self._language) and heard.topic.source:
-                    self._begun.append((heard.topic.source, heard.label()))
-
-    def write_headings(self) -> None:
-        """Give each topic that began a heading; in a running conversation of our own alone."""
-        gate, agent = self._place.gate, self.agent
-        with self.work:
-            begun, self._begun = self._begun, []
-            ours = not self.meta.source and self.meta.state == "open"
-            if not begun or not ours or not gate.keeps_records(agent):
-                return
-            try:
-                change = topics.with_headings(begun)
-                gate.save(self.path, change, Caller("agent", agent), "a topic begins")
-            except VaultMindError as error:
-                log.warning("topics of %s have no heading yet: %s", self.path, error)
-                self._begun = begun
-
 
 class Conversations:
     """Holds conversations as they stand in their files. Safe to use from threads."""
@@ -407,7 +333,7 @@ class Conversations:
         return replace(seen, behind=behind) if behind else seen
 
     def heard(self, agent: str, session: str, window: Window | None = None) -> None:
-        """Say that a session has grown: its topics and summary follow in the background."""
+        """Say that a session has grown: its summary follows in the background."""
         key = agent_name(agent), session
         with self._lock:
             if self.stopping.is_set():
@@ -434,15 +360,12 @@ class Conversations:
             found = self._held.get((agent, session)) or Conversation(agent, session, self)
             self._held[agent, session] = found
             self._held.move_to_end((agent, session))
-            while len(self._held) > 1 and (
-                len(self._held) > HELD
-                or sum(len(one._all) for one in self._held.values()) > HELD_MESSAGES
-            ):
+            while len(self._held) > HELD:
                 self._held.popitem(last=False)
             return found
 
     def _follow(self, agent: str, session: str) -> None:
-        """Hear what is new of a conversation, head its topics, fold what left the window."""
+        """Fold what left a conversation's window."""
         with self._lock:
             window = self._grown.pop((agent, session))
         conversation, before = self._conversation(agent, session), 0
@@ -453,14 +376,13 @@ class Conversations:
             if is_small or conversation.view() is None:
                 return
             conversation.tidy()
-            conversation.hear()
-            conversation.write_headings()
             while (left := conversation.fold(window)) != before and not self.stopping.is_set():
                 before = left
         except Exception:  # one odd session must not stop the others
             log.exception("the session %s of %s could not be followed", session, agent)
 
 
+@lru_cache(maxsize=20_000)
 def _clean(message: Message) -> Message:
     """Return a message without secrets, which a person may have typed into the file."""
     text = mask(message.text).text

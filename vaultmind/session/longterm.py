@@ -1,7 +1,7 @@
 """Lasting memory before an answer: what notes, facts and past conversations say to it.
 
-Asked where the conversation itself has no good answer, or where its topic is new; otherwise nothing
-is looked for, since an answer waits for it. What is found leads on to what comes to mind with it,
+Asked where the conversation itself has no good answer; otherwise nothing is looked for, since an
+answer waits for it. What is found leads on to what comes to mind with it,
 along links and tags and by one step of attention (`index.related`).
 """
 
@@ -71,7 +71,6 @@ class Ask:
     """Texts that stand in the context already: what they say is not said again."""
     best: float = 0.0
     """Relevance of the conversation's own best match, from 0 to 1."""
-    topic_is_new: bool = True
     since: str = ""
     """Block id of the first message of the running segment: what was said before it, in earlier
     segments, may be recalled. Empty: nothing of the session may."""
@@ -137,8 +136,8 @@ class LongTerm:
         reason = "" if settings.enabled else "switched off"
         if not reason and not telling:
             reason = "nothing in it to look for" if query else "nothing was asked"
-        if not reason and ask.best >= self.config.context.recall_gate and not ask.topic_is_new:
-            reason = f"the conversation itself has a match of {ask.best:.2f}, and no new topic"
+        if not reason and ask.best >= self.config.context.recall_gate:
+            reason = f"the conversation itself has a match of {ask.best:.2f}"
         if reason:
             return _nothing(reason)
         request = SearchRequest(

@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from vaultmind.heavy import importing
 from vaultmind.index.embed import scale_of
@@ -147,28 +147,16 @@ def _is_said(message: Message) -> bool:
     return message.role in ("user", "assistant")
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
-    """A message that was found."""
+class Answer(NamedTuple):
+    """What a search found."""
 
-    message: Message
-    place: int
-    """Its number in the conversation."""
-    relevance: float
-    """How much of the query it answers itself, from 0 to 1; 1 minus it is the distance."""
-    around: float
-    """The best relevance of it and the messages beside it: an answer belongs to its question."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a search found, best first."""
-
-    hits: tuple[Recalled, ...] = ()
+    hits: Sequence[tuple[int, float]] = ()
+    """The number of each message in the conversation, best first, and the best relevance of it and
+    the messages beside it: an answer belongs to its question."""
     telling: int = 0
     """Words of the query that say what it is about."""
     best: float = 0.0
-    """The best relevance in the scope."""
+    """The best relevance of one message, from 0 to 1; 1 minus it is the distance."""
 
 
 class SegmentIndex:
@@ -178,13 +166,11 @@ class SegmentIndex:
         """Take the embedder's id and the least tokens of a message with a vector."""
         with importing():  # numpy, if it comes now, with one thread: more only wait here
             import numpy as np  # noqa: F401
-        self._scale, self._min_tokens = scale_of(embedder), min_tokens
+        self.embedder, self._min_tokens = embedder, min_tokens
         self._lock = threading.RLock()
-        self.held: list[tuple[Message, int]] = []
-        """The messages in order, each with its segment."""
-        self._places: dict[str, int] = {}
-        self._embedded: set[int] = set()
-        """Places of those that should have a vector: said by someone, and not too short."""
+        self.held: list[Message] = []
+        self.lacking: dict[str, int] = {}
+        """Places of those that should have a vector and have none yet, by block id (or own id)."""
         self._postings: defaultdict[str, dict[int, int]] = defaultdict(dict)
         """Where each stem stands, and how often there."""
         self._lengths: list[int] = []
@@ -192,52 +178,37 @@ class SegmentIndex:
         self._speakers: defaultdict[str, list[int]] = defaultdict(list)
         self._vectors: dict[int, Matrix] = {}
 
-    def __len__(self) -> int:
-        return len(self.held)
-
-    def add(self, message: Message, segment: int = 1, vector: Matrix | None = None) -> bool:
-        """Take the next message; return whether it should have a vector."""
+    def add(self, message: Message) -> None:
+        """Take the next message."""
         with self._lock:
-            place = len(self.held)
-            self._places[key_of(message)] = place
-            self.held.append((message, segment))
-            stems: list[str] = []
+            place, stems = len(self.held), list[str]()
+            self.held.append(message)
             if _is_said(message):
                 usual = next(iter(self._languages.most_common(1)), ("", 0))[0]
                 language = detect(message.text, usual)
                 stems = index_terms(message.text, language)[1].split()
                 self._languages[language] += 1
                 if count(message.text) >= self._min_tokens:
-                    self._embedded.add(place)
+                    self.lacking[message.block or message.id] = place
             for stem, often in Counter(stems).items():
                 self._postings[stem][place] = often
             self._lengths.append(len(stems))
             for name in _WORD.findall(fold(message.speaker)):
                 self._speakers[name].append(place)
-            if vector is not None:
-                self.give(key_of(message), vector)
-            return place in self._embedded
 
-    def give(self, key: str, vector: Matrix) -> None:
-        """Take the vector of a message, if it is known and should have one."""
+    def give(self, name: str, vector: Matrix) -> None:
+        """Take the vector of a message that lacks it, by its block id (or own id)."""
         with self._lock:
-            if (place := self._places.get(key, -1)) in self._embedded:
-                self._vectors[place] = vector
-
-    def vector_of(self, key: str) -> Matrix | None:
-        """Return a message's vector, if it has one."""
-        return self._vectors.get(self._places.get(key, -1))
+            self._vectors[self.lacking.pop(name)] = vector
 
     def search(
         self,
         text: str,
         vector: Matrix | None = None,
-        *,
-        segment: int | None = None,
         without: Collection[str] = (),
         depth: int = DEPTH,
     ) -> Answer:
-        """Return the best messages of a segment, or of all, by words and meaning, fused by ranks.
+        """Return the best messages by words and meaning, fused by ranks.
 
         Those `without` need not be found: they are in the window.
         """
@@ -246,46 +217,39 @@ class SegmentIndex:
         with self._lock:
             if not self.held:
                 return Answer()
-            every = [one for one, _ in self.held]
             languages = [one for one, _ in self._languages.most_common(MAX_LANGUAGES) if one]
             terms = [one for one in query_terms(text, languages) if one.stems and not one.stop]
             names = {*_WORD.findall(fold(text))} & self._speakers.keys()
             named = names if len(self._speakers) > 1 else set()
             about = [term for term in terms if term.plain not in named] or terms
             telling = len(telling_terms(about))
-            said = np.array([_is_said(one) for one in every])
-            asks = np.array([bool(_ASKS.search(one.text[-MOST_CHARACTERS:])) for one in every])
+            said = np.array([_is_said(one) for one in self.held])
+            asks = np.array([bool(_ASKS.search(one.text[-MOST_CHARACTERS:])) for one in self.held])
             score, covered = self._by_words(about if telling else [])
             meaning = self._by_meaning(vector if telling else None)
             extra = asks * np.float32(-ASKING)
             for name in named:
                 extra[self._speakers[name]] += NAMED
             own = (1 - (1 - covered) * (1 - meaning)) * said
-            open_ = said & np.array([at == (segment or at) for _, at in self.held])
-            open_[[self._places[key] for key in without if key in self._places]] = False
+            open_ = said & np.array([key_of(one) not in without for one in self.held])
             for at in np.flatnonzero(asks & (own > 0)).tolist():
-                if only_asks(every[at].text, text):
-                    reply = at + 1
-                    if said[reply : reply + 1].any() and says_something(every[reply].text, text):
-                        own[reply] = max(own[reply], GIVEN_ON * own[at])
+                if only_asks(self.held[at].text, text):
+                    reply = self.held[at + 1] if said[at + 1 : at + 2].any() else None
+                    if reply and says_something(reply.text, text):
+                        own[at + 1] = max(own[at + 1], GIVEN_ON * own[at])
                     own[at], open_[at] = 0.0, False
-            fused = np.zeros(len(every), np.float32)
-            for found, share in ((score, 1.0), (meaning, MEANING_WEIGHT)):
-                spread = found * said
-                for distance, after, before in NEIGHBOURS:
-                    spread[distance:] += after * (found * said)[:-distance]
-                    spread[:-distance] += before * (found * said)[distance:]
-                spread += extra * (spread > 0)
-                order = _order(spread * open_, depth)
-                fused[order] += share / (RRF_K + 1 + np.arange(len(order)))
-            around = own.copy()
-            around[1:] = np.maximum(around[1:], own[:-1])
-            around[:-1] = np.maximum(around[:-1], own[1:])
-            hits = tuple(
-                Recalled(every[at], at, float(own[at]), float(around[at]))
-                for at in _order(fused, 2 * depth)
-            )
-            return Answer(hits, telling, float(own[open_].max(initial=0.0)))
+        fused = np.zeros(len(said), np.float32)
+        for found, share in ((score * said, 1.0), (meaning * said, MEANING_WEIGHT)):
+            spread = found.copy()
+            for distance, after, before in NEIGHBOURS:
+                spread[distance:] += after * found[:-distance]
+                spread[:-distance] += before * found[distance:]
+            spread += extra * (spread > 0)
+            order = _order(spread * open_, depth)
+            fused[order] += share / (RRF_K + 1 + np.arange(len(order)))
+        around = np.maximum(own, np.maximum(np.append(0, own[:-1]), np.append(own[1:], 0)))
+        hits = [(at, float(around[at])) for at in _order(fused, 2 * depth)]
+        return Answer(hits, telling, float(own[open_].max(initial=0.0)))
 
     def _by_words(self, terms: Sequence[Term]) -> tuple[Matrix, Matrix]:
         """Return BM25 of each message divided by its best, and its share of the telling words.
@@ -325,12 +289,13 @@ class SegmentIndex:
         import numpy as np
 
         meaning = np.zeros(len(self.held), np.float32)
-        low, high = self._scale.nothing, self._scale.same
+        scale = scale_of(self.embedder)
         own = {at: row for at, row in self._vectors.items()
                if vector is not None and len(row) == len(vector)}  # fmt: skip
         if own and vector is not None:
             near = np.stack([*own.values()]) @ vector
-            meaning[[*own]] = np.clip((near - low) / (high - low), 0.0, 1.0)
+            near = (near - scale.nothing) / (scale.same - scale.nothing)
+            meaning[[*own]] = np.clip(near, 0.0, 1.0)
         return meaning
 
 
@@ -352,7 +317,6 @@ class RecallRequest:
 
     text: str
     """The user's messages that wait for an answer."""
-    segment: int
     tokens: int
     top_k: int | None
     """Messages at most; None: as many as fit."""
@@ -385,28 +349,19 @@ def recall(
 ) -> RecalledBlock:
     """Return what was said earlier about the pending messages, within the room.
 
-    Without their vector, words alone decide. A short message with few telling words, and weak
-    matches in the segment, widen the search from that to the session.
+    Without their vector, words alone decide. A short message with few telling words points at what
+    was said: less will do.
     """
     text, top_k = request.text.strip(), request.top_k
     if not text or request.tokens < 1:
         return RecalledBlock(reason="no room" if text else "nothing was asked")
     depth = DEPTH if top_k else max(DEPTH, request.tokens // TOKENS_A_MESSAGE)
-
-    def search(segment: int | None) -> Answer:
-        return index.search(text, vector, segment=segment, without=request.window, depth=depth)
-
-    answer, where = search(request.segment), ""
+    answer = index.search(text, vector, request.window, depth)
     least = (1.0 - request.relevance) * (1.0 if vector is not None else BY_WORDS_ALONE)
-    points = answer.telling <= FEW_TERMS and len(text.split()) <= FEW_WORDS
     if answer.telling == 1:
         least = max(least, ONE_WORD)
-    elif points:
+    elif answer.telling <= FEW_TERMS and len(text.split()) <= FEW_WORDS:
         least *= POINTS_BACK
-    if answer.telling and (answer.best < least or points):
-        wider = search(None)
-        if wider.best >= least and wider.hits != answer.hits:
-            answer, where = wider, "; the whole session was searched"
     if not answer.telling:
         return RecalledBlock(best=answer.best, reason="nothing in it to look for")
     if answer.best < least:
@@ -416,23 +371,23 @@ def recall(
             f" (auto_rag.relevance is {request.relevance:.2f})"
         )
         return RecalledBlock(best=answer.best, reason=reason)
-    hits = [hit for hit in answer.hits if not top_k or hit.around >= OTHERS * least]
-    why = f"best match at distance {1 - answer.best:.2f}{where}"
-    return _block(hits, request, answer.best, why)
+    hits = [at for at, around in answer.hits if not top_k or around >= OTHERS * least]
+    why = f"best match at distance {1 - answer.best:.2f}"
+    return _block([(at, index.held[at]) for at in hits], request, answer.best, why)
 
 
 def _block(
-    hits: Sequence[Recalled], request: RecallRequest, best: float, why: str
+    hits: Sequence[tuple[int, Message]], request: RecallRequest, best: float, why: str
 ) -> RecalledBlock:
     """Return as many of the best as there is room for, in the order they were said."""
     said = context_words(request.language)
     left, most = request.tokens - count(f"{said['earlier']}\n"), request.top_k or len(hits)
     lines: list[tuple[int, str, str, str]] = []
     """The place, day and line of each, and its key where it is whole."""
-    for hit in hits:
+    for place, one in hits:
         if len(lines) >= most:
             break
-        one, day, days = hit.message, hit.message.time[:10], {day for _, day, *_ in lines}
+        day, days = one.time[:10], {day for _, day, *_ in lines}
         dates = DAY_TOKENS * (1 + (len(days) == 1)) if days and day not in days else 0
         link = f"[[#^{one.block}]]" if one.block else ""
         who = " ".join(filter(None, (said.get(one.role, one.role), one.speaker, link)))
@@ -442,7 +397,7 @@ def _block(
             if not request.top_k or left - dates < MIN_CUT_TOKENS:
                 continue
             line, cost, key = clip(line, left - dates - 1), left, ""
-        lines.append((hit.place, day, line, key))
+        lines.append((place, day, line, key))
         left -= cost
     lines.sort()
     rest = len(hits) - len(lines)

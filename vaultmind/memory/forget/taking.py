@@ -244,11 +244,10 @@ def without_suggestions(target: Target, wanted: Wanted) -> Without:
     text, taken = target.text, list[Taken]()
     for one in reversed(suggestions.parse(text)):
         first, stop = line_span(text, one.start, one.end)
-        ours = wanted.agent in ("", one.write.agent)
-        if ours and wanted.says(f"{text[first:stop]}\n{one.write.text}\n{one.write.old}"):
+        if wanted.says(f"{text[first:stop]}\n{one.write.text}\n{one.write.old}"):
             taken.insert(0, Taken(f"^{one.id}", text[first:stop]))
             text = text[:first] + text[stop:]
-    rest = Without(text) if wanted.agent else without_lines(text, wanted)
+    rest = without_lines(text, wanted)
     return Without(rest.text, (*taken, *rest.taken))
 
 
@@ -280,12 +279,6 @@ def without_values(target: Target, wanted: Wanted) -> Without:
             taken.append(Taken(id or f"line {number + 1}", "\n".join(words) or line))
             lines[number] = json.dumps(new, ensure_ascii=False) + "\r" * line.endswith("\r")
     return Without("\n".join(lines), tuple(dict.fromkeys(taken)))
-
-
-def without_copy(target: Target, wanted: Wanted) -> Without:
-    """Return any other file of an agent's memory without what says it."""
-    way = without_values if target.path.endswith(".jsonl") else without_sentences
-    return way(target, wanted)
 
 
 def without_all(target: Target, wanted: Wanted) -> Without:
@@ -330,12 +323,10 @@ ERASABLES: tuple[Erasable, ...] = tuple(
         ("facts", _OWN, r"brain(_archive)?\.md", without_facts),
     )
 )
+_NO_OTHER = rf"(?!audit-|tombstones-|{_TEMP})"
 OTHERS = (
-    Erasable(
-        "copies",
-        files_below(_OWN, rf"(?!audit-|tombstones-|{_TEMP}).*\.(md|txt|jsonl)"),
-        without_copy,
-    ),
+    Erasable("copies", files_below(_OWN, rf"{_NO_OTHER}.*\.(md|txt)"), without_sentences),
+    Erasable("copies", files_below(_OWN, rf"{_NO_OTHER}.*\.jsonl"), without_values),
     Erasable("leftovers", files_below(_OWN, rf"{_TEMP}.*"), without_all),
 )
 """What no other kind claims: conflict copies of a sync, files that a person put there, and what
