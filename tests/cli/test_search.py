@@ -49,7 +49,7 @@ def test_a_question_waits_for_text_and_never_long_for_vectors(
             return {"phase": phase, "embedder": "use", **counts}
 
     settings = Settings()
-    settings._backend = Indexing()  # type: ignore[assignment]
+    settings.backend = Indexing()  # type: ignore[assignment]
     made.wait_for_index(settings, patient=False)
     assert asked[0] == {"vectors": False, "timeout_seconds": made.CHANGES_SECONDS}
     assert ({"vectors": False} in asked) is (phase == "indexing") and len(asked) == waits
