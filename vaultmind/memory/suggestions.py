@@ -208,13 +208,6 @@ def tell(text: str, one: Suggestion, reason: str) -> str:
     return text[: one.start] + with_newlines("\n".join(lines), newline_of(text)) + text[one.end :]
 
 
-def warn(text: str, note: str, language: str = "en") -> str:
-    """Return the text with a note for the person at its end."""
-    newline = newline_of(text)
-    start = _begun(text, _language_in(text, language)).rstrip("\r\n")
-    return f"{start}{newline}{newline}{with_newlines(note, newline)}{newline}"
-
-
 def begun(language: str) -> str:
     """Return the first words of a file that holds nothing yet."""
     return f"# {_word(language, 'title')}\n\n{_word(language, 'intro')}\n"
