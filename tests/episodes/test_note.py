@@ -65,7 +65,7 @@ def test_whatever_is_kept_comes_back_from_the_note(
     read = parsed(text, "main", "2026-11-22_001")
     assert replace(read, outcome="unknown", rationale="", why_block="") == one
     assert text.count("\n- ") == len(kept)
-    over = parsed(ended(text, None, AT, 0, lambda block: False), "main", "2026-11-22_001")
+    over = parsed(ended(text, None, AT, lambda block: False), "main", "2026-11-22_001")
     assert (over.state, over.events, over.outcome) == ("ended", kept, read.outcome)
 
 

@@ -16,7 +16,6 @@ from vaultmind.learn.feedback import (
     feedback_files,
     fold,
     kept_query,
-    read_lines,
     without_said,
     written,
 )
@@ -100,12 +99,7 @@ def fetch(app: App, name: str, caller: Caller = MAIN, **more: object) -> None:
 
 
 def lines(app: App, agent: str = "main") -> list[tuple[str, str, str]]:
-    found = [
-        line
-        for path in feedback_files(app.paths, agent)
-        for line in read_lines((app.paths.root / path).read_text("utf-8"))
-    ]
-    return [(one.query, one.path, one.signal) for one in found]
+    return [(one.query, one.path, one.signal) for one in app.search_feedback.lines(agent)]
 
 
 def test_a_hit_that_is_fetched_leaves_a_line_and_a_search_alone_none(app: App) -> None:

@@ -58,7 +58,7 @@ def chat(settings: Settings, model: str | None) -> int:
         for number, line in enumerate(_lines(quiet=settings.json)):
             reply = take_turn(settings, generator, most, f"{talk}:{number}", line)
             if settings.json:
-                print_json(reply, indent=None)
+                print_json(reply, None)
             else:
                 _show(reply)
         if number >= 0:

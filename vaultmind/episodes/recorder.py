@@ -71,7 +71,6 @@ class Recorder:
 
     def start(
         self, task: TaskMark, source: str, caller: Caller, *, session: str = "", client: str = "",
-        token_budget: int = 0,
     ) -> Episode:  # fmt: skip
         """Begin an episode, or return the one that runs for this task in this conversation.
 
@@ -90,7 +89,7 @@ class Recorder:
                     return one
             new = Episode(
                 "", agent, source, task, self._now(), session, kept_word(client or caller.client),
-                self._device, token_budget=max(0, token_budget),
+                self._device,
             )  # fmt: skip
             for _ in range(TRIES):
                 new = replace(new, id=self.files.free_id(agent, new.started[:10]))
@@ -219,13 +218,12 @@ class Recorder:
 
     def _rewrite(self, name: str, said: Event | None, caller: Caller, when: str = "") -> Episode:
         """End an episode, or judge one that has ended."""
-        took_ms = round(next((one.took_ms for one in self.files.offers(name)), 0))
         now, hides = when or self._now(), self._hider(name)
 
         def change(file: FileText | None) -> str:
             if file is None:
                 raise NotFound(f"There is no episode {name!r} any more.")
-            return ended(file.text, said, now, took_ms, hides)
+            return ended(file.text, said, now, hides)
 
         why = f"an episode ends: {said.outcome if said else 'unknown'}"
         self._gate.save(self.files.path(name), change, caller, why)

@@ -234,14 +234,13 @@ class Models:
     ) -> tuple[ModelRow, ...]:
         """Take back the last change of a kind; return what is in use of it now.
 
-        What was before and is there no longer gives way to the shipped one. Raises NotFound where
+        In place of one that is there no longer the shipped one ranks. Raises NotFound where
         no change is left to be taken back; BadArgument; PathRefused for an agent.
         """
         known = next((one for one in MODEL_KINDS if one == kind), None)
         if known is None:
             raise BadArgument("kind", kind, ", ".join(MODEL_KINDS))
         with self._lock:
-            here = {one.id for one in self.rows() if one.kind == known}
 
             def change(old: Active) -> Active:
                 last = next((one for one in reversed(old.before) if one.kind == known), None)
@@ -250,9 +249,8 @@ class Models:
                         f"No change of the {kind}'s models is left to be taken back.",
                         hint="`vaultmind model status` tells what is in use.",
                     )
-                now = {of: one if one in here else SHIPPED_ID for of, one in last.was.items()}
                 before = tuple(one for one in old.before if one is not last)
-                return replace(_with(old, known, now), before=before)
+                return replace(_with(old, known, last.was), before=before)
 
             self._switch(change, caller, f"the {kind}'s models are as before")
             rows = tuple(one for one in self.rows() if one.kind == known and one.active)
