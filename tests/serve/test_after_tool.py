@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +13,10 @@ from tests.serve.daemons import House
 from tests.serve.test_hook import quiet, run
 from tests.session.transcripts import Script
 from tests.waiting import until
-from vaultmind.client.client import Client
 from vaultmind.session import spool, uses
 
 TASK = "Fix the temperature of the oven in the baking note"
 SECRET = "ghp_0123456789abcdefABCDEF0123456789abcd"
-
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """Return a house whose daemon has indexed the vault."""
-    house = House(tmp_path_factory.mktemp("used"))
-    house.running()
-    with Client.connect(house.config) as client:
-        client.call("index", {"vectors": False})
-    yield house
-    house.close()
 
 
 def used(house: House, script: Script, tool: str, asked: Any, **more: Any) -> dict[str, Any]:
@@ -60,27 +47,27 @@ def left(house: House) -> list[str]:
 
 
 def test_what_is_read_and_changed_goes_into_the_episode_of_the_prompt(
-    house: House, tmp_path: Path
+    indexed_house: House, tmp_path: Path
 ) -> None:
     script = Script(tmp_path / "p/told.jsonl", "told")
-    common = {name: value for name, value in used(house, script, "", {}).items() if name in (
-        "session_id", "transcript_path", "cwd")}  # fmt: skip
-    run(house, "UserPromptSubmit", common | {"prompt": TASK})
-    read = used(house, script, "Read", {"file_path": str(house.vault / "Oven.md")},
+    common = {"session_id": "told", "transcript_path": str(script.path),
+              "cwd": str(indexed_house.vault)}  # fmt: skip
+    run(indexed_house, "UserPromptSubmit", common | {"prompt": TASK})
+    read = used(indexed_house, script, "Read", {"file_path": str(indexed_house.vault / "Oven.md")},
                 tool_response={"type": "text", "file": {"content": f"230 {SECRET}"}})  # fmt: skip
-    assert quiet(run(house, "PostToolUse", read))
-    assert quiet(run(house, "PostToolUse", used(house, script, "Edit", {
+    assert quiet(run(indexed_house, "PostToolUse", read))
+    assert quiet(run(indexed_house, "PostToolUse", used(indexed_house, script, "Edit", {
         "file_path": "Oven.md", "old_string": "230", "new_string": SECRET})))  # fmt: skip
-    failed = used(house, script, "Bash", {"command": f"TOKEN={SECRET} pytest -q"},
+    failed = used(indexed_house, script, "Bash", {"command": f"TOKEN={SECRET} pytest -q"},
                   error="Exit code 1\n1 failed", is_interrupt=False)  # fmt: skip
-    assert quiet(run(house, "PostToolUseFailure", failed))
-    assert quiet(run(house, "SessionEnd", common | {"reason": "other"}))
-    until(lambda: TASK in notes(house) and "state: ended" in notes(house))
-    text = notes(house)
+    assert quiet(run(indexed_house, "PostToolUseFailure", failed))
+    assert quiet(run(indexed_house, "SessionEnd", common | {"reason": "other"}))
+    until(lambda: TASK in notes(indexed_house) and "state: ended" in notes(indexed_house))
+    text = notes(indexed_house)
     for wanted in ("read [[Oven.md]]", "edited [[Oven.md]]", "ran: pytest (failed)"):
         assert wanted in text
     assert SECRET[:12] not in text and "TOKEN" not in text
-    until(lambda: not left(house), 30)
+    until(lambda: not left(indexed_house), 30)
 
 
 # --- what leaves the hook ---------------------------------------------------------------------

@@ -4,28 +4,15 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.serve.daemons import House
 from tests.serve.test_hook import run
-from vaultmind.client.client import Client
 from vaultmind.serve.ops.hooks import OPENING
 
 PROMPT = "Find out how hot the oven bakes and say whether bread needs more."
-
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """Return a house whose daemon has indexed the vault."""
-    house = House(tmp_path_factory.mktemp("planned"))
-    house.running()
-    with Client.connect(house.config) as client:
-        client.call("index", {"vectors": False})
-    yield house
-    house.close()
 
 
 def asked(house: House, prompt: str = PROMPT, **more: Any) -> dict[str, Any]:
@@ -52,9 +39,9 @@ def changed(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("tool", ["Task", "Agent"])
-def test_a_sub_agent_reads_first_what_belongs_to_its_task(house: House, tool: str) -> None:
-    given = asked(house, tool_name=tool)
-    found = changed(run(house, "PreToolUse", given))
+def test_a_sub_agent_reads_first_what_belongs_to_its_task(indexed_house: House, tool: str) -> None:
+    given = asked(indexed_house, tool_name=tool)
+    found = changed(run(indexed_house, "PreToolUse", given))
     text = found.pop("prompt")
     kept = dict(given["tool_input"])
     assert text.startswith(OPENING) and text.endswith(f"The task:\n\n{kept.pop('prompt')}")
