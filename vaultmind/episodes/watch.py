@@ -459,10 +459,9 @@ def _quietly(job: Callable[[], object]) -> None:
         job()
     except NotAllowed as error:
         log.debug("nothing is kept of what was done: %s", error)
-    except (VaultMindError, OSError) as error:
-        log.warning("what was done could not be written down: %s", error)
-    except Exception:  # one hook's fault
-        log.exception("what was done could not be written down")
+    except Exception as error:  # one hook's fault
+        is_ours = isinstance(error, VaultMindError | OSError)
+        log.warning("what was done could not be written down: %s", error, exc_info=not is_ours)
 
 
 def _is_done(told: Future[None], seconds: float) -> bool:
