@@ -54,7 +54,8 @@ FILES = {
     ),
     "VaultMind/Suggestions.md": (
         "# Suggestions\n\n## Waiting\n\n"
-        f"- [ ] **main** wants to remember: {SAID} ^s-aaaa\n"
+        '- [ ] **main** wants to remember: Bees %%{"op":"remember","agent":"main","by":"main",'
+        f'"why":"{SAID}"}}%% ^s-aaaa\n    - why: {SAID}\n'
         "- [ ] **main** wants to remember: Keeps bees ^s-bbbb\n"
     ),
 }  # fmt: skip
@@ -145,6 +146,9 @@ LEFT = {
     f"{MEMORY}/brain.damaged-2026-01-01T10-00-00.md": "<<<<<<< ours\n",
     f"{MEMORY}/brain (conflicted copy).md": "- Keeps bees\n",
     f"{MEMORY}/.vaultmind-0a1b2c3d-0-1": "",
+    "VaultMind/Suggestions.md": (
+        "# Suggestions\n\n## Waiting\n\n- [ ] **main** wants to remember: Keeps bees ^s-bbbb\n"
+    ),
 }
 
 
