@@ -45,6 +45,8 @@ WINDOW_SHARE, TOOLS_SHARE = 0.1, 0.5
 HEADING_TOKENS, MIN_SUMMARY_TOKENS, MIN_FOLD_TOKENS = 12, 20, 400
 """What a heading costs at most; what a summary is cut to at least; and a window is not
 called full for being asked for with less: the summary is everybody's."""
+BEGUN = 3
+"""A conversation of fewer messages has just begun: whatever it says, lasting memory is asked."""
 LEAST_FIRST: tuple[PartName, ...] = (
     "associations", "memory", "active context", "summary", "history", "earlier", "brain",
     "tools", "identity",
@@ -267,10 +269,11 @@ class _Draft:
         tokens, reserve = min(share, self.beside_window), self._reserve()
         self.window_room = self.left - tokens - reserve
         self.picked, everything = self._pick(self.window_room), self._pick(self.left - reserve)
-        fits = not (everything.older or everything.too_large)
+        out = everything.older or everything.too_large
+        fits = not out and len(view.index.held) == len(view.messages)
         if not self.wants("earlier") or not rag.enabled or fits:
             if self.wants("earlier"):
-                reason = "the whole segment fits the window" if rag.enabled else "switched off"
+                reason = "the whole conversation fits the window" if rag.enabled else "switched off"
                 self.drop("what was said earlier", reason)
             if not self.query or not self.wants("memory"):
                 return 0.0
@@ -360,7 +363,7 @@ class _Draft:
             room_tokens=memory,
             association_tokens=near,
             shown=(*(part.text for part in self.parts.values()), *self.request.shown),
-            best=best,
+            best=best if view and len(view.messages) >= BEGUN else 0.0,
             since=view.messages[0].block if view and view.messages else "",
         )
         try:

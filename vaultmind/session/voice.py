@@ -310,10 +310,7 @@ class Voice:
 
     def _forget_last(self, spoken: Spoken) -> Heard:
         """Forget what "that" means; where it may mean several things, none of them."""
-        facts = self._facts(spoken.caller, spoken.target)
-        if named := meant(facts, spoken.words, loosely=True):
-            return self._write(spoken, "forget", _name(named), asked=named.text)
-        that = self._that(spoken)
+        facts, that = self._facts(spoken.caller, spoken.target), self._that(spoken)
         if that.fact and not strays(that.fact, facts, spoken.words):
             spoken = replace(spoken, target=that.agent)
             return self._write(spoken, "forget", _name(that.fact), asked=that.fact.text)
