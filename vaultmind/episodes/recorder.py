@@ -45,7 +45,7 @@ TRIES = 50
 """Names that are tried for a new note: a sync may bring others meanwhile."""
 VAULT = "vault"
 """Stands for the vault as a source, whatever its folder is called."""
-OTHERS_DAYS = 7
+OTHERS = timedelta(days=7)
 """So much later what another device left running is ended: it may do so itself."""
 
 log = logging.getLogger(__name__)
@@ -149,37 +149,27 @@ class Recorder:
     def running(self, agent: str, session: str = "", source: str = "") -> tuple[Episode, ...]:
         """Return an agent's running episodes of this device, the newest first, as the notes say."""
         session, source = kept_word(session), kept_word(source)
-        found = []
         with self._lock:
             tables = self._tables()
-            for name in tables.names(state="running", agent=agent, device=self._device):
-                try:
-                    one = self.files.read(name)
-                except NotFound:  # its note was deleted
-                    tables.take(self.files, name)
-                except (VaultMindError, OSError) as error:
-                    log.warning("%s is not gone on with: %s", name, error)
-                else:
-                    meant = session in ("", one.session) and source in ("", one.source)
-                    found += [one] if meant and one.state == "running" else []
-        return tuple(found)
+            names = tables.names(state="running", agent=agent, device=self._device)
+            every = [one for name in names if (one := tables.take(self.files, name))]
+        meant = [it for it in every if session in ("", it.session) and source in ("", it.source)]
+        return tuple(one for one in meant if one.state == "running")
 
     def close_abandoned(self) -> int:
         """End as `unknown` what had no event for too long; return how many. Never raises.
 
         What another device left running a week later: it may do so itself.
         """
-        closed = 0
-        idle = timedelta(minutes=self._config.episodes.idle_minutes)
+        closed, idle = 0, timedelta(minutes=self._config.episodes.idle_minutes)
         with self._lock:
             now = self._clock()  # not before: whoever held the lock may have begun one since
             for name in self._tables().names(state="running"):
                 try:
                     one = self.files.read(name)
                     last = one.events[-1].time if one.events else one.started
-                    others = timedelta(days=0 if one.device == self._device else OTHERS_DAYS)
-                    then = time_of(last)
-                    if then is None or now - then >= idle + others:
+                    own, then = one.device == self._device, time_of(last)
+                    if then is None or now - then >= (idle if own else idle + OTHERS):
                         self._rewrite(name, None, PERSON, last)
                         closed += 1
                 except (VaultMindError, OSError) as error:
@@ -243,12 +233,7 @@ class Recorder:
 
     def _took(self, name: str) -> Episode:
         """Have the table take a note that was just written; return the episode."""
-        try:
-            one = self._tables().take(self.files, name)
-        except VaultMindError as error:  # the note is what counts
-            log.warning("the table does not have %s: %s", name, error)
-            one = None
-        return one or self.files.read(name)
+        return self._tables().take(self.files, name) or self.files.read(name)
 
     def _may(self, caller: Caller, name: str = "") -> str:
         """Return whose episodes a caller means. Raises NotAllowed, for another agent's too."""

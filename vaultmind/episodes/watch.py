@@ -80,19 +80,15 @@ class Watched(Protocol):
     @property
     def name(self) -> str:
         """Return its name."""
-        ...
 
     def relative(self, path: Path) -> str:
         """Return a file's path in the source; empty for one that is not of it or not shown."""
-        ...
 
     def uncommitted(self) -> Mapping[str, tuple[Change, int]]:
         """Return what differs from the last commit, and when each changed, in nanoseconds."""
-        ...
 
     def commits(self, since: float) -> Sequence[Commit]:
         """Return the commits that were made here since then and still stand, oldest first."""
-        ...
 
 
 Holding = Callable[[Path], Watched | None]
@@ -103,15 +99,12 @@ class Tasks(Protocol):
 
     def task_mark(self, prompt: str, source: str) -> TaskMark:
         """Make a task of a prompt over a source."""
-        ...
 
     def is_another(self, before: Sequence[str], prompt: str, touched: Collection[str]) -> bool:
         """Tell whether a prompt names another task than those before it, on other files."""
-        ...
 
     def says_nothing(self, prompt: str) -> bool:
         """Tell whether a prompt names no task."""
-        ...
 
 
 @dataclass(slots=True)
@@ -459,10 +452,9 @@ def _quietly(job: Callable[[], object]) -> None:
         job()
     except NotAllowed as error:
         log.debug("nothing is kept of what was done: %s", error)
-    except (VaultMindError, OSError) as error:
-        log.warning("what was done could not be written down: %s", error)
-    except Exception:  # one hook's fault
-        log.exception("what was done could not be written down")
+    except Exception as error:  # one hook's fault
+        is_ours = isinstance(error, VaultMindError | OSError)
+        log.warning("what was done could not be written down: %s", error, exc_info=not is_ours)
 
 
 def _is_done(told: Future[None], seconds: float) -> bool:
