@@ -263,7 +263,7 @@ def voice(place: Place) -> Figures:
 
 def secrets(place: Place) -> Figures:
     """Mask credentials, and nothing else."""
-    rows = [(one, mask_secrets(one["text"]).text) for one in read(DATA / "cred_blind4.jsonl")]
+    rows = [(one, mask_secrets(one["text"]).text) for one in read(DATA / "cred_blind6.jsonl")]
     held = [(one, masked) for one, masked in rows if one["secrets"]]
     changed = [one for one, masked in rows if masked != one["text"]]
     return {

@@ -1,6 +1,6 @@
 """Measure which credentials are taken out of sentences, and what it takes that is none.
 
-    python benchmarks/credentials.py [benchmarks/data/cred_blind4.jsonl] [--show]
+    python benchmarks/credentials.py [benchmarks/data/cred_blind6.jsonl] [--show]
 
 Each line holds a text, its language, its kind and the secrets in it (none: `[]`). Recall: of the
 lines with secrets, those of which no secret is left. Precision: of the lines where something was
@@ -17,7 +17,7 @@ from typing import Any
 
 from vaultmind.language.secrets import mask_secrets
 
-DATA = Path(__file__).parent / "data" / "cred_blind4.jsonl"
+DATA = Path(__file__).parent / "data" / "cred_blind6.jsonl"
 
 
 def share(part: int, whole: int) -> str:

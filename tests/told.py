@@ -48,7 +48,7 @@ class Person:
 
     def settings(self) -> Settings:
         settings = Settings()
-        settings._config, settings._backend = self.app.config, Own(self.app)
+        settings.config, settings.backend = self.app.config, Own(self.app)  # type: ignore[assignment]
         return settings
 
     def run(self, words: str, code: int = 0) -> str:

@@ -10,6 +10,7 @@ import os
 import pty
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,30 +51,20 @@ def run(machine: Machine, *arguments: str, cwd: Path | None = None, **env: str) 
     return Done(done.returncode, done.stdout, done.stderr)
 
 
-def on_terminal(machine: Machine, command: list[str], columns: int, types: str = "") -> str:
-    """Run a command on a terminal so wide and return all that appeared there."""
+def on_terminal(machine: Machine, types: str, *arguments: str) -> tuple[int, str]:
+    """Run it on a terminal, type something, and return its exit code and all that appeared."""
     ours, theirs = pty.openpty()
-    env = environment(machine) | {"COLUMNS": str(columns), "TERM": "xterm", "NO_COLOR": "1"}
-    child = subprocess.Popen(
-        command,
-        env=env,
-        cwd=machine.vault,
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-    )
+    command = [sys.executable, "-m", "vaultmind", *arguments]
+    child = subprocess.Popen(command, env=environment(machine), cwd=machine.vault, stdin=theirs,
+                             stdout=theirs, stderr=theirs)  # fmt: skip
     os.close(theirs)
-    os.write(ours, types.encode())
+    os.write(ours, f"{types}\n".encode())
     shown = b""
-    try:
+    with suppress(OSError):  # how Linux says that the other end is closed
         while piece := os.read(ours, 4096):
             shown += piece
-    except OSError:
-        pass  # how Linux says that the other end is closed
-    finally:
-        os.close(ours)
-        child.wait(30)
-    return shown.decode("utf-8").replace("\r\n", "\n")
+    os.close(ours)
+    return child.wait(60), shown.decode("utf-8", "replace")
 
 
 def environment(machine: Machine) -> dict[str, str]:

@@ -168,7 +168,7 @@ def test_hooks_stand_beside_a_persons_own_for_each_agent_and_go_alone(
     ]
     assert hooks["PreToolUse"][0] == LINT and hooks["PreToolUse"][1]["matcher"] == "Task|Agent"
     assert "Bash" in hooks["PostToolUse"][0]["matcher"].split("|")
-    words = shlex.split(hooks["Stop"][2]["hooks"][0]["command"])
+    words = shlex.split(hooks["Stop"][1]["hooks"][0]["command"])
     named = ["--vault", str(vault), "--agent", "jaskier", "--state-dir", f"{tmp_path}/state"]
     assert words[words.index("hook") :] == ["hook", "claude-code", "Stop", *named]
     assert words[:2] == ["env", f"VAULTMIND_CONFIG={tmp_path}/mine.toml"]

@@ -8,9 +8,6 @@ from pathlib import Path
 from tests.cli.program import run
 from tests.machine import Machine
 
-STATE = {"fault_count", "phase", "files", "indexed", "chunks", "vectors", "embedder", "embeddable",
-         "sends_to", "loading", "faults", "notes"}  # fmt: skip
-
 
 def test_a_check_of_a_copy_reads_every_note_first(tmp_path: Path) -> None:
     copy = Machine(tmp_path / "copy", tmp_path / "check")

@@ -172,6 +172,7 @@ def test_every_reason_is_a_known_one() -> None:
         ("I was born on 4 July", "I was born on 4 July"),
         ("Urodziny mam 3 maja", "Urodziny mam 3 maja"),
         ("I row on Tuesday", "I row on Tuesday"),
+        ("Кофе пью через час", "Кофе пью через час"),
     ],
 )
 def test_a_date_gets_its_year_unless_it_comes_again(said: str, kept: str) -> None:

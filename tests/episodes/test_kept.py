@@ -40,18 +40,18 @@ def test_what_is_old_shrinks_once_others_devices_a_week_later_and_the_rest_is_to
     running = folder.put(replace(DONE, id="2026-01-01_003", state="running", device="x"))
     before = running.read_bytes()
     with pytest.raises(BadArgument, match="days"):
-        app.episodes.due(-1)
-    due = app.episodes.due()
+        app.episodes.purge(days=-1)
+    due = app.episodes.purge(dry=True)
     assert [(one.name, one.events) for one in due.episodes] == [(DONE.name, 1)]
     assert [name for name, _ in due.left] == ["main/2026-01-01_002"]
     done = app.episodes.purge(PERSON)
-    assert (done.episodes, done.events, done.offers, done.bytes) == (1, 1, 1, due.episodes[0].bytes)
+    assert done == due
     left = app.episodes.files.read(DONE.name)
     assert (left.state, [one.kind for one in left.events]) == ("shrunk", ["edit"])
     assert not note.with_suffix(".offers.jsonl").exists() and running.read_bytes() == before
     late = app.clock().isoformat()
     folder.put(replace(DONE, id="2026-01-01_004", device="other", started=late, ended=late))
-    assert not app.episodes.due(0).episodes, "its own device may do it"
+    assert not app.episodes.purge(days=0, dry=True).episodes, "its own device may do it"
 
 
 def test_offers_go_with_a_note_that_was_deleted_by_hand(app: App) -> None:

@@ -16,7 +16,6 @@ from vaultmind.learn.feedback import (
     feedback_files,
     fold,
     kept_query,
-    read_lines,
     without_said,
     written,
 )
@@ -100,12 +99,7 @@ def fetch(app: App, name: str, caller: Caller = MAIN, **more: object) -> None:
 
 
 def lines(app: App, agent: str = "main") -> list[tuple[str, str, str]]:
-    found = [
-        line
-        for path in feedback_files(app.paths, agent)
-        for line in read_lines((app.paths.root / path).read_text("utf-8"))
-    ]
-    return [(one.query, one.path, one.signal) for one in found]
+    return [(one.query, one.path, one.signal) for one in app.search_feedback.lines(agent)]
 
 
 def test_a_hit_that_is_fetched_leaves_a_line_and_a_search_alone_none(app: App) -> None:
@@ -129,18 +123,14 @@ def test_what_is_past_its_retention_goes_with_the_next_line(app: App) -> None:
     ]
 
 
-def test_an_answer_names_a_hit_by_its_title_only_where_that_says_enough(app: App) -> None:
-    told = {"anchor": "", "kind": "note", "agent": "", "text": "", "score": 1.0}
-    hits = [
-        Hit(id="a", path="Plan.md", title="Plan", **told),  # type: ignore[arg-type]
-        Hit(id="b", path="Winter.md", title="Winter firewood › Birch", **told),  # type: ignore[arg-type]
-    ]
+def test_an_answer_that_links_to_a_hit_or_names_its_path_tells_of_it_once(app: App) -> None:
+    told = {"anchor": "", "kind": "note", "agent": "", "text": "", "score": 1.0, "title": "Plan"}
+    paths = ("Plan.md", "Wood/Birch.md", "Oak.md")
+    hits = [Hit(id=path, path=path, **told) for path in paths]  # type: ignore[arg-type]
     app.search_feedback.asked(MAIN, "what burns best", hits)
-    text = "By your plan, and by Winter Firewood, birch burns best."
-    app.search_feedback.cited_in("main", [Message("assistant", text, app.clock().isoformat())])
-    assert [one for one in lines(app) if one[2] == "cite"] == [
-        ("what burns best", "Winter.md", "cite")
-    ]
+    for said in ("By the plan, [[birch|it]] burns best, says oak.md.", "See [[Birch]]."):
+        app.search_feedback.cited_in("main", [Message("assistant", said, app.clock().isoformat())])
+    assert [path for _, path, signal in lines(app) if signal == "cite"] == [*paths[1:]]
 
 
 def test_a_verdict_is_said_of_the_last_search_or_of_words(app: App) -> None:

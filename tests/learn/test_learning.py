@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from tests.learn.made import NOW, heard, keep_notes, learned, many, opened
+from tests.learn.made import heard, keep_notes, learned, many, opened
 from vaultmind.app import App
-from vaultmind.index.models import ModelKind
-from vaultmind.learn.learning import Job
-from vaultmind.learn.planning import Heard
+from vaultmind.errors import NotFound, PathRefused
+from vaultmind.index.models import ACTIVE
+from vaultmind.learn.models import Models
 from vaultmind.learn.trial import Trained
 from vaultmind.memory.audit import newest_first
 from vaultmind.planner.scorer import built_in
@@ -81,36 +80,6 @@ def test_what_a_model_in_use_was_tried_on_is_no_trial_for_another(app: App) -> N
     assert trained(app, force_activate=True).activated
 
 
-def test_a_training_does_not_undo_what_was_put_into_use_while_it_learnt(app: App) -> None:
-    keep_notes(app, many(60))
-    registry = app.learning.models
-    registry.keep("planner", "code", *learned("code-mine", path=0.9))
-    keep = registry.keep
-
-    def held(kind: ModelKind, of: str, model_id: str, text: str) -> None:
-        app.learning.models.activate("code-mine")
-        keep(kind, of, model_id, text)
-
-    registry.keep = held
-    told = trained(app)
-    assert told.id and not told.activated
-    assert told.why.startswith("What is in use was changed while it learnt")
-    assert app.learning.models.weights("code").name == "code-mine"
-
-
-def test_a_wrong_clock_s_lesson_counts_nothing_and_ends_no_learning(app: App) -> None:
-    one = heard(300)
-    time = (NOW + timedelta(days=26_000)).isoformat()
-    events = tuple(replace(each, time=time) for each in one.episode.events)
-    episode = replace(one.episode, id="2098-01-28_001", started=time, events=events)
-    keep_notes(app, [*many(60), Heard(episode, (replace(one.offers[0], time=time),))])
-    told = trained(app)
-    assert (told.activated, told.lessons) == (True, 60)
-    keep_notes(app, many(90)[60:])
-    verdict = trained(app).verdict
-    assert verdict is not None and verdict.lessons == 30
-
-
 def test_a_forgotten_episode_teaches_nothing(app: App) -> None:
     first, *others = many(24)
     task = "Move the harpsichord to Lisbon"
@@ -122,11 +91,50 @@ def test_a_forgotten_episode_teaches_nothing(app: App) -> None:
     assert trained(app).lessons == 23
 
 
-def test_a_close_ends_a_training(tmp_path: Path) -> None:
-    app = opened(tmp_path)
-    keep_notes(app, many(60))
-    app.learning.train("planner")
-    app.close()
-    job: Job | None = app.learning.last
-    assert job is not None
-    assert job.state in ("cancelled", "done")
+@pytest.fixture
+def registry(app: App) -> Models:
+    for name in ("code-a", "code-b"):
+        app.learning.models.keep("planner", "code", *learned(name, path=1.0 + len(name)))
+    return app.learning.models
+
+
+def in_use(registry: Models) -> set[str]:
+    return {row.id for row in registry.rows() if row.active and row.kind == "planner"}
+
+
+def test_a_model_in_use_ranks_at_once_and_can_be_taken_back(registry: Models) -> None:
+    registry.activate("code-a")
+    assert registry.weights("code").name == "code-a"
+    assert registry.weights("notes") is built_in("notes")
+    registry.activate("code-b")
+    assert in_use(registry) == {"code-b", "shipped-notes"}
+    registry.rollback("planner")
+    assert registry.weights("code").name == "code-a"
+    (back,) = (row for row in registry.rollback("planner") if row.of == "code")
+    assert back.id == "shipped-code"
+    with pytest.raises(NotFound, match="No change"):
+        registry.rollback("planner")
+
+
+def test_an_agent_puts_nothing_into_use_and_takes_nothing_back(registry: Models) -> None:
+    agent = Caller("agent", "main")
+    with pytest.raises(PathRefused):
+        registry.activate("code-a", agent)
+    assert registry.weights("code") is built_in("code")
+    registry.activate("code-a")
+    with pytest.raises(PathRefused):
+        registry.rollback("planner", agent)
+    assert registry.weights("code").name == "code-a"
+
+
+@pytest.mark.parametrize("damage", ["", "[1]", '{"version": 7}'])
+def test_a_damaged_list_of_what_is_in_use_means_shipped_models(
+    app: App, registry: Models, damage: str
+) -> None:
+    registry.activate("code-a")
+    (app.paths.root / app.paths.memory_dir / ACTIVE).write_text(damage, "utf-8")
+    assert registry.weights("code") is built_in("code")
+    assert any(ACTIVE in fault for fault in registry.faults())
+    registry.activate("code-b")
+    assert registry.weights("code").name == "code-b"
+    assert registry.faults() == ()

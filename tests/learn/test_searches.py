@@ -16,21 +16,20 @@ from vaultmind.config import Config, IndexConfig
 from vaultmind.index.models import FEATURES, Model, read_model
 from vaultmind.index.raw import Raw
 from vaultmind.learn.feedback import Judged, Line
+from vaultmind.learn.learning import Asks
 from vaultmind.learn.models import FOLDERS
-from vaultmind.learn.searching import MOST_LESSONS, heard_fairly, taught_by, train
-from vaultmind.learn.trial import Case, Trained, Training
+from vaultmind.learn.searching import MOST_LESSONS, heard_fairly, taught_by
+from vaultmind.learn.trial import Case, Trained
 from vaultmind.types import PERSON, Caller
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 PLACES = ("cellar", "attic", "garden", "kitchen", "garage", "harbour", "library", "orchard")
 THINGS = ("boiler", "piano", "ladder", "freezer")
 TOPICS = [f"{thing} {place}" for thing in THINGS for place in PLACES]
+TASTE = "Daily"
+"""The folder that the ranker in use puts lower."""
 OTHERS = 140
 LETTERS = str.maketrans("0123456789", "bcdfghjklm")
-
-
-def STEPS(*told: object) -> None:
-    """Go on."""
 
 
 def write(root: Path) -> None:
@@ -109,27 +108,12 @@ def lessons(scenes: Raw, said: list[Judged]) -> list[Case]:
     return [one for one in found if one is not None]
 
 
-def worse_of(scenes: Raw) -> str:
-    """Return the folder that the ranker in use puts lower."""
-    seen = scenes.seen(TOPICS[0], PERSON)
-    assert seen is not None
-    model = scenes.active(seen.embedder)
-    tastes = {one: lessons(scenes, liked(scenes, TOPICS, one)) for one in ("Daily", "Pages")}
-    return min(tastes, key=lambda one: mrr(tastes[one], model))
-
-
-@pytest.fixture(scope="module")
-def taste(scenes: Raw) -> str:
-    return worse_of(scenes)
-
-
 @pytest.fixture
-def learn(app: App, scenes: Raw) -> Iterator[Callable[[list[Judged]], Trained]]:
+def learn(app: App) -> Iterator[Callable[[list[Judged]], Trained]]:
     """Return what trains the ranker; nothing that it made is left afterwards."""
-    training = Training(app.learning.models, NOW + timedelta(days=9), STEPS)
 
     def trained(said: list[Judged]) -> Trained:
-        (told,) = train(scenes, said, training)
+        (told,) = app.learning.ranker(Asks("", 20, False, PERSON), said)
         return told
 
     yield trained
@@ -148,32 +132,23 @@ def model_of(app: App, told: Trained) -> Model:
 
 
 def test_a_taste_is_learnt_and_holds_where_nothing_was_heard_of(
-    app: App, scenes: Raw, taste: str, learn: Callable[[list[Judged]], Trained]
+    app: App, scenes: Raw, learn: Callable[[list[Judged]], Trained]
 ) -> None:
     before = scenes.active("hash-1")
-    told = learn(liked(scenes, TOPICS[:24], taste))
+    told = learn(liked(scenes, TOPICS[:24], TASTE))
     assert told.verdict is not None
     assert (told.lessons, told.of) == (24, "hash")
     model = model_of(app, told)
     assert model.embedder == "hash"
-    unheard = lessons(scenes, liked(scenes, TOPICS[24:], taste))
+    unheard = lessons(scenes, liked(scenes, TOPICS[24:], TASTE))
     assert mrr(unheard, model) > mrr(unheard, before) + 0.02
     assert told.verdict.after.mrr > told.verdict.before.mrr
 
 
-def test_what_a_model_in_use_was_tried_on_is_no_trial_for_another(
-    app: App, scenes: Raw, taste: str, learn: Callable[[list[Judged]], Trained]
-) -> None:
-    said = liked(scenes, TOPICS[:24], taste)
-    app.learning.models.activate(learn(said[:-2]).id)
-    told = learn(said)
-    assert not told.id and "Only 2 unseen lessons" in told.why
-
-
 def test_a_question_of_several_is_learnt_from_or_tried_on(
-    app: App, scenes: Raw, taste: str, learn: Callable[[list[Judged]], Trained]
+    app: App, scenes: Raw, learn: Callable[[list[Judged]], Trained]
 ) -> None:
-    said = liked(scenes, TOPICS[:20], taste)
+    said = liked(scenes, TOPICS[:20], TASTE)
     others = [
         replace(one, by="agent", agent="b", query=one.query.upper(), time=NOW.isoformat())
         for one in said

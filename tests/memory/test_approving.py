@@ -206,13 +206,13 @@ def test_half_a_save_is_not_taken_for_the_persons_words(shy: House) -> None:
     assert shy.brain().count("Likes tea") == 1
 
 
-def test_notes_about_a_damaged_brain_live_beside_suggestions(shy: House) -> None:
+def test_what_is_ticked_waits_while_the_brain_is_damaged(shy: House) -> None:
     suggest(shy, "Likes tea")
     shy.put(BRAIN, b"\xff\xfe broken")
     tick(shy, "Likes tea")
     assert shy.gate.settle_suggestions() == ()
     text = shy.file(SUGGESTIONS).read_text()
-    assert "[!warning]" in text and "Likes tea" in text
+    assert "[x] **" in text and "Likes tea" in text
     shy.put(BRAIN, "- Plays chess\n")
     assert [one.outcome for one in shy.gate.settle_suggestions()] == ["written"]
     assert "Likes tea" in shy.brain()

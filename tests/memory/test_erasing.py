@@ -16,7 +16,7 @@ from tests.serve.vaults import config_of
 from vaultmind.app import App, open_app
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, WriteConflict
 from vaultmind.memory.audit import read_audit
-from vaultmind.memory.forget.erasing import Erased, Erasing, Erasure, Preview, search
+from vaultmind.memory.forget.erasing import Erased, Erasing, Erasure, search
 from vaultmind.memory.forget.taking import ERASABLES
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.session.imports import import_file
@@ -81,7 +81,7 @@ class Scene:
 
     app: App
     folder: Path
-    preview: Preview
+    preview: Erased
     erased: Erased
     own: dict[str, str]
     """Fingerprints of what is the person's, taken before."""
@@ -95,10 +95,6 @@ def live(folder: Path) -> App:
     app.start()
     assert app.index.wait_ready(30, vectors=True)
     return app
-
-
-def erase(app: App, text: str = WORDS, agent: str = "") -> Erased:
-    return app.gate.erase(Erasure(text, PERSON, agent), app.index.erasing)
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +121,8 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 
 
 def test_the_preview_names_every_kind_with_paths_and_excerpts(scene: Scene) -> None:
-    assert {one.name for one in ERASABLES} | {"copies", "leftovers"} == set(scene.preview.counts)
+    kinds = {one.name for one in ERASABLES} | {"copies", "leftovers"}
+    assert kinds == set(scene.preview.counts) and scene.preview.outcome == "found"
     assert scene.preview.counts["messages"] == 3 and scene.preview.counts["suggestions"] == 1
     assert "cannot be undone" in scene.preview.message
     assert all("azelnut" in one.excerpt and len(one.excerpt) < 100 for one in scene.preview.found)
@@ -133,10 +130,9 @@ def test_the_preview_names_every_kind_with_paths_and_excerpts(scene: Scene) -> N
 
 def test_an_erasure_says_what_it_did_and_that_nothing_is_left(scene: Scene) -> None:
     erased = scene.erased
-    assert (erased.outcome, erased.left, erased.faults) == ("erased", (), ())
-    assert erased.searched == ("text", "meaning", "bytes")
+    assert (erased.outcome, erased.left) == ("erased", ())
     assert erased.counts == scene.preview.counts
-    assert "nowhere" in erased.message
+    assert "text, meaning and raw bytes finds it nowhere" in erased.message
 
 
 LEFT = {
@@ -317,14 +313,6 @@ def test_what_changed_since_the_preview_stops_the_erasure(house: House) -> None:
     with pytest.raises(WriteConflict, match="has changed"):
         house.gate.erase(Erasure(WORDS, PERSON, seal=preview.seal), NoIndex())
     assert SAID in house.brain()
-
-
-def test_one_agent_alone_is_erased_when_one_is_named(house: House) -> None:
-    furnish(house)
-    erased = house.gate.erase(Erasure(WORDS, PERSON, "iris"), NoIndex())
-    assert erased.outcome == "erased"
-    assert erased.paths == ("VaultMind/agents/iris/memory/brain.md",)
-    assert SAID in house.brain() and "^s-aaaa" in house.file("VaultMind/Suggestions.md").read_text()
 
 
 def test_a_fact_can_be_named_by_its_id_and_takes_the_message_it_came_from(house: House) -> None:

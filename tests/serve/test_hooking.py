@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.fakes import HashEmbedder
-from tests.serve.vaults import config_of, open_vault, write_vault
+from tests.serve.vaults import config_of, write_vault
 from tests.session.transcripts import Script
 from tests.waiting import until
 from vaultmind.app import App, open_app
@@ -22,12 +21,6 @@ from vaultmind.types import PERSON, Caller
 from vaultmind.vault.transcript import PlacedMessage, parse_meta
 
 MAIN = Caller("agent", "main", "claude-code")
-
-
-@pytest.fixture
-def app(tmp_path: Path) -> Iterator[App]:
-    with open_vault(tmp_path) as app:
-        yield app
 
 
 @pytest.fixture

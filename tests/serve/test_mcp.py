@@ -19,7 +19,6 @@ from vaultmind.serve.operations import Call, run_operation
 from vaultmind.types import Caller
 
 MAIN = Caller("agent", "main", "test")
-ERAS = ("auto", "legacy")
 MAX_SCHEMA_TOKENS = 2700  # of eleven tools, memory_settle among them
 
 
@@ -29,11 +28,9 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
         yield opened
 
 
-def with_client(
-    app: App, use: Callable[[Client], Awaitable[Any]], caller: Caller = MAIN, era: str = "auto"
-) -> Any:
+def with_client(app: App, use: Callable[[Client], Awaitable[Any]], caller: Caller = MAIN) -> Any:
     async def session() -> Any:
-        async with Client(mcp.build_server(app, lambda context: caller), mode=era) as client:
+        async with Client(mcp.build_server(app, lambda context: caller)) as client:
             return await use(client)
 
     return asyncio.run(session())
@@ -117,19 +114,3 @@ def test_a_full_memory_still_begins_within_800_tokens_fences_included(app: App) 
     result = call(app, "context_start", {}, Caller("agent", "crowded", "test"))
     assert 600 < tokens.count(text_of(result)) <= 800
     assert "left out" in text_of(result).lower()
-
-
-@pytest.mark.parametrize("era", ERAS)
-def test_resources_are_notes_and_the_callers_memory(app: App, era: str) -> None:
-    async def look(client: Client) -> None:
-        listed = {one.uri for one in (await client.list_resources()).resources}
-        assert listed == {"memory://main/brain", "memory://main/active_context"}
-        templates = await client.list_resource_templates()
-        assert "note:///{+path}" in {one.uri_template for one in templates.resource_templates}
-        for uri in (*sorted(listed), "note:///Notes/Oven.md"):
-            read = await client.read_resource(uri)
-            assert fenced(read.contents[0].text)
-        with pytest.raises(MCPError, match="no resource"):
-            await client.read_resource("memory://main/audit")
-
-    with_client(app, look, era=era)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.machine import fingerprint
-from tests.serve.vaults import ORDER, open_vault
+from tests.serve.vaults import ORDER
 from vaultmind.app import App
 from vaultmind.errors import NotFound
 from vaultmind.serve.operations import Answer, Call, answer
@@ -30,12 +29,6 @@ CODE = {
     ".gitignore": "built/\n",
     "built/cart.js": "var cart = 'generated'\n",
 }
-
-
-@pytest.fixture
-def app(tmp_path: Path) -> Iterator[App]:
-    with open_vault(tmp_path / "house") as opened:
-        yield opened
 
 
 def ask(app: App, caller: Caller, op: str = "context_plan", **args: Any) -> Answer:

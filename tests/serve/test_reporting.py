@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.serve.vaults import config_of, write_vault
-from vaultmind.app import App, open_app
+from vaultmind.app import App
 from vaultmind.memory.brain import parse_brain
 from vaultmind.serve.operations import Call, answer, run_operation
-from vaultmind.types import Caller
+from vaultmind.types import PERSON, Caller
 
 MAIN = Call(Caller("agent", "main"))
 TALK = (
@@ -23,12 +20,8 @@ TALK = (
 
 
 @pytest.fixture
-def app(tmp_path: Path) -> Iterator[App]:
-    """An app over a small vault whose index is not needed, and so is not loaded."""
-    write_vault(tmp_path / "vault")
-    opened = open_app(config_of(tmp_path))
-    yield opened
-    opened.close()
+def app(unread_app: App) -> App:
+    return unread_app
 
 
 def told(app: App, *facts: dict[str, str], said: tuple[str, ...] = TALK, **more: Any) -> Any:
@@ -39,6 +32,10 @@ def told(app: App, *facts: dict[str, str], said: tuple[str, ...] = TALK, **more:
 
 def fact(text: str, quote: str, **more: str) -> dict[str, str]:
     return {"text": text, "quote": quote, **more}
+
+
+def consolidate(app: App, **args: Any) -> Any:
+    return run_operation(app, Call(PERSON), "consolidate", args)
 
 
 def brain(app: App, agent: str = "main") -> str:
@@ -126,3 +123,32 @@ def test_words_that_were_pasted_or_not_to_be_kept_bear_out_no_fact(
     quoted = fact("Banks with the Old Mill Bank", "my bank is the Old Mill Bank")
     [one] = told(app, quoted, said=(said,))["facts"]
     assert one["outcome"] == "dropped" and reason in one["reason"]
+
+
+# --- and what consolidating makes of it ---------------------------------------------------------
+
+
+def test_an_agents_recap_stays_when_its_conversation_is_consolidated(app: App) -> None:
+    said = "The project now is the bread oven: Tomek lays the bricks in May."
+    recap = "Tomek lays the bricks of the bread oven in May."
+    told(app, said=(said,), recap=recap)
+    before = app.reader.read(app.paths.active_context("main")).text
+    [done] = consolidate(app)["sessions"]
+    assert recap in before and done["notes"] == []
+    assert app.reader.read(app.paths.active_context("main")).text == before
+
+
+def test_a_dry_run_shows_and_counts_what_waits_for_a_better_reader(app: App) -> None:
+    told(app, said=("I'm allergic to peanuts.", "Not anymore, she moved to Gdańsk in February."))
+    body = consolidate(app, dry_run=True)
+    assert "1 candidate left to an agent or a model" in body["message"]
+    dropped = {one["reason"]: one["fact"] for one in body["sessions"][0]["dropped"]}
+    assert "Gdańsk" in dropped["unclear alone"]
+
+
+def test_a_reported_fact_that_waits_is_not_put_up_a_second_time(app: App) -> None:
+    reported = fact("The user has a shellfish allergy.", "I'm allergic to shellfish")
+    [one] = told(app, reported, said=("No shellfish for me, I'm allergic to shellfish.",))["facts"]
+    assert one["outcome"] == "suggested"
+    consolidate(app)
+    assert suggestions(app).count("hellfish") == 1 and "hellfish" not in brain(app)

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from tests.machine import Machine
-from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.serve.operations import Call, run_operation
@@ -25,12 +24,6 @@ from vaultmind.vault.transcript import (
 )
 
 MAIN = Call(Caller("agent", "main"))
-
-
-@pytest.fixture
-def app(tmp_path: Path) -> App:
-    with open_vault(tmp_path) as opened:
-        yield opened  # type: ignore[misc]
 
 
 @pytest.fixture

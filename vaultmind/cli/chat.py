@@ -32,7 +32,7 @@ ROOM_TOKENS = 64
 """Of the model's window, for the marks around the turns."""
 
 
-@click.command()
+@click.command(short_help="Talk with the minion, and see what its memory gave it.")
 @click.option("--model", metavar="MODEL", help="Another model than the configured one.")
 @pass_settings
 def chat(settings: Settings, model: str | None) -> int:
@@ -58,7 +58,7 @@ def chat(settings: Settings, model: str | None) -> int:
         for number, line in enumerate(_lines(quiet=settings.json)):
             reply = take_turn(settings, generator, most, f"{talk}:{number}", line)
             if settings.json:
-                print_json(reply, indent=None)
+                print_json(reply, None)
             else:
                 _show(reply)
         if number >= 0:

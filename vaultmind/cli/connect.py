@@ -21,13 +21,14 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from vaultmind.cli.options import Settings, pass_settings
-from vaultmind.cli.terminal import aside, bold, print_json, say
+from vaultmind.cli.options import Answer, Settings, pass_settings
+from vaultmind.cli.terminal import aside, bold
 from vaultmind.client import hook
 from vaultmind.config import Config, user_config_path
 from vaultmind.config.links import FOLDER
@@ -50,14 +51,10 @@ MATCHERS = {
     hook.BEFORE_TASK: hook.TASK_TOOLS, hook.AFTER_TOOL: TOOLS, hook.AFTER_FAILURE: ("Bash",)
 }  # fmt: skip
 """The tools that an event is about, where it is about tools."""
-NO_RULES = (
-    "{title} has no deny rules: if you also give it tools that edit files or run commands, "
-    "they can change the memory past VaultMind, and approve in your place."
-)
-NO_AGENT = (
-    "There is no agent {agent!r} in this vault yet: its conversations are kept, but it has no "
-    "identity. Make it: {program}"
-)
+NO_RULES = """\
+{title} has no deny rules: if you also give it tools that edit files or run commands, they can
+change the memory past VaultMind, and approve in your place."""
+NO_AGENT = "There is no agent {agent!r} in this vault yet: it has no identity. Make it: {program}"
 Content = dict[str, Any]
 
 
@@ -106,10 +103,8 @@ def read(path: Path) -> tuple[str, Content]:
     Raises ConfigError for a file that holds no JSON object.
     """
     try:
-        text = path.read_text("utf-8-sig")
+        text = path.read_text("utf-8-sig") if path.exists() else ""
         content = json.loads(text) if text.strip() else {}
-    except FileNotFoundError:
-        return "", {}
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path} is not valid JSON: {error}.") from error
     if not isinstance(content, dict):
@@ -117,50 +112,39 @@ def read(path: Path) -> tuple[str, Content]:
     return text, content
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A file before and after; empty where there is none, or where it goes."""
+def edited(path: Path, edit: Callable[[Content], None]) -> tuple[str, str]:
+    """Return a file's text before and after an edit of the object in it; emptied, the file goes.
 
-    path: Path
-    before: str
-    after: str
+    Raises ConfigError for a file that cannot be edited, with what the edit would have put in.
+    """
+    try:
+        before, content = read(path)
+        after = copy.deepcopy(content)
+        edit(after)
+    except ConfigError as error:
+        alone: Content = {}
+        edit(alone)
+        snippet = json.dumps(alone, ensure_ascii=False, indent=2)
+        wanted = f"or add this by hand:\n{snippet}" if alone else "or take it out by hand."
+        error.hint = f"It was left as it is. Mend it, {wanted}"
+        raise
+    if after == content:
+        return before, before
+    found = re.match(r"[\[{]\s*?\n([ \t]+)\S", before)
+    text = json.dumps(after, ensure_ascii=False, indent=found[1] if found else 2)
+    return before, f"{text}\n" if after else ""
 
-    @classmethod
-    def of(cls, path: Path, edit: Callable[[Content], None]) -> Change:
-        """Return the change that an edit of the object in a file makes; emptied, the file goes.
 
-        Raises ConfigError for a file that cannot be edited, with what the edit would have put in.
-        """
-        try:
-            before, content = read(path)
-            after = copy.deepcopy(content)
-            edit(after)
-        except ConfigError as error:
-            alone: Content = {}
-            edit(alone)
-            snippet = json.dumps(alone, ensure_ascii=False, indent=2)
-            wanted = f"or add this by hand:\n{snippet}" if alone else "or take it out by hand."
-            error.hint = f"It was left as it is. Mend it, {wanted}"
-            raise
-        if after == content:
-            return cls(path, before, before)
-        found = re.match(r"[\[{]\s*?\n([ \t]+)\S", before)
-        text = json.dumps(after, ensure_ascii=False, indent=found[1] if found else 2)
-        return cls(path, before, f"{text}\n" if after else "")
-
-    def write(self) -> str:
-        """Write it; return the backup of what was there, if anything was."""
-        backup = ""
-        if self.before:
-            now = f"{datetime.now().astimezone():%Y%m%d-%H%M%S-%f}"
-            backup = str(self.path.with_name(f"{self.path.name}{BACKUP}{now}"))
-            shutil.copy2(self.path, backup)
-        if self.after:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.path.write_text(self.after, "utf-8")  # through a dotfiles user's link
-        else:
-            self.path.resolve().unlink()
-        return backup
+def save(path: Path, before: str, after: str) -> str:
+    """Write a file, or remove it; return the backup of what was there, if anything was."""
+    backup = f"{path}{BACKUP}{datetime.now().astimezone():%Y%m%d-%H%M%S-%f}" if before else ""
+    if before:
+        shutil.copy2(path, backup)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(after, "utf-8")  # through a dotfiles user's link
+    if not after:
+        path.resolve().unlink()
+    return backup
 
 
 def member(content: Content, way: Sequence[str], empty: Any) -> Any:  # noqa: ANN401
@@ -198,10 +182,8 @@ def our_program() -> list[str]:
 
 def program_words() -> str:
     """Return how a person calls this program from here: by name only where the shell finds it."""
-    words, found = our_program(), shutil.which("vaultmind")
-    if found and len(words) == 1 and Path(found).resolve() == Path(words[0]).resolve():
-        return "vaultmind"
-    return shlex.join(words)
+    words = our_program()
+    return "vaultmind" if shutil.which("vaultmind") == words[0] else shlex.join(words)
 
 
 def server_entry(config: Config, state_dir: str = "") -> Content:
@@ -211,11 +193,11 @@ def server_entry(config: Config, state_dir: str = "") -> Content:
     file that was named here (`state_dir`, VAULTMIND_STATE_DIR, VAULTMIND_CONFIG) goes along, or
     the client would start a second daemon on the vault.
     """
-    args = ["mcp", "--vault", str(config.vault), "--agent", config.agent]
+    command, *args = our_program()
+    args += ["mcp", "--vault", str(config.vault), "--agent", config.agent]
     if state_dir or os.environ.get("VAULTMIND_STATE_DIR"):
         args += ["--state-dir", str(config.state_dir.parent)]
-    command, *before = our_program()
-    entry: Content = {"command": command, "args": [*before, *args]}
+    entry: Content = {"command": command, "args": args}
     if file := os.environ.get("VAULTMIND_CONFIG"):
         entry["env"] = {"VAULTMIND_CONFIG": str(Path(file).expanduser().absolute())}
     return entry
@@ -223,17 +205,13 @@ def server_entry(config: Config, state_dir: str = "") -> Content:
 
 def our_vaults(servers: Content) -> dict[str, Path]:
     """Return the vault of each of our entries among a client's servers, by the entry's name."""
-    lists = {name: entry.get("args") for name, entry in servers.items() if isinstance(entry, dict)}
-    return {
-        name: Path(_after("--vault", args)).expanduser().resolve()
-        for name, args in lists.items()
-        if isinstance(args, list) and "mcp" in args and "--vault" in args[:-1]
-    }
-
-
-def _after(option: str, words: Sequence[Any]) -> str:
-    """Return the word that follows another; empty where there is none."""
-    return str(words[words.index(option) + 1]) if option in words[:-1] else ""
+    found = {}
+    for name, entry in servers.items():
+        args = entry.get("args") if isinstance(entry, dict) else None
+        if isinstance(args, list) and "mcp" in args and "--vault" in args[:-1]:
+            vault = str(args[args.index("--vault") + 1])
+            found[name] = Path(vault).expanduser().resolve()
+    return found
 
 
 # --- what Claude Code gets besides --------------------------------------------------------
@@ -252,81 +230,68 @@ def deny_rules(config: Config, others: Sequence[Path] = ()) -> list[str]:
     configuration, who may be asked; the links, which folders are read. They are left out where
     `others`, the vaults of other entries of ours, need them, too.
     """
-    own = [] if config.vault in others else [_edit(config.vault / config.memory_dir, "/**")]
-    if others:
-        return own
     mine = user_config_path(os.environ).absolute()
-    own += [_edit(config.state_dir.parent, "/**"), _edit(mine), _edit(mine.parent / FOLDER, "/**")]
-    return [*own, *(f"Bash({command})" for command in COMMANDS)]
+    own = [] if config.vault in others else [config.vault / config.memory_dir / "**"]
+    own += [] if others else [config.state_dir.parent / "**", mine, mine.parent / FOLDER / "**"]
+    # `//` begins an absolute path, and the names in it are globs
+    plain = [re.sub(r"([\\?\[\]]|\*(?!\*?$))", r"\\\1", path.as_posix()) for path in own]
+    rules = [f"Edit(/{path})" for path in plain]
+    return rules + [f"Bash({command})" for command in COMMANDS if not others]
 
 
-def _edit(path: Path, below: str = "") -> str:
-    """Return the rule against editing a path: `//` begins an absolute one, names are globs."""
-    plain = re.sub(r"([\\*?\[\]])", r"\\\1", path.as_posix())
-    return f"Edit(/{plain}{below})"
-
-
-def hook_commands(config: Config, server: Mapping[str, Any]) -> dict[str, str]:
+def hook_commands(config: Config, server: Content) -> dict[str, str]:
     """Return the shell command of each event, made of what starts our server.
 
     It names vault, agent and state folder, so that a hook need read no configuration.
     """
-    words = [str(server["command"]), *map(str, server["args"])]
+    words = [server["command"], *server["args"]]
     if "--state-dir" not in words:
         words += ["--state-dir", str(config.state_dir.parent)]
-    at = len(words) - 1 - words[::-1].index("mcp")
-    settings = [f"{name}={value}" for name, value in (server.get("env") or {}).items()]
-    before = ["env", *settings, *words[:at]] if settings else words[:at]
-    after = words[at + 1 :]
-    return {one: shlex.join([*before, "hook", hook.CLIENT, one, *after]) for one in hook.EVENTS}
+    at = words.index("mcp")
+    settings = [f"{name}={value}" for name, value in server.get("env", {}).items()]
+    before = [*(["env", *settings] if settings else []), *words[:at], "hook", hook.CLIENT]
+    return {one: shlex.join([*before, one, *words[at + 1 :]]) for one in hook.EVENTS}
 
 
 def our_hooks(content: Content, config: Config) -> dict[str, Any]:
     """Return the groups that hold our hooks for this vault and agent, by event."""
     named = shlex.join(["--vault", str(config.vault), "--agent", config.agent])
-    found: dict[str, Any] = {}
     try:
-        for event, groups in content.get("hooks", {}).items():
-            for group in groups:
-                words = [f"{one.get('command', '')} " for one in group["hooks"]]
-                if any(f" hook {hook.CLIENT} {event} {named} " in one for one in words):
-                    found[event] = group
+        return {
+            event: group
+            for event, groups in content.get("hooks", {}).items()
+            for group in groups
+            for one in group["hooks"]
+            if f" hook {hook.CLIENT} {event} {named} " in f"{one.get('command', '')} "
+        }
     except (AttributeError, TypeError, KeyError) as error:
         raise ConfigError("'hooks' in the settings hold no lists by event.") from error
-    return found
 
 
-def put_in(content: Content, config: Config, deny: list[str], ours: Mapping[str, str]) -> None:
-    """Put rules, and hooks (by event) in place of earlier ones of ours, into settings."""
-    if deny:
+def settle(
+    content: Content, config: Config, deny: list[str], hooks: Mapping[str, str], *, remove: bool
+) -> None:
+    """Put rules, and hooks (by event) in place of earlier ones of ours, into settings.
+
+    With `remove` they and all our hooks are taken out, with what they leave empty.
+    """
+    if deny and ("permissions" in content or not remove):
         held = member(content, DENY, [])
-        held += [rule for rule in deny if rule not in held]
-    there = our_hooks(content, config) if ours else {}
-    for event, command in ours.items():
-        group: Content = {"matcher": "|".join(MATCHERS[event])} if event in MATCHERS else {}
-        group["hooks"] = [{"type": "command", "command": command, "timeout": TIMEOUT_SECONDS}]
-        groups = member(content, ("hooks", event), [])
-        if event in there:
-            groups[groups.index(there[event])] = group
-        else:
-            groups.append(group)
-
-
-def take_out(content: Content, config: Config, deny: list[str]) -> None:
-    """Take rules and our hooks out of settings, and what they leave empty."""
-    if deny and "permissions" in content:
-        held = member(content, DENY, [])
-        held[:] = [rule for rule in held if rule not in deny]
+        held[:] = [rule for rule in held if rule not in deny] + ([] if remove else deny)
         prune(content, DENY)
-    for event, group in our_hooks(content, config).items():
+    for event, group in (our_hooks(content, config) if hooks or remove else {}).items():
         content["hooks"][event].remove(group)
         prune(content, ("hooks", event))
+    for event, command in {} if remove else hooks.items():
+        tools: Content = {"matcher": "|".join(MATCHERS[event])} if event in MATCHERS else {}
+        ours = [{"type": "command", "command": command, "timeout": TIMEOUT_SECONDS}]
+        member(content, ("hooks", event), []).append({**tools, "hooks": ours})
 
 
 # --- the command --------------------------------------------------------------------------
 
 
-@click.command()
+@click.command(short_help="Connect Claude, Cursor, VS Code or another client.")
 @click.argument("client", metavar="CLIENT", type=click.Choice(list(CLIENTS)))
 @click.option("--write", is_flag=True, help="Write the change (a backup is kept).")
 @click.option("--remove", is_flag=True, help="Take our entry out again (with --write).")
@@ -347,14 +312,18 @@ def connect(
     """
     is_code = client == "claude-code"
     if hooked and not is_code:
-        raise click.BadParameter(f"only claude-code has hooks: leave it out for {client}",
-                                 param_hint="--hooks")  # fmt: skip
+        said = f"only claude-code has hooks: leave it out for {client}"
+        raise click.BadParameter(said, param_hint="--hooks")
     kind, config = CLIENTS[client], settings.config
     path = (file or config_file(kind)).absolute()
     name = "vaultmind" if config.agent == "main" else f"vaultmind-{config.agent}"
-    entry = server_entry(config, settings.named["state_dir"])
+    entry = server_entry(config, settings.state_dir)
     if path.suffix == ".toml":
-        _show_toml(settings, path, name, entry)
+        lines = _toml(name, entry)
+        words = f"These lines connect it, in {path}:\n\n{lines}"
+        settings.tell(
+            Answer({"name": name, "path": str(path), "content": {str(path): lines}}, words)
+        )
         return
 
     def edit(content: Content) -> None:
@@ -365,59 +334,61 @@ def connect(
         else:
             servers[name] = {**kind.more, **entry}
 
-    changes = [] if remove and hooked else [Change.of(path, edit)]
+    changes = {} if remove and hooked else {path: edited(path, edit)}
     told: Content = {"rules": None, "hooks": {}}
     if is_code:
-        left = json.loads(changes[0].after or "{}") if remove and changes else {}
+        left = json.loads(changes[path][1] or "{}") if remove and changes else {}
         others = list(our_vaults(member(left, kind.way(path), {})).values())
-        rules = deny_rules(config, others) if changes else []
-        own = settings_file(path)
+        rules, own = deny_rules(config, others) if changes else [], settings_file(path)
         hooks = hook_commands(config, entry) if hooked else {}
         if remove:
             there = our_hooks(read(own)[1], config)
             hooks = {event: group["hooks"][0]["command"] for event, group in there.items()}
-            changes.insert(0, Change.of(own, lambda held: take_out(held, config, rules)))
-        else:
-            changes.insert(0, Change.of(own, lambda held: put_in(held, config, rules, hooks)))
+        put = partial(settle, config=config, deny=rules, hooks=hooks, remove=remove)
+        changes = {own: edited(own, put), **changes}
         told = {"rules": {"path": str(own), "deny": rules}, "hooks": hooks}
-    backups = {str(one.path): one.write() for one in changes if write and one.before != one.after}
-    if settings.json:
-        content = {str(one.path): one.after for one in changes}
-        print_json({"name": name, "path": str(path), "content": content, "written": backups} | told)
-        return
-    _tell(changes, backups, write=write)
-    if not (remove or is_code):
-        aside(NO_RULES.format(title=kind.title))
+    words, written = _made(changes, write=write)
+    content = {str(one): after for one, (_, after) in changes.items()}
+    ours = {"name": name, "path": str(path), "content": content, "written": written}
+    settings.tell(Answer(ours | told, words))
+    if not (remove or settings.json):
+        for one in _lacking(config, kind):
+            aside(one)
+
+
+def _made(changes: Mapping[Path, tuple[str, str]], *, write: bool) -> tuple[str, dict[str, str]]:
+    """Write what changed, if that is wanted; return it in words, and the backup of each file."""
+    lines, written = list[str](), dict[str, str]()
+    for path, (before, after) in changes.items():
+        texts = before.splitlines(), after.splitlines()
+        diff = difflib.unified_diff(*texts, f"{path} now", f"{path} then", lineterm="", n=2)
+        lines += [*diff] or [f"Nothing to change in {path}."]
+        if write and before != after:
+            written[str(path)] = save(path, before, after)
+            was = f"; as it was before: {written[str(path)]}" if before else ""
+            lines.append(f"\n{bold('Written:' if after else 'Removed:')} {path}{was}")
+    if any(before != after for before, after in changes.values()):
+        lines.append("Restart the client." if write else "Add --write to do it.")
+    return "\n".join(lines), written
+
+
+def _lacking(config: Config, client: Client) -> Iterator[str]:
+    """Yield what a client that is connected lacks: deny rules, or an agent that is there."""
+    if client is not CLIENTS["claude-code"]:
+        yield NO_RULES.format(title=client.title)
     identity = VaultPaths(config.vault, config.memory_dir).identity(config.agent)
-    if not remove and not (config.vault / identity).exists():
+    if not (config.vault / identity).exists():
         make = ["init"] if config.agent == "main" else ["agents", "new", config.agent]
         program = f"{program_words()} {shlex.join([*make, '--vault', str(config.vault)])}"
-        aside(NO_AGENT.format(agent=config.agent, program=program))
+        yield NO_AGENT.format(agent=config.agent, program=program)
 
 
-def _show_toml(settings: Settings, path: Path, name: str, entry: Content) -> None:
-    """Show an entry as the lines of a TOML file, which the person edits: we edit none."""
-    env = ", ".join(f"{key} = {json.dumps(one)}" for key, one in entry.get("env", {}).items())
+def _toml(name: str, entry: Content) -> str:
+    """Return an entry as the lines of a TOML file, which the person edits: we edit none."""
     named = {key: json.dumps(entry[key], ensure_ascii=False) for key in ("command", "args")}
-    named |= {"env": f"{{ {env} }}"} if env else {}
-    lines = "\n".join([f"[mcp_servers.{name}]", *(f"{key} = {one}" for key, one in named.items())])
-    if settings.json:
-        print_json({"name": name, "path": str(path), "content": {str(path): lines}})
-    else:
-        say(f"These lines connect it, in {path}:\n\n{lines}")
-
-
-def _tell(changes: list[Change], backups: dict[str, str], *, write: bool) -> None:
-    for one in changes:
-        now, then = f"{one.path} now", f"{one.path} then"
-        texts = one.before.splitlines(), one.after.splitlines()
-        lines = list(difflib.unified_diff(*texts, now, then, lineterm="", n=2))
-        say("\n".join(lines) if lines else f"Nothing to change in {one.path}.")
-    for path, backup in backups.items():
-        was = f"; as it was before: {backup}" if backup else ""
-        say(f"\n{bold('Written:' if Path(path).exists() else 'Removed:')} {path}{was}")
-    if any(one.before != one.after for one in changes):
-        say("Restart the client." if write else "Add --write to do it.")
+    if env := ", ".join(f"{key} = {json.dumps(one)}" for key, one in entry.get("env", {}).items()):
+        named["env"] = f"{{ {env} }}"
+    return "\n".join([f"[mcp_servers.{name}]", *(f"{key} = {one}" for key, one in named.items())])
 
 
 # --- what the doctor says of the clients --------------------------------------------------

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -15,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 import click
 
 from vaultmind.cli.options import Settings, pass_settings
-from vaultmind.cli.terminal import OUTCOME_EXIT, aside, dim, print_json
+from vaultmind.cli.terminal import OUTCOME_EXIT, print_json
+from vaultmind.client.wire import decode
 from vaultmind.errors import BadArgument, NotFound
 
 if TYPE_CHECKING:
@@ -30,7 +29,6 @@ VECTORS_SECONDS = 1.0
 """How long one question waits for the last vectors; the answer says when meaning is incomplete."""
 NEARLY_ALL = 100
 """So many vectors are made in about that time; while more are missing there is no waiting."""
-BEHIND = "Notes are changing faster than they are indexed: what was written last may be missing."
 READABLE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
 PLACES = frozenset(("source", "project_root"))
 """Arguments that name a source: the vault, or a linked folder by name or path."""
@@ -87,26 +85,31 @@ class Made:
 
         def callback(settings: Settings, **values: Any) -> int:  # noqa: ANN401
             args = {key: one for key, one in values.items() if one not in (None, ())}
+            file = args.pop("queries", None) if self.queries else None
+            if file and name in args:
+                raise click.UsageError(f"--queries goes without {(label or name).upper()}.")
             if isinstance(args.get(name), tuple):
                 words = " ".join(args[name])
                 args[name] = [words] if is_list else words
-            if self.queries and "queries" in args:
-                if name in args:
-                    raise click.UsageError(f"--queries goes without {(label or name).upper()}.")
-                return self._each(settings, op, args, (name, is_list))
-            return self._called(settings, op, args | dict(self.given))
+            args |= self.given
+            self._prepare(settings, op, args, patient=bool(file))
+            if file:
+                for one in read_lines(file, '{"id": "q1", "query": "bread oven"}'):
+                    query = [str(one["query"])] if is_list else str(one["query"])
+                    print_json({"id": one["id"]} | _told(settings, op, args | {name: query}), None)
+                return 0
+            if self.run is not None:
+                return self.run(settings, args)
+            return self.code(settings.tell(settings.ask(op.name, args)))
 
         run = pass_settings(callback)
-        return click.Command(own, params=[*params, *self.also], callback=run, help=self.help)
+        return click.Command(
+            own, params=[*params, *self.also], callback=run, help=self.help or op.help
+        )
 
-    def _called(self, settings: Settings, op: Operation, args: dict[str, Any]) -> int:
-        """Run the operation, with what was said as its arguments."""
-        self._prepare(settings, op, args)
-        if self.run is not None:
-            return self.run(settings, args)
-        return self.code(settings.tell(settings.ask(op.name, args)))
-
-    def _prepare(self, settings: Settings, op: Operation, args: dict[str, Any]) -> None:
+    def _prepare(
+        self, settings: Settings, op: Operation, args: dict[str, Any], *, patient: bool
+    ) -> None:
         """Complete what was said, and wait for the index."""
         waits = not args.pop("no_wait", False)
         for place in PLACES & args.keys():
@@ -121,24 +124,19 @@ class Made:
             asked = {"source": args["source"], "layers": ["L0"], "wait_seconds": SOURCE_SECONDS}
             settings.call("explore", asked)
         elif waits and self.waits:
-            wait_for_index(settings, patient="queries" in args)
+            wait_for_index(settings, patient=patient)
         if "agent" in op.parameters:
             args |= settings.target
 
-    def _each(
-        self, settings: Settings, op: Operation, args: dict[str, Any], argument: tuple[str, bool]
-    ) -> int:
-        """Print the answer to each question of a file under its id, which comes back as it was."""
-        self._prepare(settings, op, args)
-        file, (name, is_list) = args.pop("queries"), argument
-        args |= {"dry_run": True} if op.name == "say" else {}
-        for one in read_lines(file, '{"id": "q1", "query": "bread oven"}'):
-            query = str(one["query"])
-            answer = settings.call(op.name, args | {name: [query] if is_list else query})
-            answer.pop("state", None)
-            answer = answer["heard"][0] if op.name == "say" else answer
-            print_json({"id": one["id"]} | answer, indent=None)
-        return 0
+
+def _told(settings: Settings, op: Operation, args: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer to one question of many; of what is said it is only told what is meant."""
+    if op.name == "say":
+        (heard,) = settings.call("say", args | {"dry_run": True})["heard"]
+        return dict(heard)
+    answer = settings.call(op.name, args)
+    answer.pop("state", None)
+    return answer
 
 
 def made(path: str, argument: str = "", **how: Any) -> Callable[[Callable[..., Any]], Run]:  # noqa: ANN401
@@ -151,6 +149,11 @@ def made(path: str, argument: str = "", **how: Any) -> Callable[[Callable[..., A
         return function
 
     return declare
+
+
+def plain(name: str, path: str, argument: str = "", **how: Any) -> None:  # noqa: ANN401
+    """Declare a command that only asks and tells, with the help of its operation."""
+    MADE[name] = Made(path, argument, **how)
 
 
 def operation(path: str) -> Operation:
@@ -217,20 +220,14 @@ def source_at(source: str) -> str:
 def wait_for_index(settings: Settings, *, patient: bool) -> None:
     """Wait for all text, and for all vectors or the last few.
 
-    Where everything was indexed before, what changes is waited for a moment only, and it is told
-    when that was not enough.
+    Where everything was indexed before, what changes is waited for a moment only.
     """
     if patient:
         settings.call("index")
         return
-    began = time.monotonic()
     state = settings.call("index", {"vectors": False, "timeout_seconds": CHANGES_SECONDS})
     if state["phase"] != "ready":
         state = settings.call("index", {"vectors": False})
-    elif time.monotonic() - began >= CHANGES_SECONDS:
-        if not settings.json:
-            aside(dim(BEHIND))
-        return
     if not state["embedder"] or state["embeddable"] - state["vectors"] <= NEARLY_ALL:
         settings.call("index", {"timeout_seconds": VECTORS_SECONDS})
 
@@ -241,20 +238,14 @@ def read_lines(path: Path, example: str) -> list[dict[str, Any]]:
     Raises BadArgument for the first faulty line, before anything is asked; `example` shows the
     person a good one, whose keys every line needs.
     """
-    found, needs = [], json.loads(example).keys()
     raw = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
-    for number, line in enumerate(raw.decode("utf-8-sig", "replace").split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            item = json.loads(line)
-        except (ValueError, RecursionError):
-            item = None
-        if not (isinstance(item, dict) and needs <= item.keys()):
+    lines = raw.decode("utf-8-sig", "replace").split("\n")
+    found = [(number, line, decode(line)) for number, line in enumerate(lines, 1) if line.strip()]
+    for number, line, item in found:
+        if not item or decode(example).keys() - item.keys():
             wanted = f"a line of JSON like {example}"
             raise BadArgument(f"{path.name} line {number}", line.strip(), wanted)
-        found.append(item)
-    return found
+    return [item for _, _, item in found]
 
 
 def confirmed(settings: Settings, question: str) -> bool:

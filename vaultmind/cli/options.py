@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -74,27 +75,23 @@ class Settings:
         self.vault = self.agent = self.state_dir = ""
         self.json = self.in_process = False
         """Whether output is for a script; whether to work without a daemon."""
-        self._config: Config | None = None
-        self._backend: InProcess | Client | None = None
 
     @property
     def named(self) -> dict[str, str]:
         """Return which vault, agent and state folder were named; empty where none was."""
         return {"vault": self.vault, "agent": self.agent, "state_dir": self.state_dir}
 
-    @property
+    @cached_property
     def config(self) -> Config:
-        """Return the configuration of the vault that was named or found."""
-        if self._config is None:
-            from vaultmind.config import Flags, load_config
+        """The configuration of the vault that was named or found."""
+        from vaultmind.config import Flags, load_config
 
-            self._config = load_config(Flags(**self.named))
-        return self._config
+        return load_config(Flags(**self.named))
 
     @property
     def where(self) -> Config | Where:
         """Return vault, state folder and agent, which cost less than the whole configuration."""
-        return self._config or locate(*self.named.values())
+        return self.__dict__.get("config") or locate(*self.named.values())
 
     @property
     def target(self) -> dict[str, Any]:
@@ -102,16 +99,14 @@ class Settings:
         where = self.where
         return {"agent": where.agent} if where.agent_named else {}
 
-    @property
+    @cached_property
     def backend(self) -> InProcess | Client:
-        """Return the way to the operations: the daemon, or this process."""
-        if self._backend is None and self.in_process:
-            self._backend = InProcess(self.config)
-        elif self._backend is None:
-            from vaultmind.client.client import Client
+        """The way to the operations: the daemon, or this process."""
+        if self.in_process:
+            return InProcess(self.config)
+        from vaultmind.client.client import Client
 
-            self._backend = Client.connect(self.where)
-        return self._backend
+        return Client.connect(self.where)
 
     def call(self, op: str, args: dict[str, Any] | None = None) -> dict[str, Any]:
         """Run an operation and return its data, with a bar while it takes long."""
@@ -136,9 +131,8 @@ class Settings:
 
     def close(self) -> None:
         """Let go of the daemon or of the app in this process."""
-        if self._backend is not None:
-            self._backend.close()
-            self._backend = None
+        if backend := self.__dict__.pop("backend", None):
+            backend.close()
 
 
 def settings_of(context: click.Context) -> Settings:

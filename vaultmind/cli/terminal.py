@@ -50,7 +50,7 @@ OUTCOME_MARKS = {
 """What stands before the words of an answer that has an outcome."""
 
 
-def print_json(value: Any, *, indent: int | None = 2) -> None:  # noqa: ANN401
+def print_json(value: Any, indent: int | None = 2) -> None:  # noqa: ANN401
     """Write one JSON document to stdout; on one line when `indent` is None."""
     say(json.dumps(value, ensure_ascii=False, indent=indent))
 

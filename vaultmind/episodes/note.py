@@ -50,7 +50,6 @@ _FIELDS = (
     "kind", "time", "path", "symbol", "text", "change", "commit", "tokens", "ok", "how", "outcome",
 )  # fmt: skip
 _TEXTS = ("source", "started", "session", "client", "device", "ended")
-_NUMBERS = ("token_budget", "token_used", "latency_ms")
 _UNLINKABLE = re.compile(r"[\[\]|#^\\%`]")
 _BLOCK = re.compile(r"[ \t]+\^([A-Za-z0-9-]+)")
 _TITLE = re.compile(r"(?m)^# +(.*?)[ \t]*\r?$")
@@ -148,7 +147,7 @@ def rendered(episode: Episode, *, links: bool = False) -> str:
         "episode": 1, "source": episode.source, "intent": mark.kind,
         "fingerprint": mark.fingerprint, "risk": mark.risk, "issues": mark.issues,
     }  # fmt: skip
-    for name in ("outcome", "state", *_TEXTS[1:], *_NUMBERS):
+    for name in ("outcome", "state", *_TEXTS[1:]):
         held[name] = getattr(episode, name)
     for key, value in held.items():
         text = set_property(text, key, value) if value else text
@@ -181,9 +180,6 @@ def parsed(text: str, agent: str, id: str) -> Episode:
     if task == LONG_TASK and below:
         task = unescape(below["said"])
     values: dict[str, Any] = {name: _text(held.get(name)) for name in _TEXTS}
-    for name in _NUMBERS:
-        number = held.get(name)
-        values[name] = number if type(number) is int and number > 0 else 0
     return Episode(
         id,
         agent,
@@ -224,19 +220,12 @@ def judged(text: str, said: Event | None, now: str, hides: Hides) -> str:
     return _with_properties(text, outcome=verdict_of([*one.events, *new]))
 
 
-def ended(text: str, said: Event | None, now: str, took_ms: int, hides: Hides) -> str:
+def ended(text: str, said: Event | None, now: str, hides: Hides) -> str:
     """Return a note as it is once the episode has ended; of one that has, what is said is added."""
     one, text = parsed(text, "", ""), judged(text, said, now, hides)
     if one.state != "running":
         return text
-    offered = sum(event.tokens for event in one.events if event.kind == "plan")
-    return _with_properties(
-        text,
-        state="ended",
-        ended=now,
-        token_used=one.token_used or offered,
-        latency_ms=one.latency_ms or took_ms,
-    )
+    return _with_properties(text, state="ended", ended=now)
 
 
 def shrunk(text: str) -> tuple[str, int]:
@@ -278,15 +267,13 @@ def _with_properties(text: str, **values: PropertyValue) -> str:
 
 def _flaw(found: FrontMatter | None, state: str | None, ended: str) -> str:
     """Return what a note's front matter lacks to be relied on; nothing where it is whole."""
-    if found is None:
-        return "its front matter is missing or cannot be read"
-    if found.fault:
-        return f"its front matter is broken: {found.fault}"
+    if found is None or found.fault:
+        why = f"is broken: {found.fault}" if found else "is missing or cannot be read"
+        return f"its front matter {why}"
     if state is None:
         return "its front matter does not say its state: running, ended or shrunk"
-    if state == "ended" and time_of(ended) is None:
-        return "its front matter does not say when it ended"
-    return ""
+    late = state == "ended" and time_of(ended) is None
+    return "its front matter does not say when it ended" if late else ""
 
 
 def _text(value: object) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from vaultmind.config import Config
 from vaultmind.episodes.files import EpisodeFiles
 from vaultmind.episodes.note import parsed, shrunk
-from vaultmind.episodes.recorder import OTHERS_DAYS, Recorder
+from vaultmind.episodes.recorder import OTHERS, Recorder
 from vaultmind.episodes.store import FILE, Tables
 from vaultmind.episodes.types import time_of
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
@@ -46,29 +46,15 @@ class Shrinks:
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
-    """What a purge would do now."""
+class Purge:
+    """What a purge did, or would do."""
 
     days: int
-    before: str
-    """What ended before that is due."""
-    episodes: tuple[Shrinks, ...] = ()
+    """What ended longer ago is due."""
+    episodes: tuple[Shrinks, ...]
     """The oldest first."""
-    left: tuple[tuple[str, str], ...] = ()
-    """Notes that cannot be shrunk, and why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Purged:
-    """What a purge did."""
-
-    episodes: int = 0
-    events: int = 0
-    offers: int = 0
-    """Files of what plans had offered."""
-    bytes: int = 0
-    left: tuple[tuple[str, str], ...] = ()
-    """Notes that were left as they are, and why."""
+    left: tuple[tuple[str, str], ...]
+    """Notes that cannot be shrunk, or were left as they are, and why."""
 
 
 class Episodes:
@@ -153,73 +139,53 @@ class Episodes:
 
     # --- retention -------------------------------------------------------------------------
 
-    def due(self, days: int | None = None, report: Report = silent) -> Due:
-        """Return what is past its retention, or older than some days. Writes no note.
+    def purge(
+        self, caller: Caller | None = None, days: int | None = None, report: Report = silent, *,
+        dry: bool = False,
+    ) -> Purge:  # fmt: skip
+        """Shrink what is past its retention, or older than some days; `dry`: write no note.
 
-        Of another device's what is a week older: two that write one note on one day make a sync
-        conflict. Raises BadArgument for days that are out of range, IndexUnavailable.
+        In the name of whoever asks or of each agent by itself. What one note does not allow is told
+        and leaves the others alone. Of another device's what is a week older: two that write one
+        note on one day make a sync conflict. Raises BadArgument for days that are out of range,
+        IndexUnavailable.
         """
         days = self._config.retention.days if days is None else days
         if not 0 <= days <= LONGEST_DAYS:
             raise BadArgument("days", days, f"0 to {LONGEST_DAYS}")
-        self.settle()
-        before = self._clock() - timedelta(days=days)
-        names = self.tables.ended_before(before)
-        found, left = [], [*self.tables.faulty().items()]
-        for number, name in enumerate(names, 1):
-            report(Progress(number, len(names), "episodes looked at"))
-            try:
-                one = self._shrinks(name, before)
-            except NotFound:
-                continue  # it was deleted meanwhile
-            except VaultMindError as error:
-                left.append((name, str(error)))
-            else:
-                found += [one] if one else []
-        return Due(days, before.isoformat(timespec="seconds"), tuple(found), tuple(left))
-
-    def purge(
-        self, caller: Caller | None = None, days: int | None = None, report: Report = silent
-    ) -> Purged:
-        """Shrink what is due, in the name of whoever asks or of each agent by itself.
-
-        What one note does not allow is told and leaves the others alone.
-        """
         with self._purging:
-            due = self.due(days)
-            left, done, offers = [*due.left], list[Shrinks](), 0
-            for number, one in enumerate(due.episodes, 1):
-                report(Progress(number, len(due.episodes), "episodes shrunk"))
-                offered = self.files.offers_path(one.name) if self._offered(one.name) else ""
+            self.settle()
+            before = self._clock() - timedelta(days=days)
+            names, done = self.tables.ended_before(before), list[Shrinks]()
+            left = [*self.tables.faulty().items()]
+            for number, name in enumerate(names, 1):
+                report(Progress(number, len(names), "episodes looked at"))
                 try:
-                    who = caller or Caller("agent", one.name.partition("/")[0], CLIENT)
-                    if self._gate.save(one.path, _shrink, who, WHY, without=offered) is not None:
-                        done.append(one)
-                        offers += bool(offered)
+                    one, offers = self._shrinks(name, before)
+                    who = caller or Caller("agent", name.partition("/")[0], CLIENT)
+                    if one and not dry:
+                        self._gate.save(one.path, _shrink, who, WHY, without=offers)
+                    done += [one] if one else []
+                except NotFound:
+                    continue  # it was deleted meanwhile
                 except (VaultMindError, OSError) as error:
-                    log.warning("%s was not shrunk: %s", one.path, error)
-                    left.append((one.name, str(error)))
-            if done:
+                    log.warning("%s was not shrunk: %s", name, error)
+                    left.append((name, str(error)))
+            if done and not dry:
                 self.scrub()
-        events, freed = sum(one.events for one in done), sum(one.bytes for one in done)
-        return Purged(len(done), events, offers, freed, tuple(left))
+        return Purge(days, tuple(done), tuple(left))
 
-    def _shrinks(self, name: str, before: datetime) -> Shrinks | None:
-        """Return what goes of an episode; None where nothing is to."""
-        file = self.files.file(name)
+    def _shrinks(self, name: str, before: datetime) -> tuple[Shrinks | None, str]:
+        """Return what goes of an episode, None where nothing is to; and the path of its offers."""
+        file, listed = self.files.file(name), self.files.listed_one(name)
         less, one = _less(file), parsed(file.text, "", "")
-        ended = time_of(one.ended)
-        others = one.device not in ("", self._device)
-        if less is None or (others and ended and ended > before - timedelta(days=OTHERS_DAYS)):
-            return None
-        freed = len(file.text.encode()) - len(less[0].encode()) + self._offered(name)
-        path = self.files.path(name)
-        return Shrinks(name, path, one.task.text, one.ended, less[1], max(0, freed))
-
-    def _offered(self, name: str) -> int:
-        """Return how many bytes what plans offered in an episode takes."""
-        listed = self.files.listed_one(name)
-        return listed.offers.size if listed and listed.offers else 0
+        ended, others = time_of(one.ended), one.device not in ("", self._device)
+        if less is None or (others and ended and ended > before - OTHERS):
+            return None, ""
+        offered = listed.offers.size if listed and listed.offers else 0
+        freed = max(0, len(file.text.encode()) - len(less[0].encode()) + offered)
+        path, offers = self.files.path(name), self.files.offers_path(name) if offered else ""
+        return Shrinks(name, path, one.task.text, one.ended, less[1], freed), offers
 
 
 def _shrink(file: FileText | None) -> str | None:

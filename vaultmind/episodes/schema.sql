@@ -3,11 +3,16 @@ CREATE TABLE episodes (
     episode TEXT PRIMARY KEY,  -- agent/id
     stamp TEXT NOT NULL,       -- differs once the note, or what was offered in it, may have changed
     fault TEXT NOT NULL,       -- why it cannot be read, or not be relied on
-    agent TEXT, source TEXT, session_id TEXT, device TEXT, state TEXT, outcome TEXT,
-    task_text TEXT, query_type TEXT, task_fingerprint TEXT, started_at INTEGER, ended_at INTEGER,
-    issues_json TEXT,          -- those that the task or a commit names
-    episode_json TEXT,         -- all of the note
-    links_json TEXT, offers_json TEXT
+    episode_json TEXT,         -- all of the note; NULL for one that cannot be read
+    links_json TEXT, offers_json TEXT,
+    agent TEXT AS (episode_json ->> 'agent'), source TEXT AS (episode_json ->> 'source'),
+    session_id TEXT AS (episode_json ->> 'session'), device TEXT AS (episode_json ->> 'device'),
+    state TEXT AS (episode_json ->> 'state'), outcome TEXT AS (episode_json ->> 'outcome'),
+    task_text TEXT AS (episode_json ->> '$.task.text'),
+    query_type TEXT AS (episode_json ->> '$.task.kind'),
+    task_fingerprint TEXT AS (episode_json ->> '$.task.fingerprint'),
+    started_at INTEGER AS (unixepoch(episode_json ->> 'started')) STORED,
+    ended_at INTEGER AS (unixepoch(episode_json ->> 'ended')) STORED
 );
 CREATE INDEX idx_episodes_project_time ON episodes (source, started_at DESC);
 CREATE INDEX idx_episodes_state ON episodes (state, agent);

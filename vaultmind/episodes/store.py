@@ -10,7 +10,7 @@ import json
 import logging
 import sqlite3
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib.resources import files as resources
@@ -26,22 +26,19 @@ from vaultmind.episodes.types import (
     Offer,
     Result,
     State,
-    seconds_of,
 )
 from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.redact import mask
 
-FILE, VERSION = "episodes.db", 4
+FILE, VERSION = "episodes.db", 5
 """Raise the version when the same note would give other rows."""
 MOST_TASKS = 5000
 """Of a source, the newest: those that a new one is compared with."""
-MOST_NAMING = 50
-"""Number of episodes of an agent that name an issue, the newest."""
+MOST_NAMING = 500
+"""Number of episodes that name an issue, the newest."""
 AFFINITY = "f_affinity_score"
 """The feature of an offer's file that is kept here: whether earlier work spoke for it."""
 _LINKS, _OFFERS = tuple[CausalLink, ...], tuple[Offer, ...]
-UNREADABLE = "unreadable"
-"""The state of a note that cannot be read."""
 log = logging.getLogger(__name__)
 
 
@@ -95,11 +92,13 @@ class Tables:
         return gone
 
     def take(self, files: EpisodeFiles, name: str) -> Episode | None:
-        """Take one note as it stands now and return it; drop what is known of one that is gone."""
-        if listed := files.listed_one(name):
-            return self._take(files, listed)
-        self._replace(name)
-        return None
+        """Take one note as it stands now and return it, None where it cannot be read or is gone."""
+        listed = files.listed_one(name)
+        if listed is None:
+            self._replace(name)
+        elif self.holds(listed):
+            return self.load([name]).get(name)
+        return self._take(files, listed) if listed else None
 
     def put(self, episode: Episode, offers: Iterable[Offer] = (), stamp: str = "") -> None:
         """Take an episode as it is, and of what was offered that for which earlier work spoke."""
@@ -111,21 +110,12 @@ class Tables:
         why = mask(episode.rationale).text
         one = replace(episode, task=task, rationale=why, events=events)
         links = links_of(one) if one.state != "running" else ()
-        lean = [
-            replace(it, files={path: {AFFINITY: value} for path, of in it.files.items()
-                               if (value := of.get(AFFINITY))})
-            for it in offers
-        ]  # fmt: skip
-        self._replace(one.name, {
-            "stamp": stamp, "fault": one.flaw, "agent": one.agent, "source": one.source,
-            "session_id": one.session, "device": one.device, "state": one.state,
-            "outcome": one.outcome, "task_text": task.text, "query_type": task.kind,
-            "task_fingerprint": task.fingerprint, "started_at": seconds_of(one.started),
-            "ended_at": seconds_of(one.ended),
-            "issues_json": json.dumps(sorted({link.issue for link in links} - {""})),
-            "episode_json": _dumped(Episode, one), "links_json": _dumped(_LINKS, links),
-            "offers_json": _dumped(_OFFERS, tuple(lean)),
-        })  # fmt: skip
+        lean = []
+        for offer in offers:
+            led = ((path, of.get(AFFINITY)) for path, of in offer.files.items())
+            lean.append(replace(offer, files={path: {AFFINITY: it} for path, it in led if it}))
+        kept = _dumped(Episode, one), _dumped(_LINKS, links), _dumped(_OFFERS, tuple(lean))
+        self._replace(one.name, stamp, one.flaw, *kept)
 
     def scrub(self) -> str:
         """Leave no byte of what was dropped; return why that could not be done whole."""
@@ -156,18 +146,13 @@ class Tables:
         return tuple(TaskRow(*row) for row in rows)
 
     def naming(self, source: str, issues: Sequence[str]) -> tuple[str, ...]:
-        """Return the episodes whose task or commits name one of some issues, newest first.
-
-        Of each agent some, so that none is left out for what another has done.
-        """
+        """Return the episodes that changed something for one of some issues, newest first."""
         if not issues:
             return ()
         rows = self._rows(
-            "SELECT episode FROM (SELECT episode, started_at, row_number() OVER "
-            "(PARTITION BY agent ORDER BY started_at DESC) AS place FROM episodes "
-            "WHERE source = ? AND issues_json != '[]' AND EXISTS (SELECT 1 FROM "
-            "json_each(issues_json) AS one JOIN json_each(?) AS wanted USING (value))) "
-            "WHERE place <= ? ORDER BY started_at DESC",
+            "SELECT episode FROM episodes WHERE source = ? AND EXISTS (SELECT 1 FROM "
+            "json_each(links_json) AS one JOIN json_each(?) AS wanted "
+            "ON one.value ->> 'issue' = wanted.value) ORDER BY started_at DESC LIMIT ?",
             source, json.dumps([*issues]), MOST_NAMING,
         )  # fmt: skip
         return tuple(name for (name,) in rows)
@@ -182,9 +167,9 @@ class Tables:
         named = {key: value for key, value in wanted.items() if value}
         where = "".join(f" AND {key} = ?" for key in named)
         rows = self._rows(
-            f"SELECT episode FROM episodes WHERE state != ?{where} "
+            f"SELECT episode FROM episodes WHERE episode_json IS NOT NULL{where} "
             "ORDER BY started_at DESC, rowid DESC",
-            UNREADABLE, *named.values(),
+            *named.values(),
         )  # fmt: skip
         return tuple(name for (name,) in rows)
 
@@ -234,14 +219,6 @@ class Tables:
         query = "SELECT 1 FROM episodes WHERE episode = ? AND stamp = ?"
         return bool(self._rows(query, listed.name, listed.stamp))
 
-    def outcomes(self) -> dict[str, int]:
-        """Return how many episodes that are over had each outcome."""
-        rows = self._rows(
-            "SELECT outcome, count(*) FROM episodes WHERE state IN ('ended', 'shrunk') "
-            "GROUP BY 1 ORDER BY 1"
-        )
-        return dict(rows)
-
     # --- the file --------------------------------------------------------------------------
 
     def _take(self, files: EpisodeFiles, listed: Listed) -> Episode | None:
@@ -249,24 +226,21 @@ class Tables:
             one = files.read(listed.name)
         except VaultMindError as error:
             log.warning("the episode %s is left out: %s", listed.name, error)
-            row = {"stamp": listed.stamp, "fault": str(error), "state": UNREADABLE}
-            self._replace(listed.name, row)
+            self._replace(listed.name, listed.stamp, str(error), None, None, None)
             return None
         self.put(one, files.offers(listed.name) if listed.offers else (), listed.stamp)
         return one
 
-    def _replace(self, name: str, row: Mapping[str, object] | None = None) -> None:
+    def _replace(self, name: str, *row: str | None) -> None:
         """Have a row in the place of an episode's, or none."""
+        state = "SELECT state FROM episodes WHERE episode = ?"
         with self._lock:
-            before = self._rows("SELECT state FROM episodes WHERE episode = ?", name)
-            states = {state for (state,) in before} | {row["state"] if row else "running"}
-            self.changes += states != {"running"}
-            if row is None:
-                self._rows("DELETE FROM episodes WHERE episode = ?", name)
-                return
-            places = ", ".join("?" * (len(row) + 1))
-            statement = f"REPLACE INTO episodes (episode, {', '.join(row)}) VALUES ({places})"
-            self._rows(statement, name, *row.values())
+            before = self._rows(state, name)
+            self._rows("DELETE FROM episodes WHERE episode = ?", name)
+            if row:
+                names = "episode, stamp, fault, episode_json, links_json, offers_json"
+                self._rows(f"INSERT INTO episodes ({names}) VALUES (?, ?, ?, ?, ?, ?)", name, *row)
+            self.changes += {*before, *self._rows(state, name)} != {("running",)}
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """Run one statement. Raises IndexUnavailable; a damaged file is begun anew for the next."""

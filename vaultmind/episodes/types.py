@@ -110,10 +110,6 @@ class Episode:
     outcome: Result = "unknown"
     rationale: str = ""
     """Why it came out as it did, in the words in which it was given."""
-    token_budget: int = 0
-    token_used: int = 0
-    latency_ms: int = 0
-    """Of its first plan."""
     events: tuple[Event, ...] = ()
     why_block: str = ""
     """Block id of the event that says the rationale."""

@@ -13,15 +13,15 @@ from vaultmind.language.network import Reading, network
 from vaultmind.language.text import sentences
 from vaultmind.redact import Masked, mask
 
-LIKELY, CERTAIN, PART = 0.93, 0.985, 0.5
+LIKELY, CERTAIN, PART = 0.95, 0.985, 0.5
 """Likelihood from which a sentence holds a secret: of what is said, and of what the person asked to
 have remembered, which must not be lost; and from which a word is a part of it."""
 MOST_LETTERS = 400
 """Letters of a sentence that are read."""
 MOST_SENTENCES = 40
-"""Sentences of a text that are read: a paste of more is masked by its formats alone."""
+"""Sentences of a text that are read: in a paste of more, words and forms alone tell a secret."""
 _KIND = "password"
-_MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,24}){1,4}")
 
 
 def mask_secrets(text: str, least: float = LIKELY) -> Masked:
@@ -29,7 +29,7 @@ def mask_secrets(text: str, least: float = LIKELY) -> Masked:
 
     `least`: the likelihood from which a sentence holds one.
     """
-    done = mask(text)
+    done = mask(text, guess=len(list(sentences(text))) > MOST_SENTENCES)
     spans = [(start, end) for start, end, likely in _found(done.text) if likely >= least]
     if not spans:
         return done
@@ -45,7 +45,7 @@ def mask_secrets(text: str, least: float = LIKELY) -> Masked:
 def _found(text: str) -> tuple[tuple[int, int, float], ...]:
     """Return where secrets may stand in a text, each with how likely its sentence holds one."""
     said = list(sentences(text))
-    if len(said) > MOST_SENTENCES:
+    if len(said) > MOST_SENTENCES:  # read by its words alone, see above
         return ()
     parts = [(one.start, min(one.end, one.start + MOST_LETTERS)) for one in said]
     readings = network().read("secrets", [text[start:end] for start, end in parts])

@@ -227,8 +227,8 @@ class SearchFeedback:
         self._reader, self._device, self._clock, self._days = reader, device, clock, days
         self._agent_of, self._paths = agent_of, reader.paths
         self._lock = threading.RLock()
-        self._shown: deque[tuple[str, str, Line]] = deque(maxlen=MOST_SHOWN)
-        """(who asked, the note's title, what a fetch of the hit would say), newest search first."""
+        self._shown: deque[tuple[str, Line]] = deque(maxlen=MOST_SHOWN)
+        """Who asked, and what a fetch of the hit would say; the newest search first."""
 
     # --- forgetting ------------------------------------------------------------------------
 
@@ -255,7 +255,7 @@ class SearchFeedback:
     def clear(self, says: Callable[[str], bool] = lambda query: True) -> None:
         """Forget the searches in memory of which a query says so: something was erased."""
         with self._lock:
-            kept = [one for one in self._shown if not says(one[2].query)]
+            kept = [one for one in self._shown if not says(one[1].query)]
             self._shown = deque(kept, maxlen=MOST_SHOWN)
 
     # --- what is heard ---------------------------------------------------------------------
@@ -268,7 +268,7 @@ class SearchFeedback:
             with self._lock:
                 for hit in reversed(hits[:MOST_HITS]):
                     line = Line(now, words, hit.path, "fetch", hit.anchor, hit.id, caller.kind)
-                    self._shown.appendleft((caller.name, _telling_title(hit, words), line))
+                    self._shown.appendleft((caller.name, line))
 
     def fetched(self, caller: Caller, name: str, path: str = "", anchor: str = "") -> None:
         """Hear that a hit was fetched, by its id or path; `path` and `anchor`: where it stands."""
@@ -276,7 +276,7 @@ class SearchFeedback:
         self._hear(caller, [found] if found else [])
 
     def cited_in(self, agent: str, messages: Sequence[Message]) -> None:
-        """Hear what the assistant said: hits that it links to or names were of use.
+        """Hear what the assistant said: hits that it links to, or whose path it names, were of use.
 
         Of each note the best hit of each search; what is older than the search says nothing of it.
         """
@@ -286,10 +286,11 @@ class SearchFeedback:
                 continue
             then, text = time_of(message.time), message.text[:MOST_READ]
             links = {_bare(link) for link in re.findall(r"\[\[([^\[\]|#^\n]{1,300})", text)}
-            said, found = f" {folded(text)} ", dict[tuple[str, str], Line]()
-            for title, line in self._recent(caller):
-                late = then is None or then.timestamp() >= line.moment
-                if late and _is_named(line.path, title, links, said):
+            said, found = text.casefold(), dict[tuple[str, str], Line]()
+            for line in self._recent(caller):
+                late, path = then is None or then.timestamp() >= line.moment, _bare(line.path)
+                is_linked = {path, path.rpartition("/")[2]} & links
+                if late and (is_linked or line.path.casefold() in said):
                     found.setdefault((line.query, line.path), replace(line, signal="cite"))
             self._hear(caller, [*found.values()])
 
@@ -303,19 +304,13 @@ class SearchFeedback:
         agent = agent or own
         if caller.kind == "agent" and agent != own:
             raise NotAllowed(f"{own} may keep what searches were worth in its own memory only.")
-        if not self._keeps(agent):
-            raise NotAllowed(
-                f"Nothing was kept: {agent} keeps no records: it is at autonomy 0, or not there."
-            )
+        if not self._keeps(agent) or not self._may_name(agent, stated):
+            why = "is at autonomy 0, is not there, or may not name such a file"
+            raise NotAllowed(f"Nothing was kept: {agent} {why}.")
         if not words:
             allowed = f"words without a secret in them, {LONGEST_QUERY} characters at most"
             query = stated.query
             raise BadArgument("query", query[:80], allowed, missing=not query.strip())
-        if not self._may_name(agent, stated):
-            raise NotAllowed(
-                f"Nothing was kept: {agent}'s memory names no file of another agent's, and none "
-                "with a secret in its name."
-            )
         line = replace(stated, time=self._now(), query=words, by=caller.kind)
         lines = sorted(self.lines(agent), key=lambda one: one.moment)
         said = [one.signal for one in lines if one.is_explicit and one.about == line.about]
@@ -347,19 +342,19 @@ class SearchFeedback:
                 log.warning("%s is not learnt from: %s", path, error)
         return found
 
-    def _recent(self, caller: Caller) -> list[tuple[str, Line]]:
-        """Return what a caller was shown lately, with the notes' titles, the last search first."""
+    def _recent(self, caller: Caller) -> list[Line]:
+        """Return what a caller was shown lately, the last search first."""
         now = self._clock().timestamp()
         with self._lock:
-            own = [(title, line) for who, title, line in self._shown if who == caller.name]
-        return [one for one in own if -1 < now - one[1].moment <= WITHIN_SECONDS]
+            own = [line for who, line in self._shown if who == caller.name]
+        return [one for one in own if -1 < now - one.moment <= WITHIN_SECONDS]
 
     def _find(self, caller: Caller, names: set[str], query: str = "") -> Line | None:
         """Return the hit that was shown last by one of some names: an id, a place, else a path.
 
         `query`: only where that was asked.
         """
-        recent = [line for _, line in self._recent(caller) if query in ("", line.query)]
+        recent = [line for line in self._recent(caller) if query in ("", line.query)]
         exact = (it for it in recent if names & {it.hit, f"{it.path}{it.anchor}"})
         return next(exact, None) or next((it for it in recent if it.path in names), None)
 
@@ -368,11 +363,9 @@ class SearchFeedback:
         try:
             agent = self._agent_of(caller)
             if lines and self._keeps(agent):
-                known = {
-                    (one.about, one.signal)
-                    for one in self.lines(agent)
-                    if one.moment >= min(line.moment for line in lines)
-                }
+                first = min(one.moment for one in lines)
+                old = (one for one in self.lines(agent) if one.moment >= first)
+                known = {(one.about, one.signal) for one in old}
                 new = [one for one in lines if (one.about, one.signal) not in known]
                 now = self._now()
                 self._write(
@@ -406,19 +399,6 @@ class SearchFeedback:
             if lines:
                 self.gate.append(path, "".join(map(written, lines)))
                 self.gate.save(path, change, PERSON, "old feedback on searches is dropped")
-
-
-def _telling_title(hit: Hit, query: str) -> str:
-    """Return a note's title, folded; nothing where it names nothing for certain."""
-    title = folded(hit.title.partition(" › ")[0])
-    return title if hit.kind == "note" and " " in title and title not in folded(query) else ""
-
-
-def _is_named(path: str, title: str, links: set[str], said: str) -> bool:
-    bare = _bare(path)
-    if {bare, bare.rpartition("/")[2]} & links or path.casefold() in said:
-        return True
-    return bool(title) and re.search(rf"\b{re.escape(title)}\b", said) is not None
 
 
 def _bare(path: str) -> str:

@@ -6,28 +6,30 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from vaultmind.config import Config
 from vaultmind.episodes.files import EpisodeFiles
 from vaultmind.episodes.types import TASK
 from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.index.models import MODEL_KINDS, ModelKind
-from vaultmind.learn.models import Models
+from vaultmind.learn.models import STUFFS, Models
+from vaultmind.learn.trial import LEAST_TRIED, Case, Proposal, Trained, too_few
+from vaultmind.plural import counted
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.files import VaultReader
 
 if TYPE_CHECKING:
     from vaultmind.index.index import Index
-    from vaultmind.learn.feedback import SearchFeedback
+    from vaultmind.learn.feedback import Judged, SearchFeedback
     from vaultmind.learn.planning import Heard
-    from vaultmind.learn.trial import Trained, Training
     from vaultmind.memory.gate import Gate
 
 JobState = Literal["running", "done", "failed", "cancelled"]
@@ -38,9 +40,9 @@ LOWEST_PRIORITY = 19
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Job:
-    """A training, as it stands."""
+    """A training, as it stands: it changes while it runs."""
 
     id: str
     kind: str
@@ -61,6 +63,18 @@ class Job:
 
 class Cancelled(Exception):
     """The work was asked to end."""
+
+
+class Asks(NamedTuple):
+    """What a training is asked for."""
+
+    since: str
+    """The day from which on lessons are taken; empty for all."""
+    least: int
+    """Fewer lessons make no model."""
+    force: bool
+    """Whether a model is put into use whatever its trial says."""
+    asked: Caller
 
 
 class Learning:
@@ -100,8 +114,10 @@ class Learning:
             job = Job(f"job-{next(self._numbers)}", kind, "running", self._now())
             if self._ends.is_set():
                 return replace(job, state="cancelled", ended=job.started)
-            self.last, asks = job, (since_days, least, force_activate, asked)
-            self._thread = threading.Thread(target=self._run, args=(kind, *asks), daemon=True)
+            first = (self._clock() - timedelta(days=since_days)).date().isoformat()
+            asks = Asks(first if since_days else "", least, force_activate, asked)
+            self.last = job
+            self._thread = threading.Thread(target=self._run, args=(job, asks), daemon=True)
             self._thread.start()
             return job
 
@@ -117,46 +133,88 @@ class Learning:
             self._ends.set()
         self.wait(CLOSE_SECONDS)
 
-    def _run(self, kind: str, *asks: Any) -> None:  # noqa: ANN401
-        from vaultmind.learn.trial import Trained, Training
-
+    def _run(self, job: Job, asks: Asks) -> None:
         if sys.platform == "linux":  # where a thread has a priority of its own
             with suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOWEST_PRIORITY)
-        results, state, error = list[Trained](), "done", ""
+        results = list[Trained]()
+        state: JobState = "failed"
         try:
-            for one in (it for it in MODEL_KINDS if kind in (it, "all")):
+            for one in (it for it in MODEL_KINDS if job.kind in (it, "all")):
                 try:
-                    results += self._trained(
-                        one, Training(self.models, self._clock(), self._step, *asks)
-                    )
+                    results += (self.planner if one == "planner" else self.ranker)(asks)
                 except VaultMindError as fault:  # it keeps the other kind from nothing
                     log.warning("the %s was not trained: %s", one, fault)
                     results.append(Trained(one, "", f"It could not be trained: {fault}"))
+            job.results, state = tuple(results), "done"
         except Cancelled:
-            state, results = "cancelled", []
+            state = "cancelled"
         except Exception as fault:  # whoever asked must see that it failed, and why
             log.exception("a training failed")
-            state, results, error = "failed", [], f"{type(fault).__name__}: {fault}"
-        self._tell(state=state, ended=self._now(), doing="", results=tuple(results), error=error)
+            job.error = f"{type(fault).__name__}: {fault}"
+        job.ended, job.doing, job.state = self._now(), "", state
 
-    def _trained(self, kind: ModelKind, training: Training) -> tuple[Trained, ...]:
-        from vaultmind.learn import planning, searching
+    def planner(self, asks: Asks) -> list[Trained]:
+        """Learn from episodes since a day, for each sort of source of which there are any."""
+        from vaultmind.learn.planning import new_planner, plan_lessons
 
-        if kind == "planner":
-            return planning.train(self._heard(training), training)
-        judged = self._feedback.judged(self._files.paths.agent_names())
-        told = [one for one in judged if one.time >= training.since()]
-        return searching.train(self._index.raw, told, training)
+        now, done = self._clock(), list[Trained]()
+        cases = plan_lessons(self._heard(asks.since), now)
+        for of in STUFFS:
+            mine = [one for one in cases if one.of == of]
+            if mine or (of == STUFFS[0] and not cases):
+                self._step(f"learning for sources of {of}")
+                propose = partial(new_planner, mine, self.models.weights(of))
+                done.append(self._concluded("planner", of, mine, propose, asks))
+        return done
 
-    def _heard(self, training: Training) -> Iterator[Heard]:
+    def ranker(self, asks: Asks, judged: Sequence[Judged] | None = None) -> list[Trained]:
+        """Learn from verdicts on searches since a day, or from those given."""
+        from vaultmind.learn.searching import ask_again, new_ranker
+
+        scenes = self._index.raw
+        if judged is None:
+            judged = self._feedback.judged(self._files.paths.agent_names())
+        told = [one for one in judged if one.time >= asks.since]
+        of, cases = ask_again(scenes, told, asks.least, self._step)
+
+        def propose(seen: datetime | None, now: datetime) -> Proposal:
+            return new_ranker(scenes, cases, seen, now, self._step)
+
+        return [self._concluded("ranker", of, cases, propose, asks)]
+
+    def _concluded(
+        self, kind: ModelKind, of: str, cases: Sequence[Case],
+        propose: Callable[[datetime | None, datetime], Proposal], asks: Asks,
+    ) -> Trained:  # fmt: skip
+        """Have a model made of cases, if there are enough; keep it, and use it if it is better.
+
+        It is tried on nothing from before what a model in use has seen.
+        """
+        rows = sum(len(one.places) for one in cases)
+        told = Trained(kind, of, "", lessons=len(cases), rows=rows)
+        least, force = max(1, asks.least), asks.force
+        if len(cases) < least:
+            return replace(told, why=f"{counted(len(cases), 'lesson')}: it takes {least}.")
+        seen = None if force else self.models.seen(kind, of)
+        unseen = len({one.work for one in cases if seen is None or one.time > seen})
+        if seen is not None and unseen < LEAST_TRIED:
+            return replace(told, why=too_few(unseen))
+        id, text, verdict = propose(seen, self._clock())
+        self.models.keep(kind, of, id, text)
+        why = verdict.why if verdict.better or not force else f"Used all the same. {verdict.why}"
+        if used := verdict.better or force:
+            self.models.activate(id, why="in use after a training", asked=asks.asked)
+        return replace(told, id=id, why=why, verdict=verdict, activated=used)
+
+    def _heard(self, since: str) -> Iterator[Heard]:
         """Yield the episodes that have offers; what is forgotten or cannot be read is left out."""
         from vaultmind.learn.planning import Heard
 
         listed = [one for one in self._files.listed() if one.offers]
-        listed = [one for one in listed if one.name.partition("/")[2] >= training.since()]
+        listed = [one for one in listed if one.name.partition("/")[2] >= since]
         for number, one in enumerate(listed):
-            training.steps("reading episodes", number, len(listed))
+            self._step("reading episodes", number, len(listed))
             with suppress(VaultMindError):
                 episode, record = self._files.read(one.name), self._files.record(one.name)
                 hides = partial(self._index.outlet.hides, episode.agent, record)
@@ -167,12 +225,8 @@ class Learning:
     def _step(self, doing: str, done: int = 0, total: int = 0) -> None:
         if self._ends.is_set():
             raise Cancelled
-        self._tell(doing=doing, done=done, total=total)
-
-    def _tell(self, **what: Any) -> None:  # noqa: ANN401
-        with self._lock:
-            if self.last is not None:
-                self.last = replace(self.last, **what)
+        if self.last is not None:
+            self.last.doing, self.last.done, self.last.total = doing, done, total
 
     def _now(self) -> str:
         return self._clock().isoformat(timespec="seconds")

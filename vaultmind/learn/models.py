@@ -126,7 +126,7 @@ def read_learned(path: Path) -> Learned:
     """
     name = f"The planner's model {path}"
     try:
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_BYTES:
+        if path.is_symlink() or path.stat().st_size > MAX_BYTES:
             raise ConfigError(f"{name} is no file of at most {MAX_BYTES:,} bytes.")
         told = Learned.model_validate_json(path.read_bytes())
     except ValidationError as error:
@@ -135,13 +135,10 @@ def read_learned(path: Path) -> Learned:
         raise ConfigError(f"{name}: {where or 'the file'}: {one['msg']}.") from error
     except OSError as error:
         raise ConfigError(f"{name} cannot be read: {error.strerror}.") from error
-    if stuff_of(path.stem) != told.of:
-        raise ConfigError(f"{name} is of {told.of}, and its name begins otherwise.")
     known = built_in(told.of).weights  # an older program may have known others
     weights = {name: weight for name, weight in told.weights.items() if name in known}
-    if not weights:
-        there = f"There are: {', '.join(sorted(known))}."
-        raise ConfigError(f"{name} weighs no feature that is known.", hint=there)
+    if stuff_of(path.stem) != told.of or not weights:
+        raise ConfigError(f"{name} is not named for {told.of}, or weighs no feature of it.")
     update = {"name": path.stem, "seen": told.seen or told.created, "weights": weights}
     return told.model_copy(update=update)
 
@@ -179,16 +176,11 @@ class Models:
     def seen(self, kind: ModelKind, of: str) -> datetime | None:
         """Return of when the latest lesson was that a model in use learnt from or was tried on.
 
-        Also of one that was put into use for having been better, and taken back since. A time to
-        come is none, which a wrong clock or a hand wrote: then it is when the model was made.
+        Also of one that was put into use for having been better, and taken back since.
         """
-        now, found = self._clock(), list[datetime]()
-        for row in self.rows():
-            used = row.active or row.scores.get(TRIAL, {}).get(PASSED)
-            if (row.kind, row.of) == (kind, of) and row.seen and used:
-                times = (time_of(row.seen), time_of(row.created))
-                found += [one for one in times if one is not None and one <= now][:1]
-        return max(found, default=None)
+        rows = [one for one in self.rows() if (one.kind, one.of) == (kind, of)]
+        used = (one for one in rows if one.active or one.scores.get(TRIAL, {}).get(PASSED))
+        return max(filter(None, (time_of(one.seen) for one in used)), default=None)
 
     def can_roll_back(self) -> dict[ModelKind, bool]:
         """Tell of each kind of model whether a change is left to be taken back."""
@@ -242,14 +234,13 @@ class Models:
     ) -> tuple[ModelRow, ...]:
         """Take back the last change of a kind; return what is in use of it now.
 
-        What was before and is there no longer gives way to the shipped one. Raises NotFound where
+        In place of one that is there no longer the shipped one ranks. Raises NotFound where
         no change is left to be taken back; BadArgument; PathRefused for an agent.
         """
         known = next((one for one in MODEL_KINDS if one == kind), None)
         if known is None:
             raise BadArgument("kind", kind, ", ".join(MODEL_KINDS))
         with self._lock:
-            here = {one.id for one in self.rows() if one.kind == known}
 
             def change(old: Active) -> Active:
                 last = next((one for one in reversed(old.before) if one.kind == known), None)
@@ -258,9 +249,8 @@ class Models:
                         f"No change of the {kind}'s models is left to be taken back.",
                         hint="`vaultmind model status` tells what is in use.",
                     )
-                now = {of: one if one in here else SHIPPED_ID for of, one in last.was.items()}
                 before = tuple(one for one in old.before if one is not last)
-                return replace(_with(old, known, now), before=before)
+                return replace(_with(old, known, last.was), before=before)
 
             self._switch(change, caller, f"the {kind}'s models are as before")
             rows = tuple(one for one in self.rows() if one.kind == known and one.active)

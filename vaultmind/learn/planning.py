@@ -34,8 +34,8 @@ from vaultmind.episodes.types import Episode, Offer, Result, time_of
 from vaultmind.index.columns import Floats
 from vaultmind.index.training import Lesson
 from vaultmind.index.training import train as fitted
-from vaultmind.learn.models import PASSED, STUFFS, Learned, id_of, stuff_of
-from vaultmind.learn.trial import Case, Trained, Training, Verdict, tried
+from vaultmind.learn.models import PASSED, Learned, id_of, stuff_of
+from vaultmind.learn.trial import Case, Proposal, Verdict, tried
 from vaultmind.planner.scorer import Stuff, Weights, built_in
 from vaultmind.plural import counted
 
@@ -197,52 +197,44 @@ def _works(heard: Iterable[Heard]) -> dict[str, str]:
 # --- training ---
 
 
-def train(heard: Iterable[Heard], training: Training) -> tuple[Trained, ...]:
-    """Learn the planner's weights for each sort of source of which there are lessons.
+def new_planner(
+    cases: Sequence[Case], active: Weights, seen: datetime | None, now: datetime
+) -> Proposal:
+    """Return a model learnt from lessons of one sort of source, oldest first, and its trial.
 
-    What is learnt is kept, and put into use where it is better.
+    It says where it is from, and nothing of what it learnt from.
     """
-    training.steps("reading episodes")
-    cases = plan_lessons(heard, training.now)
-    done = []
-    for of in STUFFS:
-        mine = [one for one in cases if one.of == of]
-        if mine or (of == STUFFS[0] and not cases):
-            training.steps(f"learning for sources of {of}")
-            done.append(_train_one(of, mine, training))
-    return tuple(done)
+    of = _stuff(cases)
+    new, learnt_on, told = proposed(cases, active, seen)
+    scores = {"lessons": float(told.lessons), "sure": told.sure, PASSED: float(told.better)}
+    for name in ("mrr", "precision", "average"):
+        scores[f"{name}_before"] = getattr(told.before, name)
+        scores[name] = getattr(told.after, name)
+    tasks = counted(len({one.work for one in learnt_on}), "task")
+    model = Learned(
+        name=id_of(of, now, new.weights),
+        of=of,
+        created=now.isoformat(timespec="seconds"),
+        learnt_on=(
+            f"{counted(len(learnt_on), 'plan')} for {tasks}",
+            f"{learnt_on[0].time:%Y-%m-%d} to {learnt_on[-1].time:%Y-%m-%d}",
+        ),
+        seen=cases[-1].time.isoformat(),
+        scores={name: round(value, _DIGITS) for name, value in scores.items()},
+        weights=dict(new.weights),
+    )
+    return model.name, model.model_dump_json(indent=1) + "\n", told
 
 
-def _train_one(of: Stuff, cases: Sequence[Case], training: Training) -> Trained:
-    def propose(seen: datetime | None) -> tuple[str, str, Verdict]:
-        new, learnt_on, told = proposed(cases, training.models.weights(of), seen)
-        scores = {"lessons": float(told.lessons), "sure": told.sure, PASSED: float(told.better)}
-        for name in ("mrr", "precision", "average"):
-            scores[f"{name}_before"] = getattr(told.before, name)
-            scores[name] = getattr(told.after, name)
-        tasks = counted(len({one.work for one in learnt_on}), "task")
-        model = Learned(
-            name=id_of(of, training.now, new.weights),
-            of=of,
-            created=training.now.isoformat(timespec="seconds"),
-            learnt_on=(
-                f"{counted(len(learnt_on), 'plan')} for {tasks}",
-                f"{learnt_on[0].time:%Y-%m-%d} to {learnt_on[-1].time:%Y-%m-%d}",
-            ),
-            seen=cases[-1].time.isoformat(),
-            scores={name: round(value, _DIGITS) for name, value in scores.items()},
-            weights=dict(new.weights),
-        )
-        return model.name, model.model_dump_json(indent=1) + "\n", told
-
-    return training.conclude("planner", of, cases, propose)
+def _stuff(cases: Sequence[Case]) -> Stuff:
+    return "code" if cases[0].of == "code" else "notes"
 
 
 def proposed(
     cases: Sequence[Case], active: Weights, seen: datetime | None = None
 ) -> tuple[Weights, Sequence[Case], Verdict]:
     """Return new weights of some lessons, what they were learnt from and what came of a trial."""
-    prior = built_in("code" if cases[0].of == "code" else "notes")
+    prior = built_in(_stuff(cases))
     in_use = np.array([active.weights.get(one, 0.0) for one in prior.weights], np.float32)
     new, first, told = tried(cases, in_use, seen, learnt)
     weights = dict(zip(prior.weights, new.round(_DIGITS).tolist(), strict=True))
@@ -254,7 +246,7 @@ def learnt(cases: Sequence[Case], pull: float = PULL) -> Floats:
 
     Deterministic; at least one lesson must be given. The weights that came count as `pull` lessons.
     """
-    base = np.array([*built_in("code" if cases[0].of == "code" else "notes").weights.values()])
+    base = np.array([*built_in(_stuff(cases)).weights.values()])
     lessons = [Lesson(one.features, one.right, one.weight) for one in cases]
     # Scores are scaled first so that they surprise least, which changes no order: else the lessons
     # would move the weights' size, on which the packing relies, before they move what ranks.

@@ -15,9 +15,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import islice
 
 import numpy as np
 
@@ -29,7 +27,7 @@ from vaultmind.index.training import Lesson
 from vaultmind.index.training import train as fitted
 from vaultmind.learn.feedback import Judged, folded
 from vaultmind.learn.models import HEARD_UNTIL, PASSED, TRIAL, id_of
-from vaultmind.learn.trial import Case, Guard, Steps, Trained, Training, Verdict, mean_of, tried
+from vaultmind.learn.trial import Case, Guard, Proposal, Steps, mean_of, tried
 from vaultmind.plural import counted
 from vaultmind.types import PERSON, Caller, Chunk, Kind
 
@@ -69,55 +67,43 @@ MOST_WORDS, LEAST_WORDS, LONGEST = 6, 3, 200
 NEVER = datetime.min.replace(tzinfo=UTC)
 
 
-def train(scenes: Raw, judged: Sequence[Judged], training: Training) -> tuple[Trained, ...]:
-    """Learn from verdicts, oldest first, for the embedder that searches are asked with.
+def new_ranker(
+    scenes: Raw, told: Sequence[Case], seen: datetime | None, now: datetime, steps: Steps
+) -> Proposal:
+    """Return a ranker learnt from verdicts on searches with one embedder, oldest first.
 
     What is learnt is tried on the later verdicts and on the guards, against what is in use. It is
     learnt on top of the model that has no taste yet: else trainings would go a little further each
     time, until nothing stays. Raises Cancelled, IndexUnavailable.
     """
-    told = _asked_again(scenes, heard_fairly(judged, training.min_lessons), training.steps)
-    counts = Counter(one.of for one in told)  # while one loads, some go without
-    ((embedder, _),) = counts.most_common(1) or (("", 0),)
-    told = sorted((one for one in told if one.of == embedder), key=lambda one: one.time)
-    name = embedder.partition("-")[0]
+    embedder, name = told[0].of, told[0].of.partition("-")[0]
+    own = [one for one in _self_made(scenes, steps) if one.of == embedder]
+    steps("learning")
+    active = scenes.active(embedder)
+    base = shipped(embedder) if any(ON_SEARCHES in it for it in active.trained_on) else active
+    names = [it for it in FEATURES if embedder or it in WITHOUT_MEANING]
+    in_use, prior = _weights(active, names), _weights(base, names)
 
-    def propose(seen: datetime | None) -> tuple[str, str, Verdict]:
-        own = [one for one in _self_made(scenes, training.steps) if one.of == embedder]
-        training.steps("learning")
-        active = scenes.active(embedder)
-        learnt = any(ON_SEARCHES in one for one in active.trained_on)
-        base = shipped(embedder) if learnt else active
-        names = [it for it in FEATURES if embedder or it in WITHOUT_MEANING]
-        in_use, prior = _weights(active, names), _weights(base, names)
+    def guards(weights: Floats) -> list[Guard]:
+        half = own[1::2]
+        stays = Guard(STAYING, 1.0, _kept(half, prior, weights), 1.0 - KEPT_IN_TRIAL)
+        return [Guard(GUARD, _mrr(half, prior), _mrr(half, weights)), stays] if half else []
 
-        def guards(weights: Floats) -> list[Guard]:
-            half = own[1::2]
-            stays = Guard(STAYING, 1.0, _kept(half, prior, weights), 1.0 - KEPT_IN_TRIAL)
-            return [Guard(GUARD, _mrr(half, prior), _mrr(half, weights)), stays] if half else []
-
-        weights, first, found = tried(
-            told, in_use, seen, lambda some: _learnt(some, own, prior, names), guards
-        )
-        model = Model(
-            name="",
-            embedder=name,
-            features=dict(zip(names, weights.tolist(), strict=True)),
-            spread={one: base.spread.get(one, 1.0) for one in names},
-            trained_on=(
-                f"{counted(len(first), 'verdict')} {ON_SEARCHES} {training.now:%Y-%m-%d}",
-                f"{HEARD_UNTIL}{told[-1].time.isoformat()}",
-            ),
-            scores={
-                TRIAL: {PASSED: float(found.better)},
-                "later searches": {"MRR": found.after.mrr, "MRR before": found.before.mrr},
-                **{it.name: {"MRR": it.after, "MRR before": it.before} for it in found.guards},
-            },
-        )
-        model = replace(model, name=id_of(name or WORDS, training.now, model.features))
-        return model.name, model_text(model), found
-
-    return (training.conclude("ranker", name or WORDS, told, propose),)
+    weights, first, found = tried(
+        told, in_use, seen, lambda some: _learnt(some, own, prior, names), guards
+    )
+    features = dict(zip(names, weights.tolist(), strict=True))
+    learnt_on = (
+        f"{counted(len(first), 'verdict')} {ON_SEARCHES} {now:%Y-%m-%d}",
+        f"{HEARD_UNTIL}{told[-1].time.isoformat()}",
+    )
+    scores = {
+        TRIAL: {PASSED: float(found.better)},
+        "later searches": {"MRR": found.after.mrr, "MRR before": found.before.mrr},
+        **{one.name: {"MRR": one.after, "MRR before": one.before} for one in found.guards},
+    }
+    id, spread = id_of(name or WORDS, now, features), {it: base.spread.get(it, 1.0) for it in names}
+    return id, model_text(Model(id, name, features, spread, learnt_on, scores)), found
 
 
 def heard_fairly(judged: Sequence[Judged], enough: int) -> list[Judged]:
@@ -126,16 +112,19 @@ def heard_fairly(judged: Sequence[Judged], enough: int) -> list[Judged]:
     Who asks most must not drown the others: where the person judged enough to learn from, no agent
     is heard more than the person.
     """
-    person = [one for one in judged if one.by == "person"][-MOST_LESSONS:]
-    agents = {one.agent for one in judged if one.by == "agent"}
-    share = MOST_LESSONS // max(1, len(agents))
-    share = min(share, len(person)) if len(person) >= max(1, enough) else share
-    heard = {id(one) for one in person}
-    for agent in sorted(agents):
-        own = (one for one in reversed(judged) if (one.by, one.agent) == ("agent", agent))
-        room = min(share, MOST_LESSONS - len(heard))
-        heard |= {id(one) for one in islice(own, room)}
-    return [one for one in judged if id(one) in heard]
+    askers = {one.agent for one in judged if one.by == "agent"}
+    person = sum(one.by == "person" for one in judged)
+    share = MOST_LESSONS // max(1, len(askers))
+    share = min(share, person) if person >= max(1, enough) else share
+    heard, counts = list[Judged](), Counter[str]()
+    for one in reversed(judged):
+        who = one.agent if one.by == "agent" else ""
+        counts[who] += 1
+        if counts[who] <= (share if who else MOST_LESSONS):
+            heard.append(one)
+    heard.sort(key=lambda one: one.by == "agent")  # the person's first, each the latest first
+    kept = {id(one) for one in heard[:MOST_LESSONS]}
+    return [one for one in judged if id(one) in kept]
 
 
 def taught_by(judged: Judged, seen: Seen, scenes: Raw) -> Case | None:
@@ -165,16 +154,24 @@ def taught_by(judged: Judged, seen: Seen, scenes: Raw) -> Case | None:
     return Case(seen.embedder, work, time, kept, features, share, strength)
 
 
-def _asked_again(scenes: Raw, judged: Sequence[Judged], steps: Steps) -> list[Case]:
-    """Return what the verdicts teach: nothing where none of the hits is found any more."""
-    found = []
-    for number, one in enumerate(judged):
-        steps("asking again what was asked", number, len(judged))
+def ask_again(
+    scenes: Raw, judged: Sequence[Judged], enough: int, steps: Steps
+) -> tuple[str, list[Case]]:
+    """Return the embedder that most searches are asked with, and what verdicts teach of these.
+
+    Nothing where none of the hits is found any more. The cases are in the order of time.
+    """
+    found, heard = list[Case](), heard_fairly(judged, enough)
+    for number, one in enumerate(heard):
+        steps("asking again what was asked", number, len(heard))
         caller = Caller("agent", one.agent) if one.by == "agent" else PERSON
         seen = scenes.seen(one.query, caller)
         if seen is not None and (taught := taught_by(one, seen, scenes)) is not None:
             found.append(taught)
-    return found
+    counts = Counter(one.of for one in found)  # while one loads, some go without
+    ((embedder, _),) = counts.most_common(1) or (("", 0),)
+    of_it = (one for one in found if one.of == embedder)
+    return embedder.partition("-")[0] or WORDS, sorted(of_it, key=lambda one: one.time)
 
 
 def _learnt(

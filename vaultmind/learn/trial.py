@@ -16,19 +16,19 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import astuple, dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import astuple, dataclass
+from datetime import datetime
 
 import numpy as np
 
 from vaultmind.index.columns import Floats
 from vaultmind.index.models import ModelKind
-from vaultmind.learn.models import Models
 from vaultmind.plural import counted
-from vaultmind.types import PERSON, Caller
 
 Steps = Callable[..., None]
 """Says what is done now, and of how many steps which; raises when the work is to end."""
+Proposal = tuple[str, str, "Verdict"]
+"""The id of a new model, the text of its file, and what came of its trial."""
 CUT = 10
 MARGIN = 0.005
 """By which a new model must be better in average precision, which looks at where all right things
@@ -127,59 +127,6 @@ class Trained:
     """Candidates of these lessons."""
     activated: bool = False
     verdict: Verdict | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Training:
-    """A training of any kind of model: what it is asked for, and what it works with."""
-
-    models: Models
-    now: datetime
-    steps: Steps
-    since_days: int = 0
-    """How far back lessons are taken from; 0: all there are."""
-    min_lessons: int = 20
-    """Fewer lessons make no model."""
-    force_activate: bool = False
-    """Whether a model is put into use whatever its trial says."""
-    asked: Caller = PERSON
-
-    def since(self) -> str:
-        """Return the day from which on lessons are taken; empty for all."""
-        days = self.since_days
-        return (self.now - timedelta(days=days)).date().isoformat() if days else ""
-
-    def conclude(
-        self, kind: ModelKind, of: str, cases: Sequence[Case],
-        propose: Callable[[datetime | None], tuple[str, str, Verdict]],
-    ) -> Trained:  # fmt: skip
-        """Have a model made of cases, if there are enough; keep it, and use it if it is better.
-
-        `propose` returns a model's id, the text of its file and what came of its trial; it is
-        tried on nothing from before the time that it is given. What somebody put into use meanwhile
-        stays.
-        """
-        rows, least = sum(len(one.places) for one in cases), max(1, self.min_lessons)
-        told = Trained(kind, of, "", lessons=len(cases), rows=rows)
-        if len(cases) < least:
-            return replace(told, why=f"{counted(len(cases), 'lesson')}: it takes {least}.")
-        seen = None if self.force_activate else self.models.seen(kind, of)
-        unseen = len({one.work for one in cases if seen is None or one.time > seen})
-        if seen is not None and unseen < LEAST_TRIED:
-            return replace(told, why=too_few(unseen))
-        was = self.models.in_use(kind, of)
-        id, text, verdict = propose(seen)
-        self.models.keep(kind, of, id, text)
-        told = replace(told, id=id, why=verdict.why, verdict=verdict)
-        if not (verdict.better or self.force_activate):
-            return told
-        if self.models.in_use(kind, of) != was:
-            changed = "What is in use was changed while it learnt, and stays"
-            use = f"`vaultmind model activate {id}` uses it"
-            return replace(told, why=f"{changed}: {use}. {told.why}")
-        self.models.activate(id, why="in use after a training", asked=self.asked)
-        why = told.why if verdict.better else f"Put into use all the same. {told.why}"
-        return replace(told, why=why, activated=True)
 
 
 def marks_of(right: Sequence[bool]) -> Marks:

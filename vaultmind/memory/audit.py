@@ -15,9 +15,10 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
+from functools import cache
 from heapq import merge
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.language.words import saying
@@ -27,6 +28,9 @@ from vaultmind.redact import mask
 from vaultmind.types import Caller, Fact, MessageRef
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 EXTRACTED = "extracted"
 """`how` of a fact that extraction found: in a brain's comment, and in the audit."""
@@ -104,7 +108,6 @@ class AuditLine:
 
 _KEPT = tuple(one.name for one in fields(AuditLine) if one.compare)
 """What of a line is written down."""
-_TEXTS = tuple(one.name for one in fields(AuditLine) if one.compare and one.type == "str")
 
 
 def render_line(line: AuditLine) -> str:
@@ -116,28 +119,21 @@ def render_line(line: AuditLine) -> str:
     return json.dumps(kept, ensure_ascii=False) + "\n"
 
 
+@cache
+def _reader() -> TypeAdapter[AuditLine]:
+    from pydantic import TypeAdapter  # takes its time
+
+    return TypeAdapter(AuditLine)
+
+
 def parse_line(raw: str, device: str = "") -> AuditLine | None:
     """Return what a line of an audit file says; None for one that cannot be read."""
     try:
-        value = json.loads(raw)
-        texts: dict[str, Any] = {key: str(value.get(key) or "") for key in _TEXTS}
-        line = AuditLine(**texts, device=device)
-        if not line.op:
-            return None
-        return replace(
-            line,
-            hidden=tuple(map(str, value.get("hidden") or ())),
-            shown=tuple(map(str, value.get("shown") or ())),
-            moves=tuple(map(_move, value.get("moves") or ())),
-            id=line.id or hashlib.sha256(raw.strip().encode()).hexdigest()[:8],
-        )
-    except (ValueError, TypeError, AttributeError, RecursionError):
+        line = _reader().validate_json(raw)
+    except ValueError:
         return None
-
-
-def _move(value: dict[str, Any]) -> Move:
-    is_true = {key: value.get(key) is True for key in ("came", "archive", "whole")}
-    return Move(str(value.get("line") or ""), str(value.get("section") or ""), **is_true)
+    id = line.id or hashlib.sha256(raw.strip().encode()).hexdigest()[:8]
+    return replace(line, device=device, id=id) if line.op else None
 
 
 class AuditLog:

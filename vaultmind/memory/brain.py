@@ -341,14 +341,14 @@ def _append(text: str, lines: str) -> str:
 class Move:
     """A bullet, with what is nested under it, that left or came with a change."""
 
-    line: str
+    line: str = ""
     """As it stands in the file; in the audit, secrets masked."""
     section: str = ""
     came: bool = False
     """Whether it came; else it left."""
     archive: bool = False
     """In the archive; else in the brain."""
-    whole: bool = True
+    whole: bool = False
     """Whether nothing had to be masked: only then can an undo put it back."""
 
     @property
@@ -363,12 +363,13 @@ def leaving(text: str, placed: PlacedFact, *, alone: bool = False, archive: bool
     """Return the move of a bullet out of a text: with what is nested under it, or alone."""
     end = placed.end if alone else placed.tree_end
     line = dedent(text[placed.start : end].replace("\r", "")).strip()
-    return Move(line, placed.fact.section or "", archive=archive)
+    return Move(line, placed.fact.section or "", archive=archive, whole=True)
 
 
 def coming(fact: Fact, paths: VaultPaths, *, archive: bool = False) -> Move:
     """Return the move of a fact into a brain or its archive."""
-    return Move(f"- {render_fact(fact, paths)}", fact.section or "", came=True, archive=archive)
+    line = f"- {render_fact(fact, paths)}"
+    return Move(line, fact.section or "", came=True, archive=archive, whole=True)
 
 
 def turned(moves: Sequence[Move]) -> tuple[Move, ...]:

@@ -371,8 +371,7 @@ def shrink(
 ) -> tuple[Move, ...]:
     """Return the moves of the least important facts of an oversized brain to the archive.
 
-    Stops a `SLACK` below the limit, so that the next fact does not move one again, and never
-    goes below the target: one fact that is new makes few others move. Only lines that stand
+    Stops a `SLACK` below the limit, so that the next fact moves none again. Only lines that stand
     exactly as we wrote them move, and not the one with the id `keep`; what only a person could
     shorten stays over the limit. Raises DamagedMemory for an archive that cannot take them.
     """
@@ -381,8 +380,7 @@ def shrink(
         return ()
     if reason := parse_brain(archive).damaged:
         raise DamagedMemory(f"Its facts cannot move to the archive: {reason}.")
-    floor = min(sizes.target_tokens, limit)
-    goal = limit - round((limit - floor) * SLACK)
+    goal = limit - round((limit - min(sizes.target_tokens, limit)) * SLACK)
     shown = blank_private(brain)  # a line that a person put between private tags stays there
     ours = [
         one
@@ -394,11 +392,8 @@ def shrink(
     for one in sorted(ours, key=lambda it: (_importance(it.fact, today), it.fact.written)):
         if size <= goal:
             break
-        moves = [leaving(brain, it) for it in (*gone, one)]
-        smaller = brain_tokens(apply(brain, moves, archive=False))
-        if size > limit or smaller >= floor:
-            gone.append(one)
-            size = smaller
+        gone.append(one)
+        size = brain_tokens(apply(brain, [leaving(brain, it) for it in gone], archive=False))
     gone.sort(key=lambda it: it.start)
     taken = block_ids(archive)
     return (

@@ -12,31 +12,28 @@ from dataclasses import replace
 from functools import cached_property
 
 from vaultmind import errors
-from vaultmind.memory.audit import (
-    AuditLine,
-    find_line,
-    newest_first,
-    ref_text,
-    refs_of,
-    settled_before,
-)
-from vaultmind.memory.brain import new_brain
-from vaultmind.memory.changes import Step, quoted
-from vaultmind.memory.forget.erasing import Erased, Erasing, Erasure, Preview
-from vaultmind.memory.undo import Conflict, check_undoable, take_back, undo_line
-from vaultmind.memory.writing import (
-    Dropped,
-    Facts,
-    also,
-    in_name,
-    safe_outcome,
-)
+from vaultmind.memory import audit, brain
+from vaultmind.memory.audit import AuditLine, refs_of
+from vaultmind.memory.brain import Move, find_fact, parse_brain
+from vaultmind.memory.changes import Ask, Step, quoted
+from vaultmind.memory.forget.erasing import Erased, Erasing, Erasure
+from vaultmind.memory.match import same_fact
+from vaultmind.memory.writing import Dropped, Facts, also, in_name, safe_outcome
 from vaultmind.plural import counted
 from vaultmind.ports import IndexErasing, Report, silent
 from vaultmind.redact import mask
-from vaultmind.types import Caller, MemoryWrite, MessageRef, Outcome
+from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import Change, FileText
 from vaultmind.vault.replacing import digest
+
+_NEVER = {
+    "erase": "An erasure cannot be undone: nothing of what was erased is kept anywhere.",
+    "model": "What ranks is no fact: `vaultmind model rollback` takes its last change back.",
+}
+
+
+class Conflict(Exception):
+    """Why a change cannot be taken back, in words."""
 
 
 class Gate(Facts):
@@ -65,7 +62,7 @@ class Gate(Facts):
     def undo(self, agent: str, line_id: str, caller: Caller, *, dry_run: bool = False) -> Outcome:
         """Take a change back; the person's wish alone. A conflict comes to `unchanged`.
 
-        Raises NotFound and BadArgument as `find_line` does.
+        Raises NotFound and BadArgument as `audit.find_line` does.
         """
         if caller.kind != "person":
             reason = "only the person undoes, on the command line"
@@ -74,7 +71,7 @@ class Gate(Facts):
             return Outcome("denied", agent, message=message, reason=reason)
         with self._locks[agent]:
             self._complete(agent)
-            line = find_line(self._paths, (agent,), line_id)
+            line = audit.find_line(self._paths, (agent,), line_id)
             try:
                 outcome = self._undone(line, caller, dry_run=dry_run)
             except (Conflict, errors.BrokenMemory) as conflict:
@@ -92,7 +89,7 @@ class Gate(Facts):
     def _undone(self, line: AuditLine, caller: Caller, *, dry_run: bool) -> Outcome:
         """Turn a change round. Raises Conflict."""
         check_undoable(line)
-        others = newest_first(self._paths, self._paths.agent_names(), holding='"hidden"')
+        others = audit.newest_first(self._paths, self._paths.agent_names(), holding='"hidden"')
         kept = {
             name
             for one in others
@@ -106,22 +103,23 @@ class Gate(Facts):
         made = replace(made, shown=shown, hidden=line.shown)
         step = Step(ask.outcome("written", ""))
 
-        def step_of(brain: str, archive: str) -> Step:
-            return take_back(line, brain, archive, ask)
-
         if line.moves and dry_run:
-            brain = self._text(ask.path) or new_brain(line.agent, ask.language)
-            step = step_of(brain, self._text(ask.archive))
+            text = self._text(ask.path) or brain.new_brain(line.agent, ask.language)
+            step = take_back(line, text, self._text(ask.archive), ask)
         elif line.moves:
-            step = self._change(ask, step_of, lambda step: undo_line(made, step))
-        counts = [(len(shown), "shown"), (len(line.shown), "hidden")]
+            step = self._change(
+                ask,
+                lambda text, archive: take_back(line, text, archive, ask),
+                lambda step: undo_line(made, step),
+            )
+        numbers = len(shown), len(line.shown)
         if not dry_run:
-            counts[0] = len(self._hiding.show(refs_of(shown))), "shown"
-            counts[1] = len(self._hiding.hide(refs_of(line.shown))), "hidden"
+            back = self._hiding.show(refs_of(shown))
+            numbers = len(back), len(self._hiding.hide(refs_of(line.shown)))
             self._audit.write(undo_line(made, step) if line.moves else made)
             self._sound.add(line.agent)
-        outcome = replace(step.outcome, hidden_messages=counts[1][0])
-        for number, what in counts:
+        outcome = replace(step.outcome, hidden_messages=numbers[1])
+        for number, what in zip(numbers, ("shown", "hidden"), strict=True):
             messages = f"{counted(number, 'message')} {'is' if number == 1 else 'are'}"
             outcome = also(outcome, f"{messages} {what} again." if number else "")
         stay = len(shown) < len(line.hidden)
@@ -151,7 +149,7 @@ class Gate(Facts):
     def _hide(self, agent: str, refs: Sequence[MessageRef], caller: Caller) -> int:
         hidden = self._hiding.hide(refs)
         if hidden:
-            names, reason = tuple(map(ref_text, refs)), counted(len(refs), "message")
+            names, reason = tuple(map(audit.ref_text, refs)), counted(len(refs), "message")
             self._audit.note(caller, agent, "hide", "written", reason=reason, hidden=names)
         return len(hidden)
 
@@ -172,7 +170,7 @@ class Gate(Facts):
         """
         with self._locks[agent]:
             self._complete(agent)
-        return settled_before(self._paths, agent, session)
+        return audit.settled_before(self._paths, agent, session)
 
     def repair(self) -> None:
         """Complete what a crash cut short in anybody's memory, and remove what it left."""
@@ -205,7 +203,7 @@ class Gate(Facts):
         """Tell whether an agent's conversations are written down: not at autonomy 0."""
         return self._authority.keeps_records(agent)
 
-    def preview_erasure(self, erasure: Erasure) -> Preview:
+    def preview_erasure(self, erasure: Erasure) -> Erased:
         """Return what an erasure would remove. Raises NotAllowed for all but the person."""
         return self._erasing.preview(erasure)
 
@@ -272,3 +270,89 @@ class Gate(Facts):
             return
         if agent != caller.agent or relative == self._paths.identity(agent):
             raise errors.PathRefused(relative, f"{caller.agent} may write its own records only")
+
+
+# --- undoing ------------------------------------------------------------------------------
+# The lines that came with a change go, those that left come back. Only what still stands as the
+# change left it is turned round; what was changed since is a conflict, which is explained.
+
+
+def check_undoable(line: AuditLine) -> None:
+    """Raise Conflict for a line that cannot be undone, whatever brain and archive say."""
+    lost = any(not move.whole for move in line.moves if not move.came)
+    said = "The log does not say what {0} changed, so that it cannot be undone."
+    for is_so, why in (
+        (
+            line.op not in audit.UNDOABLE,
+            _NEVER.get(line.op, "{0} is “{1}”: only facts are undone."),
+        ),
+        (line.outcome != "written", "There is nothing to undo: {0} came to “{2}”."),
+        (line.erased, "The words of {0} were erased, so that it cannot be undone."),
+        (line.undone_by, f"{{0}} is undone already, by {line.undone_by}."),
+        (not (line.moves or line.hidden or line.shown), said),
+        (lost, f"What is masked in {quoted(line.before)} is kept nowhere: it cannot come back."),
+    ):
+        if is_so:
+            raise Conflict(why.format(line.id, line.op, line.outcome))
+
+
+def take_back(line: AuditLine, text: str, archive: str, ask: Ask) -> Step:
+    """Return the step that turns a change round. Raises Conflict where it cannot be done."""
+    for path, now in ((ask.path, text), (ask.archive, archive)):
+        if reason := brain.damage(now):
+            raise Conflict(f"{path} is damaged: {reason}. Mend it first.")
+    asked = brain.turned(line.moves)
+    out = [found for move in asked if not move.came and (found := _leaves(move, text, archive))]
+    back = [move for move in asked if move.came]
+    left = brain.apply(text, out, archive=False), brain.apply(archive, out, archive=True)
+    standing = [one.text for each in left for one in parse_brain(each).all() if not one.until]
+    for move in back:
+        if not move.fact.until and any(same_fact(one, move.fact.text) for one in standing):
+            raise Conflict(f"{quoted(move.fact.text)} is in the memory again already.")
+    gone = [one.fact for one in out if not one.archive] or [one.fact for one in out if not back]
+    returned = [one.fact for one in back]
+    path = ask.path if any(not one.archive for one in back or out) else ask.archive
+    message = f"{_all(gone)} is taken out of {path}." if gone else ""
+    message += f" {_all(returned)} is back (in {path})." if returned else ""
+    outcome = ask.outcome("written", message.strip(), *[*returned, *gone][:1])
+    outcome = replace(outcome, path=path, before=line.after if out else "")
+    return Step(outcome, (*out, *back))
+
+
+def _all(facts: Sequence[Fact]) -> str:
+    return quoted("; ".join(dict.fromkeys(one.text for one in facts)))
+
+
+def undo_line(made: AuditLine, step: Step) -> AuditLine:
+    """Return the line of an undo that comes to a step."""
+    out = [move.fact.text for move in step.moves if not (move.came or move.archive)]
+    back = [move.fact for move in step.moves if move.came]
+    return replace(
+        made,
+        op="replace" if out and back else "remember" if back else "forget",
+        section=step.outcome.section or "",
+        before=brain.JOINT.join(out),
+        after=back[0].text if back else "",
+        path=step.outcome.path,
+        block=back[0].block if back else step.outcome.block,
+        moves=brain.masked(step.moves),
+    )
+
+
+def _leaves(move: Move, text: str, archive: str) -> Move | None:
+    """Return how a line that came is taken out, from where it stands now.
+
+    None for one that the archive was to keep and does not. Raises Conflict for one that changed.
+    """
+    fact = move.fact
+    for in_archive in (move.archive, not move.archive):
+        if placed := find_fact(archive if in_archive else text, fact):
+            if placed.tree_end != placed.end and "\n" not in move.line:
+                raise Conflict(f"Other lines stand under {quoted(fact.text)} now; move them first.")
+            return replace(move, archive=in_archive)
+    if move.archive:
+        return None
+    every = (*parse_brain(text).all(), *parse_brain(archive).all())
+    now = next((one for one in every if fact.block and one.block == fact.block), None)
+    since = f"is {quoted(now.text)} now" if now else "is not in the memory any more"
+    raise Conflict(f"{quoted(fact.text)} (^{fact.block}) {since}: somebody changed it since.")

@@ -30,9 +30,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import tempfile
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -219,10 +217,7 @@ def _to_json(rights: Rights) -> dict[str, Any]:
 def _from_json(value: dict[str, Any], default_level: int) -> Rights:
     """Return rights as they were kept. Raises KeyError, TypeError or ValueError for no such."""
     level = default_level if value["level"] is None else LEVELS.index(value["level"])
-    write = value["write"]
-    if isinstance(write, dict):  # as version 0.3 kept them
-        write = [(who, scope) for who, scopes in write.items() for scope in scopes]
-    pairs = frozenset((str(who), str(scope)) for who, scope in write)
+    pairs = frozenset((str(who), str(scope)) for who, scope in value["write"])
     return Rights(level, pairs, frozenset(map(str, value["hidden_from"])))
 
 
@@ -398,13 +393,11 @@ class Authority:
         for one in kept.values():  # the default follows the configuration
             one["level"] = None if one["level"] == self._default else one["level"]
         try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(dir=self._file.parent, prefix=".grants-")
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:  # mkstemp makes it 0600
-                json.dump({"version": 2, "agents": kept}, file, indent=1)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(self._file)
+            fresh = self._file.with_name(f".{self._file.name}.new")
+            fresh.parent.mkdir(parents=True, exist_ok=True)
+            fresh.touch(mode=0o600)
+            fresh.write_text(json.dumps({"version": 2, "agents": kept}, indent=1), "utf-8")
+            fresh.replace(self._file)
         except OSError as error:
             raise WriteFailed(f"{self._file} could not be written: {error}.") from error
         self._known, self._stamp, self._fault = agents, stat_of(self._file.stat()), ""

@@ -60,12 +60,7 @@ _FAILED = "%%failed%%"
 _BOX = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(.)\]")
 _STATES: dict[str, State] = {"x": "accepted", "-": "rejected"}
 _WHERE = {OBSIDIAN.client: "in Suggestions.md", "cli": "on the command line"}
-_PLAIN = re.compile(r"[^\w .-]+")
-_APPROVED = re.compile(r"suggested by [a-z0-9_-]+, approved [\w .-]+ \(\^(s-[a-z0-9]+)\)")
-"""What the reason of such a write begins with; what follows is the agent's own words."""
 _DONE = ("written", "unchanged")
-
-_NEW: Put = ("new", "")
 
 log = logging.getLogger(__name__)
 
@@ -208,13 +203,6 @@ def tell(text: str, one: Suggestion, reason: str) -> str:
     return text[: one.start] + with_newlines("\n".join(lines), newline_of(text)) + text[one.end :]
 
 
-def warn(text: str, note: str, language: str = "en") -> str:
-    """Return the text with a note for the person at its end."""
-    newline = newline_of(text)
-    start = _begun(text, _language_in(text, language)).rstrip("\r\n")
-    return f"{start}{newline}{newline}{with_newlines(note, newline)}{newline}"
-
-
 def begun(language: str) -> str:
     """Return the first words of a file that holds nothing yet."""
     return f"# {_word(language, 'title')}\n\n{_word(language, 'intro')}\n"
@@ -266,7 +254,7 @@ class Queue:
         nothing can be added to it; WriteConflict and WriteFailed when nothing was written.
         """
         time, rejected = self._clock().isoformat(timespec="seconds"), self._rejected(write)
-        put = _NEW
+        put: Put = ("new", "")
 
         def change(text: str) -> str | None:
             nonlocal put
@@ -353,22 +341,25 @@ class Queue:
         try:
             if one.state == "rejected":
                 return self._reject(one, OBSIDIAN)
-            try:
-                outcome = self._applied(one, OBSIDIAN)
-            except (errors.WriteConflict, errors.WriteFailed):
-                raise
-            except (errors.VaultMindError, OSError) as error:
-                log.warning("a suggestion could not be applied: %s", error)
-                outcome = self._failed(one, str(error))
+            outcome = self._tried(one)
             if outcome.outcome in _DONE:
                 self._removed(one)
             else:
                 why = outcome.reason or outcome.message
                 self._change_one(one, lambda text, found: tell(text, found, why))
+            return outcome
         except (errors.WriteConflict, errors.WriteFailed) as error:
             log.warning("a suggestion stays due: %s", error)
             return None
-        return outcome
+
+    def _tried(self, one: Suggestion) -> Outcome:
+        try:
+            return self._applied(one, OBSIDIAN)
+        except (errors.WriteConflict, errors.WriteFailed):
+            raise
+        except (errors.VaultMindError, OSError) as error:
+            log.warning("a suggestion could not be applied: %s", error)
+            return self._failed(one, str(error))
 
     def _applied(self, one: Suggestion, caller: Caller) -> Outcome:
         """Write what a suggestion says, unless the audit says that this was done."""
@@ -376,9 +367,9 @@ class Queue:
             return self._failed(one, "there is no agent of this name")
         if done := self._done_already(one):
             return done
-        where = _WHERE.get(caller.client) or f"in {_PLAIN.sub(' ', caller.client)}"
+        where = _WHERE.get(caller.client, "elsewhere")
         told = f"suggested by {one.write.caller.name}, approved {where} (^{one.id})"
-        reason = ": ".join(part for part in (told, one.write.reason) if part)
+        reason = f"{told}: {one.write.reason}" if one.write.reason else told
         outcome = self._write(replace(one.write, caller=caller, reason=reason))
         # what a crash cut short was completed just now
         return outcome if outcome.outcome in _DONE else self._done_already(one) or outcome
@@ -387,10 +378,10 @@ class Queue:
         """Return the outcome of a suggestion whose words were written before a crash hid it."""
         wish = one.write
         for line in newest_first(self._paths, (wish.agent,), holding=one.id):
-            named = _APPROVED.match(line.reason)
-            ours = named is not None and named.group(1) == one.id and not line.undoes
+            ours = f"(^{one.id})" in line.reason.partition(": ")[0]  # an agent's words follow it
             by_person = line.caller == OBSIDIAN.name and line.outcome == "written"
-            if ours and by_person and (wish.op == "forget" or _same(line.after, wish.text)):
+            is_it = wish.op == "forget" or _same(line.after, wish.text)
+            if ours and by_person and is_it and not line.undoes:
                 message = f"Already done: {quoted(wish.text)} (change {line.id})."
                 path = self._paths.brain(wish.agent)
                 return Outcome("unchanged", wish.agent, path=path, message=message)

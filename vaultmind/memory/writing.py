@@ -10,8 +10,9 @@ from __future__ import annotations
 import logging
 import random
 import threading
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ from vaultmind.memory.forget.tombstones import Hiding, hidden_words
 from vaultmind.memory.late import FORGOTTEN, Late
 from vaultmind.memory.match import mentions, says_words
 from vaultmind.memory.rights import AUTO, VERDICTS, Authority, Decision, cautious, inferred
-from vaultmind.memory.suggestions import Queue, warn
+from vaultmind.memory.suggestions import Queue
 from vaultmind.plural import counted
 from vaultmind.ports import Clock, FileIndexer
 from vaultmind.redact import MARK, blank_private, has_household_code, mask
@@ -221,7 +222,8 @@ class Facts:
         try:
             self._writer.edit(ask.path, change, TRIES)
         except errors.UnreadableNote as error:
-            raise self._broken(error, ask.language) from error
+            told = f"Not written: {error.path} is damaged: {error.reason}. {WRITING_WAITS}"
+            raise errors.BrokenMemory(told, hint=MEND) from error
         if step.written and not ask.dry and any(move.archive for move in step.moves):
             self._edit(ask.archive, archived)
         return step
@@ -235,32 +237,15 @@ class Facts:
 
     def _text(self, path: str) -> str:
         """Return a file's text; empty where there is none that can be read."""
-        try:
+        with suppress(errors.UnreadableNote):
             found = self._found(path)
-        except errors.UnreadableNote:
-            return ""
-        return found.text if found else ""
+            return found.text if found else ""
+        return ""
 
     def _found(self, path: str) -> FileText | None:
-        try:
+        with suppress(errors.NotFound):
             return self._reader.read(path)
-        except errors.NotFound:
-            return None
-
-    def _broken(self, error: errors.UnreadableNote, language: str) -> errors.BrokenMemory:
-        """Tell the person of a file that is to be mended; return what is raised."""
-        told = f"{error.path} is damaged: {error.reason}. {WRITING_WAITS}"
-        note = f"> [!warning] a damaged memory file\n> {told} {MEND}"
-
-        def warned(file: FileText | None) -> str | None:
-            text = file.text if file else ""
-            return None if told in text else warn(text, note, language)
-
-        try:
-            self._edit(self._paths.suggestions, warned)
-        except errors.UnreadableNote:
-            self._writer.append(self._paths.suggestions, f"\n{note}\n")
-        return errors.BrokenMemory(f"Not written: {told}", hint=MEND)
+        return None
 
     # --- who may --------------------------------------------------------------------------
 
@@ -306,37 +291,35 @@ class Facts:
     def _held(self, ask: Ask, held: Held, witness: Witness | None) -> Outcome:
         """Put before the person what may not be written, or refuse it; return what that came to."""
         write, step, reason, dropped = ask.write, held.step, held.decision.reason, held.dropped
+        outcome = replace(step.outcome, outcome="denied", reason=reason)
         if held.decision.verdict == "deny":
-            said = "Not written" if dropped else "Not allowed"
-            told: dict[str, Any] = {"outcome": "denied", "before": "", "reason": reason}
-            told["message"] = f"{said}: {reason}. Nothing was changed."
+            message = f"Not {'written' if dropped else 'allowed'}: {reason}. Nothing was changed."
+            outcome = replace(outcome, before="", message=message)
         else:
             write = _readable(write, step)
-            put = self.queue.seen(write)
-            if put[0] == "new" and not ask.dry:
+            state, block = self.queue.seen(write)
+            if state == "new" and not ask.dry:
                 write = replace(write, evidence=witness() if witness else write.evidence)
                 found = write.how in audit.FOUND  # an agent gives a reason of its own
-                whys = dict.fromkeys(
-                    filter(None, (write.reason, write.hold, reason if found else ""))
-                )
-                put = self.queue.put(replace(write, reason=" · ".join(whys)), ask.language)
+                whys = dict.fromkeys((write.reason, write.hold, reason if found else ""))
+                asked = replace(write, reason=" · ".join(filter(None, whys)))
+                state, block = self.queue.put(asked, ask.language)
             path = self._paths.suggestions
-            waits = _WAITS[put[0]].format(reason=reason, path=path)
-            told = {"message": f"{quoted(write.text)}: {waits}", "reason": reason, "path": path}
-            told |= {"outcome": "suggested" if put[0] in ("new", "waiting") else "denied"}
-            told |= {"block": put[1]}
-            dropped = "too many" if put[0] == "full" else ""
-        shown = _shown(ask, replace(step, outcome=replace(step.outcome, **told)))
+            message = f"{quoted(write.text)}: {_WAITS[state].format(reason=reason, path=path)}"
+            outcome = replace(outcome, message=message, path=path, block=block)
+            if state in ("new", "waiting"):
+                outcome = replace(outcome, outcome="suggested")
+            dropped = "too many" if state == "full" else ""
+        shown = _shown(ask, replace(step, outcome=outcome, moves=()))
         if ask.dry:
             return shown.outcome
         if dropped:
             ref = write.evidence or MessageRef(write.agent, "", "")
-            self._drop(
-                write.agent, ref.session, [(write.text, dropped, (ref.block,))], write.caller
-            )
+            told = (write.text, dropped, (ref.block,))
+            self._drop(write.agent, ref.session, [told], write.caller)
             return shown.outcome
         line = self._audit.line(write.caller, write.agent, write.op, "")
-        return self._tell(line, write, replace(shown, moves=()))
+        return self._tell(line, write, shown)
 
     # --- the audit ------------------------------------------------------------------------
 
@@ -381,21 +364,18 @@ class Facts:
 
     def _drop(self, agent: str, session: str, dropped: Sequence[Dropped], caller: Caller) -> int:
         lines = audit.newest_first(self._paths, (agent,), (audit.DROP,), session)
-        known = Counter(
-            (one.after, one.reason) for one in lines if audit.session_of(one) == session
-        )
-        room, told = MOST_DROPS - known.total(), 0
+        known = {(one.after, one.reason) for one in lines if audit.session_of(one) == session}
+        told = 0
         for text, reason, evidence in dropped:
             safe = "" if reason in UNTOLD else one_line(mask(blank_private(text)).text)
             safe = safe if len(safe) <= MOST_CHARS else f"{safe[: MOST_CHARS - 1].rstrip()}…"
-            known[safe, reason] -= 1
-            if known[safe, reason] >= 0 or told >= room:
+            if (safe, reason) in known or len(known) >= MOST_DROPS:
                 continue
+            known.add((safe, reason))
             block = next((one for one in reversed(evidence) if one[1:].isdigit()), "")
             source = self._audit.evidence(MessageRef(agent, session, block) if session else None)
-            self._audit.note(
-                caller, agent, audit.DROP, "dropped", after=safe, reason=reason, evidence=source
-            )
+            about = {"after": safe, "reason": reason, "evidence": source}
+            self._audit.note(caller, agent, audit.DROP, "dropped", **about)
             told += 1
         return told
 
@@ -448,29 +428,27 @@ class Facts:
 
         Raises Held for what waits.
         """
-        write, words, agent = ask.write, ask.write.text, ask.write.agent
+        words, agent = ask.write.text, ask.write.agent
         both = dict.fromkeys(ask.words)  # notes of agents may hold what a message has masked
-        outcome, shown = step.outcome, [*self._hiding.shown(agent, words)]
-        if decision.verdict != "allow" or write.hold:
-            said = (one for each in both for one in self._hiding.shown(agent, each))
-            if any(says_words(one, each) for one in said for each in both):
-                raise Held(Decision("suggest", write.hold or decision.reason), step)
+        if decision.verdict != "allow" or ask.write.hold:
+            said = ((one, each) for each in both for one in self._hiding.shown(agent, each))
+            if any(says_words(one, each) for one, each in said):
+                raise Held(Decision("suggest", ask.write.hold or decision.reason), step)
             return step
-        edit, says = self._naming(write.caller), self._hiding.saying
-        refs = tuple(dict.fromkeys(ref for each in both for ref in says(agent, each, edit)))
+        shown, edit = [*self._hiding.shown(agent, words)], self._naming(ask.write.caller)
+        refs = (one for each in both for one in self._hiding.saying(agent, each, edit))
         hid = self._hiding.hide(refs)
         prose = own_text(blank_private(self._text(ask.path)))
-        in_prose = any(mentions(paragraph, words) for paragraph in prose)
-        there = f"in {ask.path} as your own text; edit it there."
-        mentioned = sum(mentions(one, words) for one in shown)
+        there = any(mentions(paragraph, words) for paragraph in prose)
+        own = f"It stands in {ask.path} as your own text; edit it there." if there else ""
+        outcome, mentioned = step.outcome, sum(mentions(one, words) for one in shown)
         if hid:
             outcome = replace(outcome, outcome="written", path="", nearest=())
             outcome = replace(outcome, message="No fact said it;")
-            step = _with_hidden(replace(step, outcome=outcome, hidden=refs), hid, "did")
-            more = f"It also stands {there}" if in_prose else ""
-            return replace(step, outcome=also(step.outcome, more))
-        if in_prose:
-            message = f"No fact says {quoted(words)}. It stands {there}"
+            step = _with_hidden(replace(step, outcome=outcome, hidden=hid), hid, "did")
+            return replace(step, outcome=also(step.outcome, own))
+        if there:
+            message = f"No fact says {quoted(words)}. {own}"
         elif mentioned:
             verb = "mentions" if mentioned == 1 else "mention"
             message = f"{outcome.message} {counted(mentioned, 'message')} {verb} it. To hide"

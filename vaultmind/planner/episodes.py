@@ -83,9 +83,12 @@ def leave(recorder: Recorder, request: PlanRequest, plan: Plan, agent: str, call
         if not running and session:
             from vaultmind.planner.task import task_mark  # its patterns cost a start 20 ms
 
-            mark, budget = task_mark(request.task, source), request.token_budget
-            mark = replace(mark, kind=intent.predicted, fingerprint=intent.task_fingerprint)
-            begun = recorder.start(mark, source, caller, session=session, token_budget=budget)
+            mark = replace(
+                task_mark(request.task, source),
+                kind=intent.predicted,
+                fingerprint=intent.task_fingerprint,
+            )
+            begun = recorder.start(mark, source, caller, session=session)
             running = [begun.name]
         for name in running[:1]:
             if plan.offer is not None:

@@ -108,12 +108,14 @@ def checked(pattern: str) -> re.Pattern[str]:
     return compiled
 
 
-def mask(text: str) -> Masked:
+def mask(text: str, *, guess: bool = True) -> Masked:
     """Return the text with every secret replaced by a mark such as `‹password›`.
 
-    A text without secrets comes back as it was, and so does one that was masked before.
+    A text without secrets comes back as it was, and so does one that was masked before. Without
+    `guess` only what has a form of its own, or stands right after what it is called, counts.
     """
-    found = [*passages(text), *_keys(text), *_numbers(text), *_announced(text), *credentials(text)]
+    found = [*passages(text), *_keys(text), *_numbers(text), *_announced(text)]
+    found += credentials(text) if guess else ()
     for pattern in _own:
         found += [(*_value(match), OWN) for match in pattern.finditer(text)]
     for mark in MARK.finditer(text) if found else ():

@@ -277,8 +277,9 @@ class _Draft:
                 self.drop("what was said earlier", reason)
             if not self.query or not self.wants("memory"):
                 return 0.0
-            vector, out = self._vector(), self.asked.keys
-            return view.index.search(self.query, vector, out).best
+            running = {key_of(one) for one in view.messages}.difference(self.asked.keys)
+            rest = {key_of(one) for one in view.index.held} - running  # memory may bring it
+            return view.index.search(self.query, self._vector(), rest).best
         request = RecallRequest(
             self.query,
             tokens,

@@ -12,19 +12,17 @@ import hashlib
 import json
 import os
 import re
-import secrets
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from vaultmind import errors
 from vaultmind.language.words import SOFT, bare, content, fold
 from vaultmind.memory.audit import newest_first, ref_of, refs_of
-from vaultmind.memory.brain import block_ids, parse_brain
+from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.kinds import key_of
 from vaultmind.memory.forget.taking import OTHERS, Erasable, Taken, Target
 from vaultmind.memory.forget.wanted import Wanted
@@ -49,9 +47,11 @@ _BLOCK_BYTES = 4 << 20
 _OWN_NOTES = (".md", ".canvas", ".txt")
 _UNSEARCHED = frozenset({".git", "node_modules"})
 _BLOCK = re.compile(r"\^([A-Za-z0-9-]+)")
-_LINK = re.compile(
-    r" ?\[\[(?P<to>(?P<record>[^\[\]|#]+)#\^[A-Za-z0-9-]+)(?P<shown>\|[^\[\]]*)?\]\]"
-)
+IN_STATE = "index and log"
+"""How the files of the state folder are called among what is found."""
+
+
+Outcome = Literal["found", "erased", "partial", "not_found"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,68 +61,39 @@ class Erasure:
     text: str
     """The words, or a fact's block id (`^k3f9`)."""
     caller: Caller
-    agent: str = ""
-    """Only this agent's memory; empty: every agent's."""
     seal: str = ""
     """Of the preview that was confirmed: what was found may not have changed since."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """One thing that would be erased."""
-
-    kind: str
-    agent: str
-    path: str
-    place: str
-    """`^m7`, `line 12`, `front matter`."""
-    excerpt: str
-
-
-@dataclass(frozen=True, slots=True)
 class Place:
-    """A file that is not touched and still holds it, or could not be cleaned."""
+    """Where it stands, or stood."""
 
     path: str
     excerpt: str = ""
     why: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """What an erasure would remove. Nothing is touched yet."""
-
-    text: str
-    meant: tuple[str, ...]
-    """Facts that the words mean, said otherwise: what says these goes as well."""
-    found: tuple[Found, ...]
-    counts: dict[str, int]
-    """How many of each kind."""
-    yours: tuple[Place, ...]
-    """Your own notes that hold it: they stay."""
-    state_files: tuple[str, ...]
-    """Files of the state folder that hold its bytes: they are cleaned."""
-    seal: str
-    message: str
+    """The kind of record, why it is left, or how near in meaning it is."""
+    place: str = ""
+    """`^m7`, `line 12`, `front matter`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What an erasure came to, as the search after it found."""
+    """What an erasure would remove (`found`), or what it came to as the search after it says."""
 
-    outcome: Literal["erased", "partial", "not_found"]
+    outcome: Outcome
     counts: dict[str, int]
-    paths: tuple[str, ...]
-    """Files that were changed."""
-    left: tuple[Place, ...]
-    """Where it still stands: the erasure is partial."""
+    """How many of each kind."""
+    found: tuple[Place, ...]
     yours: tuple[Place, ...]
-    near: tuple[Place, ...]
-    """Passages that mean nearly the same, in other words; `why` is the cosine."""
-    searched: tuple[str, ...]
-    """How the verifying search looked: by `text`, by `meaning`, by `bytes`."""
-    faults: tuple[str, ...]
+    """The person's own files that hold it: notes, and what they wrote into the memory folder."""
+    seal: str
+    """A mark of what was found: the same finds have the same one."""
     message: str
+    left: tuple[Place, ...] = ()
+    """Where it still stands: the erasure is partial."""
+    near: tuple[Place, ...] = ()
+    """Passages that mean nearly the same, in other words; `why` is the cosine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,33 +104,6 @@ class Item:
     agent: str
     path: str
     taken: tuple[Taken, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """All that an erasure would do, and what it would leave."""
-
-    wanted: Wanted
-    agents: tuple[str, ...]
-    whole: bool
-    """Whether it is of every agent's memory, and so of what they share."""
-    meant: tuple[str, ...]
-    items: tuple[Item, ...]
-    yours: tuple[Place, ...]
-    """The person's own files: their notes, and what they wrote into the memory folder."""
-    others: tuple[str, ...]
-    """Files of agents that are not meant."""
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Return how many of each kind."""
-        return dict(Counter(item.kind.name for item in self.items for _ in item.taken))
-
-    @property
-    def seal(self) -> str:
-        """Return a mark of what was found: the same finds have the same one."""
-        finds = [[one.path, each.place, each.text] for one in self.items for each in one.taken]
-        return hashlib.sha256(json.dumps([self.wanted.texts, finds]).encode()).hexdigest()[:16]
 
 
 class Erasing:
@@ -182,29 +126,9 @@ class Erasing:
         self._hide, self._note = hide, note
         self._lock = threading.Lock()
 
-    def preview(self, erasure: Erasure) -> Preview:
+    def preview(self, erasure: Erasure) -> Erased:
         """Return what would be removed. Raises NotAllowed, BadArgument, NotFound."""
-        plan = self._plan(erasure)
-        found = [
-            Found(item.kind.name, item.agent, item.path, one.place, excerpt(one.text, plan.wanted))
-            for item in plan.items
-            for one in item.taken
-        ]
-        names = self._in_state(plan)
-        said = "Nothing in the memory says it."
-        if plan.items:
-            files = counted(len({item.path for item in plan.items}), "file")
-            said = f"To be erased in {files}: {_told(plan)}. This cannot be undone."
-        elif names:
-            said = "No file of the memory says it; the index or the log still hold its bytes."
-        if plan.yours:
-            holds = "holds" if len(plan.yours) == 1 else "hold"
-            files = counted(len(plan.yours), "file")
-            said += f" {files} of your own {holds} it and will not be touched."
-        return Preview(
-            erasure.text, plan.meant, tuple(found[:MOST_SHOWN]), plan.counts, plan.yours, names,
-            plan.seal, said,
-        )  # fmt: skip
+        return self._look(erasure)[2]
 
     def erase(self, erasure: Erasure, index: IndexErasing, report: Report = silent) -> Erased:
         """Remove it, search for it, and return what the search found.
@@ -213,105 +137,92 @@ class Erasing:
         would go than the preview showed, BadArgument, NotFound: then nothing was touched.
         """
         with self._lock:
-            plan = self._plan(erasure)
-            if erasure.seal and not secrets.compare_digest(erasure.seal, plan.seal):
+            wanted, items, seen = self._look(erasure)
+            if erasure.seal not in ("", seen.seal):
                 raise errors.WriteConflict(
                     "What would be erased has changed since it was shown.",
                     hint="Nothing was erased; look at it again.",
                 )
             index.begin()
-            paths, left, gone = list[str](), dict[str, Place](), set[str]()
-            for number, item in enumerate(plan.items):
-                report(Progress(number, len(plan.items), item.kind.name))
+            left = dict[str, Place]()
+            for number, item in enumerate(items):
+                report(Progress(number, len(items), item.kind.name))
                 try:
-                    gone |= self._take(item, plan.wanted)
-                    paths.append(item.path)
+                    self._take(item, wanted)
                 except errors.VaultMindError as error:
                     left[item.path] = Place(item.path, why=error.message)
-            paths += self._without_links(plan.agents, gone) if gone else []
             try:
-                _empty_logs(self._state_dir, plan.wanted)
+                _empty_logs(self._state_dir, wanted)
             except OSError as error:
                 left["the log"] = Place("the log", why=str(error))
-            faults = index.scrub(dict.fromkeys([*paths, *left])).faults
-            for place in self._left(plan, index):
+            for fault in index.scrub(dict.fromkeys(item.path for item in items)).faults:
+                left[fault] = Place("the index", why=fault)
+            for place in self._left(wanted, seen, index):
                 left.setdefault(place.path, place)
-            erased = _erased(plan, paths, [*left.values()], faults, index)
-            places = Counter(item.agent for item in plan.items for _ in item.taken if item.agent)
-            for agent, number in places.items():
-                done = "" if erased.outcome == "erased" else ", not whole"
-                reason = f"{counted(number, 'place')}{done}"
-                self._note(erasure.caller, agent, "erase", "written", reason=reason)
-        return erased
+            done = "" if not left else ", not whole"
+            for agent, places in Counter(it.agent for it in items for _ in it.taken).items():
+                if agent:
+                    reason = f"{counted(places, 'place')}{done}"
+                    self._note(erasure.caller, agent, "erase", "written", reason=reason)
+            return _told(wanted, seen, tuple(left.values()), index)
 
-    def _take(self, item: Item, wanted: Wanted) -> set[str]:
-        """Take it out of one file, as it stands then; what is hidden stays so whatever happens.
-
-        Returns what links named and is not there any more: `record#^block`.
-        """
-        taken, gone = item.taken, set[str]()
+    def _take(self, item: Item, wanted: Wanted) -> None:
+        """Take it out of one file, as it stands then; what is hidden stays so whatever happens."""
+        taken = item.taken
         self._hide((one.ref for one in taken if one.ref), erased=True)
 
         def change(file: FileText | None) -> str | None:
-            nonlocal taken, gone
+            nonlocal taken
             if file is None:
                 return None
             new = item.kind.without(self._target(item.path, item.agent, file.text), wanted)
-            taken, gone = new.taken, block_ids(file.text) - block_ids(new.text)
+            taken = new.taken
             return new.text if taken else None
 
         self._edit(item.path, change)
         self._hide((one.ref for one in taken if one.ref), erased=True)
-        return {f"{item.path.removesuffix('.md')}#^{block}" for block in gone}
-
-    def _without_links(self, agents: Iterable[str], gone: set[str]) -> Iterator[str]:
-        """Take links to what is gone out of the agents' records; yield the files that had any.
-
-        A link that only names a source goes; one with words of its own leads to the file.
-        """
-
-        def led(match: re.Match[str]) -> str:
-            if match["to"] not in gone:
-                return match[0]
-            shown, gap = match["shown"] or "", match[0][0].strip("[")
-            return "" if shown == "|source" else f"{gap}[[{match['record']}{shown}]]"
-
-        for agent in agents:
-            for file in sorted((self._paths.root / self._paths.memory(agent)).rglob("*.md")):
-                path = self._paths.relative(file)
-                text = self._text(path)
-                if _LINK.sub(led, text) != text:
-                    with suppress(errors.VaultMindError):  # it leads nowhere then
-                        self._edit(path, lambda it: _LINK.sub(led, it.text) if it else None)
-                        yield path
 
     # --- what would go --------------------------------------------------------------------
 
-    def _plan(self, erasure: Erasure) -> Plan:
-        """Return what would go. Raises BadArgument for words that say nothing, NotFound for an
-        id that no fact has.
+    def _look(self, erasure: Erasure) -> tuple[Wanted, list[Item], Erased]:
+        """Return what is wanted, what would go for it, and the same as the person is told it.
+
+        Raises BadArgument for words that say nothing, NotFound for an id that no fact has.
         """
         if erasure.caller.kind != "person":
             raise errors.NotAllowed(
                 f"{erasure.caller.name} may not erase: only the person may, on the command line.",
                 hint="Nothing was touched. The person can run `vaultmind forget --everywhere`.",
             )
-        every = self._paths.agent_names()
-        agents = (erasure.agent,) if erasure.agent else every
-        wanted, meant = self._meant(erasure, agents)
-        items = tuple(self._items(wanted, agents, shared=agents == every))
-        rest = tuple(name for name in every if name not in agents)
-        others = tuple(one.path for one in self._items(wanted, rest, shared=False))
+        wanted = self._meant(erasure)
+        items = list(self._items(wanted))
         yours = tuple(
             Place(path, excerpt(text, wanted))
             for path in self._own_files()
             if wanted.says(text := self._text(path, lenient=True))
         )
-        return Plan(wanted, agents, agents == every, meant, items, yours, others)
+        found = [
+            Place(item.path, excerpt(one.text, wanted), item.kind.name, one.place)
+            for item in items
+            for one in item.taken
+        ]
+        marks = [[item.path, one.place, one.text] for item in items for one in item.taken]
+        seal = hashlib.sha256(json.dumps([wanted.texts, marks]).encode()).hexdigest()[:16]
+        if self._in_state(wanted, yours):
+            found.append(Place("the state folder", why=IN_STATE))
+        counts = dict(Counter(one.why for one in found))
+        said = "Nothing in the memory says it."
+        if found:
+            files = counted(len({one.path for one in found}), "file")
+            said = f"To be erased in {files}: {_counts(counts)}. This cannot be undone."
+        said += _own(yours)
+        shown = tuple(found[:MOST_SHOWN])
+        outcome: Outcome = "found" if found else "not_found"
+        return wanted, items, Erased(outcome, counts, shown, yours, seal, said)
 
-    def _meant(self, erasure: Erasure, agents: tuple[str, ...]) -> tuple[Wanted, tuple[str, ...]]:
+    def _meant(self, erasure: Erasure) -> Wanted:
         """Return what is wanted: the words, the facts they mean, and the messages these are of."""
-        text = " ".join(erasure.text.split())
+        text, agents = " ".join(erasure.text.split()), self._paths.agent_names()
         block, files = _BLOCK.fullmatch(text), (self._paths.brain, self._paths.archive)
         facts = [
             [one for path in files for one in parse_brain(self._text(path(agent))).all()]
@@ -320,10 +231,8 @@ class Erasing:
         lines = [line for line in newest_first(self._paths, agents) if not line.erased]
         meant = [own[at].text for own in facts for at in find(own, text).found]
         if block and not meant:  # the audit may say what a fact said that is not there any more
-            told = (
-                one for line in lines if line.block == block[1] for one in (line.before, line.after)
-            )
-            meant = [one for one in told if one]
+            told = ((line.before, line.after) for line in lines if line.block == block[1])
+            meant = [one for both in told for one in both if one]
             if not meant:
                 raise errors.NotFound(f"No fact has the id {text}.")
         elif not block and all(word.folded in SOFT for word in content(text)):
@@ -334,18 +243,15 @@ class Erasing:
         for line in lines:
             if says(line.before) or says(line.after):
                 refs += [ref_of(line.evidence), *refs_of(line.hidden)]
-        wanted = Wanted(texts, (key_of(one) for one in refs if one), erasure.agent)
-        return wanted, tuple(one for one in dict.fromkeys(meant) if one != text)
+        return Wanted(texts, (key_of(one) for one in refs if one))
 
-    def _items(self, wanted: Wanted, agents: tuple[str, ...], *, shared: bool) -> Iterator[Item]:
+    def _items(self, wanted: Wanted) -> Iterator[Item]:
         """Yield the files that say it, each with what is to be taken out, in the order to go."""
         found: dict[str, tuple[Erasable, str]] = {}
         for kind in (*self._erasables, *OTHERS):
-            for agent in (*agents, ""):
+            for agent in (*self._paths.agent_names(), ""):
                 for path in kind.files(self._paths, agent):
-                    runs = path.startswith(f"{self._paths.memory_dir}/conversations/")
-                    if shared or agent or not runs:  # runs are nobody's alone
-                        found.setdefault(path, (kind, agent))
+                    found.setdefault(path, (kind, agent))
         records = {(agent, record) for agent, record, _ in wanted.refs}
         for path, (kind, agent) in sorted(found.items(), key=lambda one: one[1][0].last):
             text = self._text(path)
@@ -383,35 +289,27 @@ class Erasing:
 
     # --- what is left ---------------------------------------------------------------------
 
-    def _left(self, plan: Plan, index: IndexErasing) -> Iterator[Place]:
+    def _left(self, wanted: Wanted, seen: Erased, index: IndexErasing) -> Iterator[Place]:
         """Yield what still says it, in the memory, the index and the state folder."""
-        for item in self._items(plan.wanted, plan.agents, shared=plan.whole):
-            said = excerpt(item.taken[0].text, plan.wanted)
-            yield Place(item.path, said, "the file still says it")
-        stays = {*(place.path for place in plan.yours), *plan.others}
-        for text in plan.wanted.texts:
+        for item in self._items(wanted):
+            yield Place(item.path, excerpt(item.taken[0].text, wanted), "the file still says it")
+        stays = {place.path for place in seen.yours}
+        for text in wanted.texts:
             for chunk in index.saying(text, CANDIDATES):
-                if chunk.path not in stays and plan.wanted.says(chunk.text):
-                    yield Place(chunk.path, excerpt(chunk.text, plan.wanted), "the index has it")
+                if chunk.path not in stays and wanted.says(chunk.text):
+                    yield Place(chunk.path, excerpt(chunk.text, wanted), "the index has it")
             for file in search(self._paths.root / self._paths.memory_dir, text):
-                path = self._paths.relative(file)
-                concerns = plan.whole or self._paths.agent_of(path) in plan.agents
-                if concerns and path not in stays:
+                if (path := self._paths.relative(file)) not in stays:
                     yield Place(path, why="its bytes hold it")
-        for name in self._in_state(plan):
+        for name in self._in_state(wanted, seen.yours):
             yield Place(name, why="its bytes hold it")
 
-    def _in_state(self, plan: Plan) -> tuple[str, ...]:
+    def _in_state(self, wanted: Wanted, yours: tuple[Place, ...]) -> list[str]:
         """Return files of the state folder that hold it, but for what files explain that stay."""
-        top, stays = self._state_dir, (*(one.path for one in plan.yours), *plan.others)
-        kept = [self._text(path) for path in stays]
-        texts = [one for one in plan.wanted.texts if not any(map(Wanted([one]).says, kept))]
-        found = (
-            {str(file.relative_to(top)) for one in texts for file in search(top, one)}
-            if top
-            else ()
-        )
-        return tuple(sorted(found))
+        top, kept = self._state_dir, [self._text(one.path, lenient=True) for one in yours]
+        texts = [one for one in wanted.texts if not any(map(Wanted([one]).says, kept))]
+        files = (file for one in texts for file in search(top, one)) if top else ()
+        return sorted({str(file.relative_to(top)) for file in files if top})
 
 
 def search(root: Path, text: str) -> Iterator[Path]:
@@ -448,45 +346,43 @@ def _empty_logs(folder: Path | None, wanted: Wanted) -> None:
 def excerpt(text: str, wanted: Wanted) -> str:
     """Return the part of a text that says what is wanted, on one short line, without secrets."""
     start, end = wanted.spans(text)[0]
-    shown = " ".join(bare(text[start:end]).split()).lstrip("> ")
-    if len(shown) > EXCERPT:
-        words = (word for one in wanted.texts for word in one.casefold().split())
-        places = map(shown.casefold().find, sorted(words, key=len, reverse=True))
-        at = max(0, next((place for place in places if place >= 0), 0) - EXCERPT // 3)
-        shown = ("…" if at else "") + shown[at : at + EXCERPT].strip() + "…"
-    return mask(shown).text
+    shown = mask(" ".join(bare(text[start:end]).split()).lstrip("> ")).text
+    words = (word for one in wanted.texts for word in one.casefold().split())
+    places = map(shown.casefold().find, sorted(words, key=len, reverse=True))
+    at = max(0, next((place for place in places if place >= 0), 0) - EXCERPT // 3)
+    at = at if len(shown) > EXCERPT else 0
+    part = shown[at : at + EXCERPT].strip()
+    return "…" * bool(at) + part + "…" * (at + EXCERPT < len(shown))
 
 
-def _told(plan: Plan) -> str:
-    return ", ".join(f"{name}: {number}" for name, number in plan.counts.items())
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name}: {number}" for name, number in counts.items())
 
 
-def _erased(
-    plan: Plan, paths: Iterable[str], left: Sequence[Place], faults: tuple[str, ...],
-    index: IndexErasing,
-) -> Erased:  # fmt: skip
+def _own(yours: tuple[Place, ...]) -> str:
+    paths = ", ".join(place.path for place in yours)
+    return f" Your own files that hold it are not touched: {paths}." if yours else ""
+
+
+def _told(wanted: Wanted, seen: Erased, left: tuple[Place, ...], index: IndexErasing) -> Erased:
     """Return what an erasure came to, by what is still there, and say it in words."""
-    near = index.nearest_to(plan.wanted.texts[:NEAR_TEXTS], MOST_NEAR)
+    near = index.nearest_to(wanted.texts[:NEAR_TEXTS], MOST_NEAR)
     passages = tuple(
-        Place(f"{one.path}{one.anchor}", excerpt(one.text, plan.wanted), f"{cosine:.2f}")
+        Place(f"{one.path}{one.anchor}", excerpt(one.text, wanted), f"{cosine:.2f}")
         for one, cosine in near or ()
-        if not plan.wanted.says(one.text)
+        if not wanted.says(one.text)
     )
-    own = ", ".join(place.path for place in plan.yours)
-    found = "; ".join((*(f"{place.path} ({place.why})" for place in left), *faults))
     looked = "text and raw bytes" if near is None else "text, meaning and raw bytes"
-    nowhere = f"A search by {looked} finds it nowhere in the memory or the index."
-    said = counted(len(passages), "passage")
-    lines = (
-        f"Erased: {_told(plan)}." if plan.items else "No file of the memory said it.",
-        f"Only in part. Left: {found}." if found else nowhere,
-        "Meaning was not searched: no embedder is loaded." if near is None else "",
-        f"{said} may say it in other words: see the list." if passages else "",
-        f"Your own files that hold it, untouched: {own}." if own else "",
-    )
-    return Erased(
-        "partial" if found else "erased" if plan.items else "not_found",
-        plan.counts, tuple(dict.fromkeys(paths)), tuple(left), plan.yours, passages,
-        ("text", "bytes") if near is None else ("text", "meaning", "bytes"), faults,
-        " ".join(filter(None, lines)),
-    )  # fmt: skip
+    said = f"Erased: {_counts(seen.counts)}." if seen.found else seen.message
+    if left:
+        said += f" Only in part. Left: {'; '.join(f'{one.path} ({one.why})' for one in left)}."
+    else:
+        said += f" A search by {looked} finds it nowhere in the memory or the index."
+    if near is None:
+        said += " Meaning was not searched: no embedder is loaded."
+    if passages:
+        said += f" {counted(len(passages), 'passage')} may say it in other words: see the list."
+    said += _own(seen.yours) if seen.found else ""
+    done: Outcome = "erased" if seen.found else "not_found"
+    done = "partial" if left else done
+    return replace(seen, outcome=done, found=(), message=said, left=left, near=passages)

@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from vaultmind.memory import suggestions
 from vaultmind.memory.audit import ERASED
 from vaultmind.memory.brain import PlacedFact, parse_brain, remove_fact, removed_text
 from vaultmind.memory.forget.kinds import without_sources
-from vaultmind.memory.forget.wanted import Span, Wanted
+from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.types import MessageRef
 from vaultmind.vault.bullets import MARKER, plain
 from vaultmind.vault.edits import line_span, set_property
@@ -118,19 +117,16 @@ def without_sentences(target: Target, wanted: Wanted) -> Without:
     return Without(rest.text, (*properties.taken, *taken, *rest.taken))
 
 
-def without_lines(text: str, wanted: Wanted, spare: Sequence[Span] = ()) -> Without:
-    """Return a text without lines that say it; those in the spans, which are in order, stay."""
-    starts = [start for start, _ in spare]
-    taken, kept, offset = [], [], 0
-    for number, line in enumerate(text.splitlines(keepends=True), 1):
-        above = bisect_right(starts, offset) - 1
-        spared = above >= 0 and offset < spare[above][1]
-        if not spared and wanted.says(line):
+def without_lines(text: str, wanted: Wanted, seen: str = "") -> Without:
+    """Return a text without lines that say it; `seen` has other lines in the place of some."""
+    taken, kept = list[Taken](), list[str]()
+    pairs = zip(text.split("\n"), (seen or text).split("\n"), strict=True)
+    for number, (line, shown) in enumerate(pairs, 1):
+        if wanted.says(shown):
             taken.append(Taken(f"line {number}", line.strip()))
         else:
             kept.append(line)
-        offset += len(line)
-    return Without("".join(kept), tuple(taken))
+    return Without("\n".join(kept), tuple(taken))
 
 
 def without_properties(text: str, wanted: Wanted) -> Without:
@@ -219,8 +215,11 @@ def without_messages(target: Target, wanted: Wanted) -> Without:
             taken.insert(0, Taken(f"{place}, speaker", one.speaker))
             title = render_message(replace(one, speaker="")).partition("\n")[0]
             text = text[: placed.start] + title + text[text.find("\n", placed.start) :]
-    spare = [(placed.start, placed.end) for placed in parse_session(text).messages]
-    rest = without_lines(text, wanted, spare)
+    seen = text
+    for placed in reversed(parse_session(text).messages):
+        lines = "\n" * text.count("\n", placed.start, placed.end)
+        seen = seen[: placed.start] + lines + seen[placed.end :]
+    rest = without_lines(text, wanted, seen)
     return Without(rest.text, (*properties.taken, *taken, *rest.taken))
 
 
@@ -244,11 +243,10 @@ def without_suggestions(target: Target, wanted: Wanted) -> Without:
     text, taken = target.text, list[Taken]()
     for one in reversed(suggestions.parse(text)):
         first, stop = line_span(text, one.start, one.end)
-        ours = wanted.agent in ("", one.write.agent)
-        if ours and wanted.says(f"{text[first:stop]}\n{one.write.text}\n{one.write.old}"):
+        if wanted.says(f"{text[first:stop]}\n{one.write.text}\n{one.write.old}"):
             taken.insert(0, Taken(f"^{one.id}", text[first:stop]))
             text = text[:first] + text[stop:]
-    rest = Without(text) if wanted.agent else without_lines(text, wanted)
+    rest = without_lines(text, wanted)
     return Without(rest.text, (*taken, *rest.taken))
 
 
@@ -280,12 +278,6 @@ def without_values(target: Target, wanted: Wanted) -> Without:
             taken.append(Taken(id or f"line {number + 1}", "\n".join(words) or line))
             lines[number] = json.dumps(new, ensure_ascii=False) + "\r" * line.endswith("\r")
     return Without("\n".join(lines), tuple(dict.fromkeys(taken)))
-
-
-def without_copy(target: Target, wanted: Wanted) -> Without:
-    """Return any other file of an agent's memory without what says it."""
-    way = without_values if target.path.endswith(".jsonl") else without_sentences
-    return way(target, wanted)
 
 
 def without_all(target: Target, wanted: Wanted) -> Without:
@@ -330,12 +322,10 @@ ERASABLES: tuple[Erasable, ...] = tuple(
         ("facts", _OWN, r"brain(_archive)?\.md", without_facts),
     )
 )
+_NO_OTHER = rf"(?!audit-|tombstones-|{_TEMP})"
 OTHERS = (
-    Erasable(
-        "copies",
-        files_below(_OWN, rf"(?!audit-|tombstones-|{_TEMP}).*\.(md|txt|jsonl)"),
-        without_copy,
-    ),
+    Erasable("copies", files_below(_OWN, rf"{_NO_OTHER}.*\.(md|txt)"), without_sentences),
+    Erasable("copies", files_below(_OWN, rf"{_NO_OTHER}.*\.jsonl"), without_values),
     Erasable("leftovers", files_below(_OWN, rf"{_TEMP}.*"), without_all),
 )
 """What no other kind claims: conflict copies of a sync, files that a person put there, and what

@@ -14,12 +14,14 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from vaultmind.memory.audit import moment
 from vaultmind.memory.brain import BLOCK_LENGTH, BLOCK_LETTERS
@@ -55,22 +57,10 @@ Name = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
-    """What a line of a tombstone file says."""
-
-    time: float
-    lifted: bool
-    erased: bool
-    ref: Ref
-    names: frozenset[Name]
-
-
-@dataclass(frozen=True, slots=True)
 class _Known:
     """An agent's tombstones as they stand in the files of one stamp."""
 
     stamp: tuple[tuple[Path, FileStat], ...] = ()
-    lines: tuple[_Line, ...] = ()
     hidden: frozenset[Name] = frozenset()
     erased: frozenset[Name] = frozenset()
     """What of it is hidden for good."""
@@ -112,18 +102,6 @@ class Tombstones:
         erased = self._known(ref.agent).erased
         return all(_hides(erased, *name) for name in _names(ref))
 
-    def buried(self, ref: Ref) -> tuple[Ref, ...]:
-        """Return a message or part under every name by which it is hidden; nothing if it is not.
-
-        A lift must name them all: one line may know it by its block, another by its own id. What
-        was erased has none: no lift shows it.
-        """
-        known, wanted = self._known(ref.agent), _names(ref)
-        lines = [line for line in known.lines if wanted & line.names]
-        if any(known.erased & line.names for line in lines):
-            return ()
-        return tuple(dict.fromkeys(one.ref for one in lines if known.hidden & one.names))
-
     def _known(self, agent: str) -> _Known:
         if not AGENT_NAME.fullmatch(agent):
             return _Known()
@@ -133,7 +111,7 @@ class Tombstones:
         with self._lock:
             known = self._agents.get(agent)
             if known is None or known.stamp != stamp:
-                known = self._agents[agent] = _settled(agent, stamp)
+                known = self._agents[agent] = _settled(stamp)
             return known
 
 
@@ -168,9 +146,13 @@ class Hiding(Tombstones):
 
         What was erased stays hidden: its message may still stand in an export.
         """
-        buried = {ref: self.buried(ref) for ref in refs}
-        self._write([*dict.fromkeys(name for names in buried.values() for name in names)], True)
-        return tuple(ref for ref, names in buried.items() if names)
+        shown = tuple(one for one in dict.fromkeys(refs) if self._may_show(one))
+        self._write(shown, lifted=True)
+        return shown
+
+    def _may_show(self, ref: Ref) -> bool:
+        known, names = self._known(ref.agent), _names(ref)
+        return bool(names & known.hidden) and not names & known.erased
 
     def said(self, agent: str, facts: Iterable[Fact], edit: Edit) -> tuple[Ref, ...]:
         """Return everything of any kind of record that said one of the facts, each once."""
@@ -219,18 +201,16 @@ def render_tombstones(
     refs: Sequence[Ref], time: str, *, lifted: bool = False, erased: bool = False
 ) -> str:
     """Return the lines that hide messages and parts of summaries, or show them again."""
-    more = {"lifted": lifted, "erased": erased}
-    told = {"time": time} | {key: value for key, value in more.items() if value}
-    names = (
-        {"summary": ref.session}
-        if "/" in ref.session
-        else {"session": ref.session, "message": ref.id}
-        for ref in refs
+    told = {"time": time} | ({"lifted": True} if lifted else {})
+    told |= {"erased": True} if erased else {}
+    lines = (
+        told
+        | ({"summary": one.session} if "/" in one.session else {"session": one.session})
+        | ({} if "/" in one.session else {"message": one.id})
+        | {"block": one.block}
+        for one in refs
     )
-    blocks = ({"block": ref.block} for ref in refs)
-    return "".join(
-        f"{json.dumps(told | one | at)}\n" for one, at in zip(names, blocks, strict=True)
-    )
+    return "".join(f"{json.dumps(line)}\n" for line in lines)
 
 
 def _hides(hidden: frozenset[Name], record: str, part: str) -> bool:
@@ -245,20 +225,26 @@ def _names(ref: Ref) -> frozenset[Name]:
     return frozenset((ref.session, name) for name in (ref.id, ref.block) if name)
 
 
-def _settled(agent: str, stamp: tuple[tuple[Path, FileStat], ...]) -> _Known:
-    """Return what is hidden by the newest line of each message; of one time, by the last."""
-    every = tuple(line for path, _ in stamp for line in _read(path, agent))
-    newest = {
-        name: not line.lifted
-        for line in sorted(every, key=lambda one: one.time)
-        for name in line.names
-    }
-    erased = frozenset(name for line in every if line.erased for name in line.names)
-    hidden = frozenset(name for name, hides in newest.items() if hides)
-    return _Known(stamp, every, _with_unique(hidden | erased), _with_unique(erased))
+def _settled(stamp: tuple[tuple[Path, FileStat], ...]) -> _Known:
+    """Return what is hidden by the newest line of each message; of one time, by the last.
+
+    A message goes by its block in one line and by its own id in another: a line that has both says
+    that they are one, so that each line is of all names of a message.
+    """
+    lines = sorted((line for path, _ in stamp for line in _read(path)), key=lambda one: one[0])
+    same = defaultdict[Name, set[Name]](set)
+    for _, names, _ in lines:
+        for name in names:
+            same[name] |= names
+    hidden, erased = set[Name](), set[Name]()
+    for _, named, value in lines:
+        names = frozenset(one for name in named for one in same[name])
+        hidden = hidden - names if value.get("lifted") is True else hidden | names
+        erased |= names if value.get("erased") is True else set()
+    return _Known(stamp, _with_unique(hidden | erased), _with_unique(erased))
 
 
-def _with_unique(names: frozenset[Name]) -> frozenset[Name]:
+def _with_unique(names: set[Name]) -> frozenset[Name]:
     """Return names with those that hold wherever they stand. A run's lines are only numbered."""
     messages = {(ANYWHERE, n) for at, n in names if "/" not in at and _UNIQUE.fullmatch(n)}
     parts = {
@@ -266,20 +252,16 @@ def _with_unique(names: frozenset[Name]) -> frozenset[Name]:
         for at, name in names
         if "/" in at and _EPISODES not in at and _UNIQUE_PART.fullmatch(name)
     }
-    return names | messages | parts
+    return frozenset(names | messages | parts)
 
 
-def _read(path: Path, agent: str) -> Iterator[_Line]:
+def _read(path: Path) -> Iterator[tuple[float, frozenset[Name], dict[str, Any]]]:
+    """Yield when each line was written, whom it names, and what it says."""
     for raw in path.read_text("utf-8", errors="replace").split("\n"):
-        try:
+        with suppress(ValueError, AttributeError, RecursionError):
             value = json.loads(raw)
-            said = {
-                key: str(value.get(key) or "") for key in ("block", "message", "session", "summary")
-            }
-        except (ValueError, AttributeError, RecursionError):
-            continue
-        record, block = said["summary"] or said["session"], said["block"].removeprefix("^")
-        ref = MessageRef(agent, record, block, "" if said["summary"] else said["message"])
-        if names := _names(ref):
-            time = min(moment(str(value.get("time"))), LATEST)
-            yield _Line(time, value.get("lifted") is True, value.get("erased") is True, ref, names)
+            summary, block = value.get("summary"), str(value.get("block") or "")
+            record = str(summary or value.get("session") or "")
+            own = "" if summary else str(value.get("message") or "")
+            if names := _names(MessageRef("", record, block.removeprefix("^"), own)):
+                yield min(moment(str(value.get("time"))), LATEST), names, value

@@ -29,14 +29,11 @@ Span = tuple[int, int]
 class Wanted:
     """Words to be erased, and messages that are meant whatever they say."""
 
-    def __init__(
-        self, texts: Iterable[str], refs: Iterable[tuple[str, str, str]] = (), agent: str = ""
-    ) -> None:
-        """Take `refs` as (agent, session, block or own id); an `agent` limits what is shared."""
+    def __init__(self, texts: Iterable[str], refs: Iterable[tuple[str, str, str]] = ()) -> None:
+        """Take `refs` as (agent, session, block or own id)."""
         plain = (" ".join(bare(text).split()) for text in texts)
         self.texts = tuple(dict.fromkeys(filter(None, plain)))
         self.refs = frozenset(refs)
-        self.agent = agent
         self._wordings = tuple(map(_Wording, self.texts))
 
     def says(self, text: str) -> bool:

@@ -332,12 +332,9 @@ def purge(
     yes: Annotated[bool, Arg("Do it; without, it is only shown.")] = False,
 ) -> Row:
     """Shrink episodes past their retention to outcome and links, for good."""
-    due = app.episodes.due(days, call.report)
+    due = app.episodes.purge(call.caller, days, call.report, dry=not yes)
     count, left = len(due.episodes), due.left
     events, size = (sum(getattr(one, name) for one in due.episodes) for name in ("events", "bytes"))
-    if yes:
-        done = app.episodes.purge(call.caller, days, call.report)
-        count, events, size, left = done.episodes, done.events, done.bytes, done.left
     lost = f"{counted(events, 'event')} of {counted(count, 'episode')} ({size / 1000:,.1f} KB)"
     said = f"{lost} went." if count else "Nothing had to be shrunk."
     if not yes:

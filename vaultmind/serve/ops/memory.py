@@ -14,7 +14,7 @@ from vaultmind.types import MemoryWrite, OutcomeName, Section
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.memory.forget.erasing import Erased, Erasure, Preview
+    from vaultmind.memory.forget.erasing import Erased
     from vaultmind.session.show import Shown
     from vaultmind.session.voice import Heard
 
@@ -37,11 +37,9 @@ Text = Annotated[
 ]
 Old = Annotated[str, Arg("Of replace: words or id.", max=MAX_TEXT, option="--instead-of")]
 ErasedText = Annotated[str, Arg("The words, or a fact's id (^k3f9).", min=1, max=MAX_TEXT)]
-Only = Annotated[str, Arg("Only this agent's memory; default: everybody's.")]
 Seal = Annotated[str, Arg("Of the preview that was confirmed.", max=64)]
 
-tells("memory.forget.erasing.Preview", words="message meant counts found yours state_files")
-tells("memory.forget.erasing.Erased", words="message left near faults")
+tells("memory.forget.erasing.Erased", words="message found yours left near")
 
 
 @operation("Remember, replace or forget a fact", writes=True)
@@ -214,27 +212,21 @@ def make(app: App, call: Call, agent: str, language: str) -> Row:
 
 
 @operation("What an erasure would remove", surfaces=LOCAL, persons=True)
-def erase_preview(
-    app: App, call: Call, text: ErasedText, agent: Only = "", seal: Seal = ""
-) -> Preview:
+def erase_preview(app: App, call: Call, text: ErasedText) -> Erased:
     """Show what an erasure would remove, of conversations up to their last words."""
+    from vaultmind.memory.forget.erasing import Erasure
     from vaultmind.serve.ops.hooks import catch_up
 
     catch_up(app)
-    return app.gate.preview_erasure(_erasure(app, call, text, agent, seal))
+    return app.gate.preview_erasure(Erasure(text, call.caller))
 
 
 @operation("Erase every trace", writes=True, surfaces=LOCAL, persons=True)
-def erase(app: App, call: Call, text: ErasedText, agent: Only = "", seal: Seal = "") -> Erased:
+def erase(app: App, call: Call, text: ErasedText, seal: Seal = "") -> Erased:
     """Remove it from every file and index, for good; tell what a search still finds."""
-    try:
-        return app.gate.erase(_erasure(app, call, text, agent, seal), app.erasing, call.report)
-    finally:
-        app.search_feedback.clear()  # what was asked lately may say it, too
-
-
-def _erasure(app: App, call: Call, text: str, agent: str, seal: str) -> Erasure:
     from vaultmind.memory.forget.erasing import Erasure
 
-    whose = known_agent(app, call.caller, agent) if agent else ""
-    return Erasure(text, call.caller, whose, seal)
+    try:
+        return app.gate.erase(Erasure(text, call.caller, seal), app.erasing, call.report)
+    finally:
+        app.search_feedback.clear()  # what was asked lately may say it, too
