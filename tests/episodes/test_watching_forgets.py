@@ -130,9 +130,7 @@ def in_another_talk(app: App, agent: str) -> None:
 @pytest.mark.parametrize(
     ("said", "agent", "gone"),
     [
-        (in_a_brain, "main", erase),
         (in_a_brain, "dexter", erase),
-        (in_another_talk, "main", erase),
         (in_another_talk, "main", forget),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
@@ -143,11 +143,11 @@ def _work(one: Episode, started: datetime, offers: tuple[Offer, ...]) -> Work:
 def gain_of(works: Iterable[Work], since: datetime, until: datetime) -> Gain:
     """Return the figures of the episodes that began in a time; a week is one where `until` is."""
     taken = [one for one in works if since <= one.started <= until]
-    by_source: dict[str, list[Work]] = {}
-    by_week: dict[date, list[Work]] = {}
+    by_source = defaultdict[str, list[Work]](list)
+    by_week = defaultdict[date, list[Work]](list)
     for one in taken:
-        by_source.setdefault(one.source, []).append(one)
-        by_week.setdefault(_monday(one.started.astimezone(until.tzinfo)), []).append(one)
+        by_source[one.source].append(one)
+        by_week[_monday(one.started.astimezone(until.tzinfo))].append(one)
     first = min(by_week, default=date.max)
     count = (_monday(until) - first).days // 7 + 1  # below 0 where nothing happened
     weeks = [first + timedelta(weeks=at) for at in range(count)]
@@ -158,7 +158,7 @@ def gain_of(works: Iterable[Work], since: datetime, until: datetime) -> Gain:
         until=until.isoformat(timespec="seconds"),
         total=figures_of(taken),
         sources=tuple(sources),
-        weeks=tuple(Part("", f"{day}", figures_of(by_week.get(day, []))) for day in weeks),
+        weeks=tuple(Part("", f"{day}", figures_of(by_week[day])) for day in weeks),
     )
 
 
@@ -172,7 +172,7 @@ def figures_of(works: Sequence[Work]) -> Figures:
     sizes = sorted(one.tokens for one in offers)
     offered, whole = sum(sizes), sum(one.whole_tokens for one in offers)
     asked = [one.rerank for one in offers if one.rerank != "none"]
-    fallbacks = asked.count("fallback")
+    fallbacks, caches = asked.count("fallback"), [one.cache for one in offers if one.cache]
     judged = [(one, offer) for one in works if one.is_judged for offer in one.offers]
     hits = [hit for one, offer in judged for hit in _hits(one, offer.chosen, offer)]
     led = [any(_hits(one, paths, offer)) for one, offer in judged if (paths := _led(offer))]
@@ -188,9 +188,7 @@ def figures_of(works: Sequence[Work]) -> Figures:
         saved_share=share(max(0, whole - offered), whole),
         files=sum(len(one.chosen) for one in offers),
         hit_share=share(sum(hits), len(hits)),
-        cache_hit_share=share(
-            sum(one.cache == "hit" for one in offers), sum(bool(one.cache) for one in offers)
-        ),
+        cache_hit_share=share(caches.count("hit"), len(caches)),
         plan_context_p50_ms=_percentile(took, 0.50),
         plan_context_p95_ms=_percentile(took, 0.95),
         context_tokens_median=int(_percentile(sizes, 0.50) or 0) if sizes else None,
