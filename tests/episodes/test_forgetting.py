@@ -64,13 +64,6 @@ def found(app: App, query: str, caller: Caller = PERSON) -> list[tuple[str, str]
     return [(hit.anchor, hit.text) for hit in app.index.search(request, caller).hits]
 
 
-def hide_from_others(app: App) -> None:
-    path = app.paths.root / app.paths.identity("main")
-    text = path.read_text("utf-8")
-    asks = "---\npermissions:\n  hidden_from: [other]\n"
-    path.write_text(text.replace("---\n", asks, 1), "utf-8")
-
-
 def note(app: App, one: Episode) -> Path:
     return app.paths.root / app.episodes.files.path(one.name)
 
@@ -85,17 +78,6 @@ def test_an_episode_is_found_by_its_task_its_decisions_and_what_came_of_it(
     assert all("read" not in text for _, text in found(app, "harbour.md"))
     (hit, *_) = app.index.search(SearchRequest("cookies tokens"), PERSON).hits
     assert (hit.kind, hit.agent, hit.time) == ("episode", "main", done.events[2].time)
-
-
-def test_another_agent_finds_it_only_where_it_may(app: App, done: Episode) -> None:
-    path = app.episodes.files.path(done.name)
-    assert dict(found(app, "kayak locker", OTHER)), "agents read each other's memory as a rule"
-    hide_from_others(app)
-    assert not found(app, "kayak locker", OTHER)
-    assert app.show("main", OTHER).counts.episodes == 0
-    with pytest.raises(NotFound):
-        app.index.fetch(path, OTHER)
-    assert not app.index.outlet.shows(path, OTHER) and app.index.outlet.shows(path, MAIN)
 
 
 def test_a_forgotten_thing_is_hidden_line_by_line_and_comes_back_by_undo(
@@ -122,9 +104,9 @@ def test_erased_it_is_nowhere_and_the_search_says_so(app: App, done: Episode) ->
     app.episodes.settle()
     running = app.episodes.recorder.start(TaskMark("Ask ZANZIBAR again"), "vault", MAIN)
     app.episodes.recorder.add(running.name, [Event("decision", "", text="Ask ZANZIBAR")], MAIN)
-    preview = app.gate.preview_erasure(Erasure("ZANZIBAR", PERSON))
+    preview = app.gate.erasing.preview(Erasure("ZANZIBAR", PERSON))
     assert preview.counts["episodes"] == 7 and not preview.yours
-    erased = app.gate.erase(Erasure("ZANZIBAR", PERSON, seal=preview.seal), app.erasing)
+    erased = app.gate.erasing.erase(Erasure("ZANZIBAR", PERSON, seal=preview.seal), app.erasing)
     assert (erased.outcome, erased.left) == ("erased", ())
     assert "finds it nowhere" in erased.message
     left = app.episodes.files.read(done.name)
@@ -143,7 +125,7 @@ def test_offers_that_name_it_go_though_the_note_does_not(app: App) -> None:
     one = recorder.start(TaskMark("Mend the door"), "vault", MAIN)
     recorder.offer(one.name, Offer("f", "t", "w", {"clients/ZANZIBAR.md": {"f": 1.0}}), MAIN)
     app.episodes.settle()
-    erased = app.gate.erase(Erasure("ZANZIBAR", PERSON), app.erasing)
+    erased = app.gate.erasing.erase(Erasure("ZANZIBAR", PERSON), app.erasing)
     assert erased.outcome == "erased" and erased.counts == {"offers": 1}
     folder = note(app, one).parent
     assert [path.name for path in folder.iterdir()] == [note(app, one).name]
@@ -163,24 +145,3 @@ def test_an_erasure_leaves_every_line_that_says_nothing_of_it() -> None:
     for line in ("mine: kept", "My line.", "Between."):
         assert line in done.text
     assert without_episode(target, Wanted(["Alice"])).text == text
-
-
-def test_a_hidden_reason_is_hidden_in_its_line_and_one_that_is_given_later_is_shown(
-    app: App,
-) -> None:
-    recorder = app.episodes.recorder
-    one = recorder.start(TaskMark("Tune the oven"), "vault", MAIN, session="s1")
-    recorder.feedback("s1", "failed", SECRET, MAIN)
-    app.gate.write(MemoryWrite("remember", "main", PERSON, SECRET))
-    assert app.gate.write(MemoryWrite("forget", "main", PERSON, SECRET)).outcome == "written"
-    over = recorder.end("s1", "unknown", "", MAIN)
-    path = app.episodes.files.path(one.name)
-    assert over.outcome == "failed"
-    assert "ZANZIBAR" not in app.index.fetch(path, MAIN).text
-    recorder.feedback(one.name, "failed", "The seal is worn", MAIN)
-    app.index.refresh([path])
-    told = app.index.fetch(path, MAIN).text
-    assert "ZANZIBAR" not in told and "The seal is worn" in told
-    done = next(newest_first(app.paths, ("main",), ASKED)).id
-    assert app.gate.undo("main", done, PERSON).outcome == "written"
-    assert "ZANZIBAR" in app.index.fetch(path, MAIN).text, "the line has the words still"

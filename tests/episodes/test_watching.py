@@ -24,6 +24,7 @@ from tests.episodes.talking import (
 from tests.serve.vaults import write_vault
 from tests.session.transcripts import Script
 from vaultmind.app import App, open_app
+from vaultmind.episodes.types import TaskMark
 from vaultmind.serve.call import Call
 from vaultmind.serve.operations import run_operation
 
@@ -202,22 +203,6 @@ def test_commits_of_others_are_not_the_agents(talk: Talk, tmp_path: Path) -> Non
     assert "src/cart.py" not in {path for _, path in told(kept)}, "the merge brought it"
 
 
-def test_two_sources_are_two_episodes_of_one_conversation(
-    app: App, project: Path, tmp_path: Path
-) -> None:
-    talk = a_talk(app, project, tmp_path)
-    talk.asks(TASK)
-    talk.reads("src/auth.py")
-    talk.uses("Read", {"file_path": str(app.paths.root / "Oven.md")}, {})
-    memory = app.paths.root / "VaultMind/agents/main/memory/brain.md"
-    talk.uses("Read", {"file_path": str(memory)}, {})
-    talk.ends()
-    found = talk.episodes()
-    assert {one.source for one in found} == {"shop", "vault"}
-    assert {one.task.text for one in found} == {TASK}
-    assert all("brain" not in path for one in found for _, path in told(one))
-
-
 def test_what_hooks_missed_is_told_before_the_agent_ends_it(talk: Talk) -> None:
     talk.asks(TASK)
     talk.reads("src/auth.py")
@@ -233,15 +218,12 @@ def test_what_hooks_missed_is_told_before_the_agent_ends_it(talk: Talk) -> None:
 
 
 def test_one_that_the_agent_began_itself_is_gone_on_with(talk: Talk) -> None:
-    from vaultmind.planner.task import task_mark
-
-    recorder = talk.app.episodes.recorder
-    begun = recorder.start(task_mark("Refresh tokens", "shop"), "shop", talk.caller)
+    mark = TaskMark("Refresh tokens", fingerprint="f1")
+    begun = talk.app.episodes.recorder.start(mark, "shop", talk.caller)
     talk.asks(TASK)
     talk.reads("src/auth.py")
     (kept,) = [one for one in episodes(talk.app) if one.name == begun.name]
-    assert not talk.episodes()
-    assert (kept.name, told(kept)) == (begun.name, [("read", "src/auth.py")])
+    assert not talk.episodes() and told(kept) == [("read", "src/auth.py")]
 
 
 def test_after_a_restart_the_episode_goes_on_with_its_task(tmp_path: Path) -> None:

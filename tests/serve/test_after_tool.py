@@ -1,8 +1,9 @@
-"""After a tool: what leaves the hook, and that it reaches the episode, by the real messenger."""
+"""Around a tool: what leaves the hook and reaches the episode, and the plan that a task gets."""
 
 from __future__ import annotations
 
 import json
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -10,30 +11,22 @@ from typing import Any
 import pytest
 
 from tests.serve.daemons import House
-from tests.serve.test_hook import quiet, run
+from tests.serve.test_hook import event_of, quiet, run
 from tests.session.transcripts import Script
 from tests.waiting import until
+from vaultmind.serve.ops.hooks import OPENING
 from vaultmind.session import spool, uses
 
 TASK = "Fix the temperature of the oven in the baking note"
+PROMPT = "Find out how hot the oven bakes and say whether bread needs more."
 SECRET = "ghp_0123456789abcdefABCDEF0123456789abcd"
 
 
 def used(house: House, script: Script, tool: str, asked: Any, **more: Any) -> dict[str, Any]:
     """Return what Claude Code gives on stdin after a tool."""
-    return {
-        "session_id": script.session_id,
-        "transcript_path": str(script.path),
-        "cwd": str(house.vault),
-        "permission_mode": "default",
-        "hook_event_name": "PostToolUse",
-        "tool_name": tool,
-        "tool_input": asked,
-        "tool_response": {},
-        "tool_use_id": f"toolu_{time.monotonic_ns()}",
-        "duration_ms": 12,
-        **more,
-    }
+    named = {"tool_name": tool, "tool_input": asked, "tool_response": {}, **more}
+    id = f"toolu_{time.monotonic_ns()}"
+    return event_of(script, cwd=str(house.vault), tool_use_id=id, **named)
 
 
 def notes(house: House) -> str:
@@ -50,8 +43,7 @@ def test_what_is_read_and_changed_goes_into_the_episode_of_the_prompt(
     indexed_house: House, tmp_path: Path
 ) -> None:
     script = Script(tmp_path / "p/told.jsonl", "told")
-    common = {"session_id": "told", "transcript_path": str(script.path),
-              "cwd": str(indexed_house.vault)}  # fmt: skip
+    common = event_of(script, cwd=str(indexed_house.vault))
     run(indexed_house, "UserPromptSubmit", common | {"prompt": TASK})
     read = used(indexed_house, script, "Read", {"file_path": str(indexed_house.vault / "Oven.md")},
                 tool_response={"type": "text", "file": {"content": f"230 {SECRET}"}})  # fmt: skip
@@ -108,3 +100,30 @@ def test_paths_leave_the_hook_and_no_content(
         return
     assert use is not None and "secret" not in json.dumps(use)
     assert {name: use[name] for name in use if name not in ("id", "at", "tool", "cwd")} == kept
+
+
+# --- before a sub-agent's task ----------------------------------------------------------------
+
+
+def changed(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    """Return the input that the sub-agent gets."""
+    assert (done.returncode, done.stderr) == (0, "")
+    output = json.loads(done.stdout)["hookSpecificOutput"]
+    assert set(output) == {"hookEventName", "permissionDecision", "updatedInput"}
+    assert (output["hookEventName"], output["permissionDecision"]) == ("PreToolUse", "allow")
+    return dict(output["updatedInput"])
+
+
+@pytest.mark.parametrize("tool", ["Task", "Agent"])
+def test_a_sub_agent_reads_first_what_belongs_to_its_task(
+    indexed_house: House, tmp_path: Path, tool: str
+) -> None:
+    task = {"description": "Ask the oven", "prompt": PROMPT, "subagent_type": "general-purpose"}
+    given = used(indexed_house, Script(tmp_path / "none.jsonl"), tool, task)
+    found = changed(run(indexed_house, "PreToolUse", given))
+    text = found.pop("prompt")
+    kept = dict(given["tool_input"])
+    assert text.startswith(OPENING) and text.endswith(f"The task:\n\n{kept.pop('prompt')}")
+    assert "230 degrees" in text and "Oven.md" in text
+    assert found == kept, "all else of the input stays as it was"
+    assert text.index("<<recalled") < text.index("230 degrees") < text.index("<<end")

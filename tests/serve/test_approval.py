@@ -7,19 +7,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.machine import Machine, text_of
-from tests.serve.vaults import config_of, write_vault
 from tests.waiting import until
-from vaultmind.app import App, open_app
+from vaultmind.app import App
 from vaultmind.client.client import Client
 from vaultmind.errors import NotAllowed
 from vaultmind.memory.suggestions import parse
-from vaultmind.serve import operations
-from vaultmind.serve.operations import Call
+from vaultmind.serve.operations import Call, run_operation
 from vaultmind.types import Caller
 
 MAIN = Caller("agent", "main", "test")
@@ -158,25 +155,13 @@ def test_no_tool_no_argument_and_no_words_of_an_agent_approve(shared: Machine) -
     assert not known(machine, "rye bread")
 
 
-@pytest.fixture
-def app(tmp_path: Path) -> Iterator[App]:
-    write_vault(tmp_path / "vault")
-    (tmp_path / "vault/VaultMind/agents/main/identity.md").write_text(SHY, "utf-8")
-    app = open_app(config_of(tmp_path))
-    yield app
-    app.close()
-
-
-def run(app: App, name: str, args: dict[str, Any], caller: Caller = MAIN) -> dict[str, Any]:
-    surface: Any = "mcp" if caller.kind == "agent" else "cli"
-    return operations.answer(app, Call(caller), name, args, surface).json
-
-
-def test_a_file_that_is_no_text_stops_no_answer_and_is_named(app: App) -> None:
+def test_a_file_that_is_no_text_stops_no_answer_and_is_named(unread_app: App) -> None:
+    app = unread_app
     path = app.config.vault / "VaultMind/Suggestions.md"
     path.write_bytes(b"\xff\xfe\x00")
-    begun = run(app, "context_start", {})
+    begun = run_operation(app, Call(MAIN), "context_start", {})
     assert begun["waiting"] == 0 and "VaultMind/Suggestions.md" in begun["message"]
-    assert "could not be counted" in run(app, "memory_status", {})["waiting_words"]
+    told = run_operation(app, Call(MAIN), "memory_status", {})["waiting_words"]
+    assert "could not be counted" in told
     app.following.look()
     assert path.read_bytes() == b"\xff\xfe\x00"

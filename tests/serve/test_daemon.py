@@ -1,7 +1,8 @@
-"""One daemon per vault, whatever happens to it."""
+"""One daemon per vault, whatever happens to it, and how it is reached."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import stat
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.serve.daemons import House
+from tests.serve.daemons import ROOT, House
 from vaultmind.client import launch
 from vaultmind.client.client import Client
 from vaultmind.config import Flags, load_config
@@ -99,3 +100,31 @@ def test_with_too_few_open_files_it_says_so_and_ends(tmp_path: Path) -> None:
         ["bash", "-c", command], check=False, capture_output=True, text=True, timeout=60
     )
     assert (ended.returncode, "may open 20 files" in ended.stderr) == (1, True)
+
+
+def test_the_pipe_imports_next_to_nothing() -> None:
+    code = (
+        "import sys; from vaultmind.entry import main; from vaultmind.client import bridge;"
+        "bridge.locate('.'); print(' '.join(sys.modules))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment.pop("VAULTMIND_CONFIG", None)
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code], env=environment, capture_output=True, check=True
+    )
+    loaded = set(done.stdout.decode().split())
+    heavy = {"mcp", "chromadb", "numpy", "click", "asyncio", "argparse", "typing", "pathlib"}
+    assert not loaded & (heavy | {"dataclasses", "tomllib", "logging", "subprocess", "filelock"})
+
+
+def test_an_in_process_owner_is_respected(house: House) -> None:
+    lock = VaultLock(house.config)
+    lock.acquire()
+    try:
+        with pytest.raises(DaemonUnavailable, match=f"An in-process call .pid {os.getpid()}"):
+            launch.connect(house.config, HELLO)
+    finally:
+        lock.release()
+    launch.connect(house.config, HELLO).close()
+    with pytest.raises(VaultLocked, match=f"The daemon .pid {house.pid()}"):
+        VaultLock(house.config).acquire()

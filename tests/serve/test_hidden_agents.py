@@ -65,36 +65,26 @@ def said(app: App, caller: Caller, name: str, args: dict[str, Any]) -> str:
 
 
 WITHOUT_NAME = {
-    "memory_search": [
-        {"query": SECRET},
-        {"query": SECRET, "agent": "*"},
-        {"source": "vault", "query": SECRET},
-    ],
+    "memory_search": [{"query": SECRET}, {"query": SECRET, "agent": "*"},
+                      {"source": "vault", "query": SECRET}],
     "memory_show": [{}],
     "context_start": [{}],
     "context_build": [{"messages": [f"what of the {SECRET}?"]}, {}],
     "session_log": [{"messages": [{"text": "hello"}]}, {"session": "2026-02-20_001", "end": True}],
     "memory_status": [{}],
     "memory_settle": [{}, {"session": "2026-02-20_001"}],
-    "memory_fetch": [
-        {"id": "brain"},
-        {"id": "identity.md"},
-        {"source": "vault", "id": "brain"},
-        {"source": "x", "id": "y"},
-    ],
+    "memory_fetch": [{"id": "brain"}, {"id": "identity.md"}, {"source": "vault", "id": "brain"},
+                     {"source": "x", "id": "y"}],
     "memory_update": [{"op": "forget", "text": f"Builds a {SECRET}"}],
     "context_plan": [{"task": "build the periscope"}, {"task": "ask Dexter", "project_root": "x"}],
     "explore": [{"wait_seconds": 5, "layers": [f"L{n}" for n in range(7)], "detail": "verbose"}],
     "delta": [{"wait_seconds": 5, "detail": "verbose"}],
     "refresh": [{"wait_seconds": 5}],
-    "episode": [
-        {"action": "start", "task": "build a boat"},
-        {"action": "event", "session_id": "d1", "events": ["read a.md"]},
-        {"action": "event", "events": ["decision of wood"]},
-        {"action": "end", "session_id": "d1"},
-        {"action": "end", "outcome": "success"},
-        {"action": "feedback", "session_id": "d1", "outcome": "failed"},
-    ],
+    "episode": [{"action": "start", "task": "build a boat"},
+                {"action": "event", "session_id": "d1", "events": ["read a.md"]},
+                {"action": "event", "events": ["decision of wood"]},
+                {"action": "end", "session_id": "d1"}, {"action": "end", "outcome": "success"},
+                {"action": "feedback", "session_id": "d1", "outcome": "failed"}],
     "search_feedback": [{"hit": "Oven.md", "verdict": "useful", "query": SECRET}],
     "model_status": [{}],
     "model_train": [{"wait_seconds": 5}],
@@ -103,7 +93,7 @@ WITHOUT_NAME = {
     "index": [{"timeout_seconds": 5}],
     "reindex": [{}],
     "doctor": [{}],
-}
+}  # fmt: skip
 NAMED: list[tuple[str, dict[str, Any]]] = [
     ("memory_search", {"query": "x", "folder": "VaultMind/agents/NAME"}),
     ("memory_search", {"source": "vault", "query": "x", "folder": "VaultMind/agents/NAME"}),

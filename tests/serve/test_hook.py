@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,15 +47,10 @@ def run(house: House, event: str, given: object, *flags: str, **environment: str
     return Ended(done.returncode, done.stdout, done.stderr)
 
 
-def event_of(script: Script, **more: str) -> dict[str, str]:
+def event_of(script: Script, **more: Any) -> dict[str, Any]:
     """Return what Claude Code gives on stdin."""
-    common = {
-        "session_id": script.session_id,
-        "transcript_path": str(script.path),
-        "cwd": "/home/anna/project",
-        "permission_mode": "default",
-    }
-    return common | more
+    paths = {"transcript_path": str(script.path), "cwd": str(script.path.parent)}
+    return {"session_id": script.session_id, **paths, **more}
 
 
 def told(done: Ended, event: str) -> str:

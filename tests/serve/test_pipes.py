@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.serve.daemons import INITIALIZE, House, Pipe
+from tests.serve.test_hook import event_of
 from tests.session.transcripts import Script
 from vaultmind.client import bridge
 from vaultmind.vault.transcript import Transcript, parse_session
@@ -73,21 +74,11 @@ def test_two_pipes_of_one_agent_share_no_message_and_no_end(house: House) -> Non
 
 def hook(house: House, script: Script, event: str) -> None:
     """Run a hook as Claude Code does: through a shell, from the process that starts the pipe."""
-    given = {
-        "session_id": script.session_id,
-        "transcript_path": str(script.path),
-        "cwd": str(script.path.parent),
-        "prompt": "And now?",
-    }
+    given = event_of(script, prompt="And now?")
     program = f"{sys.executable} -m vaultmind hook claude-code {event} --vault {house.vault}; true"
-    done = subprocess.run(
-        ["sh", "-c", program],
-        input=json.dumps(given).encode(),
-        env=house.environment | {"VAULTMIND_HOOK_SECONDS": "20"},
-        capture_output=True,
-        check=True,
-        timeout=60,
-    )
+    env = house.environment | {"VAULTMIND_HOOK_SECONDS": "20"}
+    done = subprocess.run(["sh", "-c", program], input=json.dumps(given).encode(), env=env,
+                          capture_output=True, check=True, timeout=60)  # fmt: skip
     assert not done.stderr
 
 

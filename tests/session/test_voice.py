@@ -221,7 +221,7 @@ def test_off_the_record_words_hide_themselves_and_nothing_before(desk: Desk) -> 
          ["The dentist is on Thursday at five"]),
         (["My sister lives in Bath", "I work in Bath every Monday"],
          "Actually, my sister lives in Leeds, not in Bath",
-         ["my sister lives in Leeds", "I work in Bath every Monday"]),
+         ["My sister lives in Leeds", "I work in Bath every Monday"]),
         (["Mój lekarz nazywa się Nowak"], "Nie, nazywa się Sowa, nie Nowak",
          ["Mój lekarz nazywa się Sowa"]),
         (["I have two cats"], "That's wrong, I have three cats", ["I have three cats"]),

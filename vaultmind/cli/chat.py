@@ -32,7 +32,7 @@ ROOM_TOKENS = 64
 """Of the model's window, for the marks around the turns."""
 
 
-@click.command()
+@click.command(short_help="Talk with the minion, and see what its memory gave it.")
 @click.option("--model", metavar="MODEL", help="Another model than the configured one.")
 @pass_settings
 def chat(settings: Settings, model: str | None) -> int:

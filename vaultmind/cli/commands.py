@@ -1,7 +1,8 @@
 """The commands that are made from operations.
 
 A function is a command, its docstring the help: `episode_end` is `vaultmind episode end`. One
-without arguments runs its operation and tells the answer; any other is given what was said.
+without arguments runs its operation and tells the answer; any other is given what was said. A plain
+one has the help of its operation.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from vaultmind.cli.made import (
     made,
     option,
     outcome_code,
+    plain,
     read_lines,
 )
 from vaultmind.cli.options import Answer, Settings
@@ -118,18 +120,9 @@ def link() -> None:
     """
 
 
-@made("plans.unlink", "source:name")
-def unlink() -> None:
-    """Unlink a folder, by its NAME or path, and drop its index."""
-
-
-@made("plans.links", code=lambda told: int(
+plain("unlink", "plans.unlink", "source:name")
+plain("links", "plans.links", code=lambda told: int(
     any(not one["there"] or one["phase"] == "failed" for one in told["sources"])))  # fmt: skip
-def links() -> None:
-    """List what is linked, and how far each index is.
-
-    Exit code 1 when one of them cannot be used.
-    """
 
 
 @made("episodes.gain")
@@ -170,14 +163,8 @@ def episode_end() -> None:
     """End an episode with what came of it. Silence is no success: it is unknown."""
 
 
-@made("episodes.episodes")
-def episode_list() -> None:
-    """List what was done, of all agents or of the one that is named, newest last."""
-
-
-@made("episodes.episode_show", "[episode:name]")
-def episode_show() -> None:
-    """Show one episode, or the latest: its task, what was done in order, what came of it."""
+plain("episode list", "episodes.episodes")
+plain("episode show", "episodes.episode_show", "[episode:name]")
 
 
 @made("episodes.episode", only=("outcome", "episode", "session_id", "note"),
@@ -224,19 +211,9 @@ def model_train() -> None:
     """
 
 
-@made("models.model_status")
-def model_status() -> None:
-    """List the models, those in use, how much there is to learn from, and the last training."""
-
-
-@made("models.model_activate", "model:id")
-def model_activate() -> None:
-    """Put the model ID into use; `shipped-use` is one, too."""
-
-
-@made("models.model_rollback", "kind")
-def model_rollback() -> None:
-    """Go back to what ranked before the last change; KIND is planner or ranker."""
+plain("model status", "models.model_status")
+plain("model activate", "models.model_activate", "model:id")
+plain("model rollback", "models.model_rollback", "kind")
 
 
 @made("memory.init")
@@ -280,17 +257,12 @@ def doctor(settings: Settings, args: Args) -> int:
     return EXIT_OTHER if broken else 0
 
 
-@made("search.index", only=(), code=lambda state: int(state["phase"] == "failed"))
-def index() -> None:
-    """Wait until everything is searchable."""
+def _failed(state: Args) -> int:
+    return int(state["phase"] == "failed")
 
 
-@made("search.reindex", given={"wait": True}, code=lambda state: int(state["phase"] == "failed"))
-def reindex() -> None:
-    """Build the index anew, and wait for it.
-
-    Vectors that are known are used again.
-    """
+plain("index", "search.index", only=(), code=_failed)
+plain("reindex", "search.reindex", given={"wait": True}, code=_failed)
 
 
 @made("memory.memory_show")
@@ -355,11 +327,7 @@ def forget(settings: Settings, args: Args) -> int:
     return outcome_code(settings.tell(erased))
 
 
-@made("changes.suggestions_list")
-def suggestions_list() -> None:
-    """Show what waits for you: who wants what, for whom, and why."""
-
-
+plain("suggestions list", "changes.suggestions_list")
 SETTLED = (
     click.Argument(["ids"], nargs=-1, metavar="[IDS]..."),
     option("--all", "everything", is_flag=True, help="All that wait; asks first."),
@@ -502,27 +470,10 @@ def session_end() -> None:
     """End the running session, or the one with ID; the next conversation knows what it left."""
 
 
-@made("sessions.sessions", also=[ALL])
-def session_list() -> None:
-    """List the agent's sessions, newest last: when, how long, about what."""
-
-
-@made("changes.agents")
-def agents_list() -> None:
-    """Show every agent: its level, what it has, who may write to it and who may not read it."""
-
-
-@made("changes.agent_show", "name")
-def agents_show() -> None:
-    """Show what agent NAME may do and what it has, and where that is written."""
-
-
-@made("changes.agent_new", "name")
-def agents_new() -> None:
-    """Make agent NAME: its folder and an identity.md to begin with.
-
-    A client that names no agent is this one if it calls itself so.
-    """
+plain("session list", "sessions.sessions", also=[ALL])
+plain("agents list", "changes.agents")
+plain("agents show", "changes.agent_show", "name")
+plain("agents new", "changes.agent_new", "name")
 
 
 @made("changes.agent_allow", "name", only=(),

@@ -291,7 +291,7 @@ def settle(
 # --- the command --------------------------------------------------------------------------
 
 
-@click.command()
+@click.command(short_help="Connect Claude, Cursor, VS Code or another client.")
 @click.argument("client", metavar="CLIENT", type=click.Choice(list(CLIENTS)))
 @click.option("--write", is_flag=True, help="Write the change (a backup is kept).")
 @click.option("--remove", is_flag=True, help="Take our entry out again (with --write).")

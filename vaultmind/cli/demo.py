@@ -7,13 +7,12 @@ import shutil
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 import click
 
 import vaultmind
 from vaultmind.cli.connect import program_words
-from vaultmind.cli.options import Answer, Settings, pass_settings
+from vaultmind.cli.options import Settings
 from vaultmind.cli.terminal import EXIT_OTHER, bad, dim, good, show
 from vaultmind.errors import NotFound
 
@@ -52,45 +51,39 @@ Now your own. In your vault's folder:
 then restart Claude Desktop and ask: what do you know about me?"""
 
 
-@click.command()
+@click.command(short_help="See it work on a copy of the example vault.")
 @click.option("--clean", is_flag=True, help="Remove the copy at the end.")
-@pass_settings
-def demo(settings: Settings, *, clean: bool) -> int:
+def demo(*, clean: bool) -> int:
     """Show what VaultMind does, on a temporary copy of the example vault.
 
     Nothing of yours is read or written. Takes less than a minute.
     """
     folder, began = Path(tempfile.mkdtemp(prefix="vaultmind-demo-")), time.monotonic()
-    vault, steps = folder / "vault", list[dict[str, Any]]()
+    vault, wrong = folder / "vault", 0
     shutil.copytree(example_vault(), vault)
     copy = Settings()
     copy.vault, copy.agent, copy.state_dir = str(vault), "main", str(folder / "state")
     copy.in_process = True
-    tell = (lambda words: None) if settings.json else show
     before = _fingerprint(vault)
     try:
         for title, step, what, words in STORY:
-            tell(f"\n## {title}" if title else "")
-            tell(dim(f"> {step} {what}"))
+            show(f"\n## {title}" if title else "")
+            show(dim(f"> {step} {what}"))
             said = _done(copy, step, what, words)
             ok = (words.casefold() in said.casefold()) != (step == "ask no more")
-            steps.append({"step": step, "what": what, "ok": ok})
-            tell("\n".join(said.splitlines()[:4]))
-            tell(good("✓") if ok else bad("✗ not as it should be"))
-        unchanged = _fingerprint(vault) == before
-        steps.append({"step": "untouched", "what": f"{len(before)} files", "ok": unchanged})
+            show("\n".join(said.splitlines()[:4]))
+            show(good("✓") if ok else bad("✗ not as it should be"))
+            wrong += not ok
+        wrong += _fingerprint(vault) != before
     finally:
         copy.close()
         if clean:
             shutil.rmtree(folder)
-    took, well = round(time.monotonic() - began, 1), all(step["ok"] for step in steps)
-    ending = ENDING.format(program=program_words(), folder=shlex.quote(str(folder)))
-    told = {"ok": well, "steps": steps, "vault": str(vault)}
-    told |= {"took_seconds": took, "kept": not clean}
-    words = good(f"✓ All of it in {took} seconds") if well else bad("✗ A step went wrong")
-    words += f", and {len(before)} files outside the memory folder are byte for byte as they were."
-    settings.tell(Answer(told, f"\n{words}\n{ending}"))
-    return 0 if well else EXIT_OTHER
+    took = f"All of it in {time.monotonic() - began:.0f} seconds"
+    kept = f"{len(before)} files outside the memory folder are byte for byte as they were"
+    show(bad("\n✗ A step went wrong.") if wrong else good(f"\n✓ {took}, and {kept}."))
+    show(ENDING.format(program=program_words(), folder=shlex.quote(str(folder))))
+    return EXIT_OTHER if wrong else 0
 
 
 def _done(copy: Settings, step: str, what: str, words: str) -> str:

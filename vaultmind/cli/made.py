@@ -103,7 +103,9 @@ class Made:
             return self.code(settings.tell(settings.ask(op.name, args)))
 
         run = pass_settings(callback)
-        return click.Command(own, params=[*params, *self.also], callback=run, help=self.help)
+        return click.Command(
+            own, params=[*params, *self.also], callback=run, help=self.help or op.help
+        )
 
     def _prepare(
         self, settings: Settings, op: Operation, args: dict[str, Any], *, patient: bool
@@ -147,6 +149,11 @@ def made(path: str, argument: str = "", **how: Any) -> Callable[[Callable[..., A
         return function
 
     return declare
+
+
+def plain(name: str, path: str, argument: str = "", **how: Any) -> None:  # noqa: ANN401
+    """Declare a command that only asks and tells, with the help of its operation."""
+    MADE[name] = Made(path, argument, **how)
 
 
 def operation(path: str) -> Operation:

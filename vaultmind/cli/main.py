@@ -27,16 +27,9 @@ PURPOSES = {
     "The index": "status doctor index reindex",
     "Processes": "daemon mcp hook minion",
 }
-HANDMADE = {
-    "demo": ("demo", "See it work on a copy of the example vault."),
-    "connect": ("connect", "Connect Claude, Cursor, VS Code or another client."),
-    "chat": ("chat", "Talk with the minion, and see what its memory gave it."),
-    "daemon": ("processes", "Run, start or stop the vault's daemon, or look at it."),
-    "mcp": ("processes", "What an MCP client starts: the pipe to the daemon."),
-    "hook": ("processes", "What Claude Code runs: takes a conversation down, and reminds."),
-    "minion": ("minion", "Show, try or choose the language model, if you want one."),
-}
-"""Commands with a terminal of their own: the module, imported when it is used, and the help."""
+HANDMADE = {"demo": "demo", "connect": "connect", "chat": "chat", "minion": "minion",
+            "daemon": "processes", "mcp": "processes", "hook": "processes"}  # fmt: skip
+"""Commands with a terminal of their own: the module, imported when it is used."""
 GROUPS = {
     "episode": "Keep what is done for a task, or look at what was kept.",
     "model": "Train what ranks plans and searches, list it, or go back.",
@@ -57,7 +50,7 @@ class Program(click.Group):
         """Return a command, made or imported now; None for an unknown name."""
         command: click.Command | None = None
         if cmd_name in HANDMADE:
-            command = getattr(import_module(f"vaultmind.cli.{HANDMADE[cmd_name][0]}"), cmd_name)
+            command = getattr(import_module(f"vaultmind.cli.{HANDMADE[cmd_name]}"), cmd_name)
         elif cmd_name in GROUPS:
             parts = ((name.partition(" "), one) for name, one in MADE.items())
             within = {own: one.build(own) for (above, _, own), one in parts if above == cmd_name}
@@ -71,11 +64,13 @@ class Program(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by purpose, each with the first sentence of its help."""
-        helps = {name: one.help.partition("\n")[0] for name, one in MADE.items()} | GROUPS
-        helps |= {name: help_ for name, (_, help_) in HANDMADE.items()}
         for title, names in PURPOSES.items():
+            found = {name: self.get_command(ctx, name) for name in names.split()}
+            helps = [
+                (f"{name:8}", one.get_short_help_str(90)) for name, one in found.items() if one
+            ]
             with formatter.section(title):
-                formatter.write_dl([(f"{name:8}", helps[name]) for name in names.split()])
+                formatter.write_dl(helps)
 
 
 COLOR = False if os.environ.get("NO_COLOR") else None

@@ -15,7 +15,7 @@ from vaultmind.types import PURPOSES, Prompt, Turn
 RESTART = "The daemon that runs now keeps what it had; `vaultmind daemon stop` ends it."
 
 
-@click.group()
+@click.group(short_help="Show or choose the language model, if you want one.")
 def minion() -> None:
     """Show, try or choose the language model that works in the background.
 

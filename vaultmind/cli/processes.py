@@ -13,7 +13,7 @@ from vaultmind.client.hook import CLIENT, EVENTS
 from vaultmind.plural import counted
 
 
-@click.group()
+@click.group(short_help="Run, start or stop the vault's daemon, or look at it.")
 def daemon() -> None:
     """Run, start or stop the process that owns this vault's index, or look at it.
 
@@ -82,7 +82,7 @@ def daemon_words(status: dict[str, Any]) -> str:
     return f"pid {status['pid']} · {clients} · {status['memory_mb']:,.0f} MB · up {age}{port}"
 
 
-@click.command()
+@click.command(short_help="What an MCP client starts: the pipe to the daemon.")
 @pass_settings
 def mcp(settings: Settings) -> int:
     """Connect an MCP client on stdin and stdout to this vault's daemon.
@@ -94,7 +94,7 @@ def mcp(settings: Settings) -> int:
     return main(**settings.named)
 
 
-@click.command()
+@click.command(short_help="What Claude Code runs: takes a conversation down, and reminds.")
 @click.argument("client", metavar="CLIENT", type=click.Choice([CLIENT]))
 @click.argument("event", metavar="EVENT", type=click.Choice(EVENTS, case_sensitive=False))
 @pass_settings

@@ -186,14 +186,12 @@ def used(
     sums: dict[str, _Sum] = {}
     for episode in episodes:
         _add(sums, episode, alike[episode.name], now.timestamp())
-    ranked = sorted(
-        (-weight, one.doubt, -one.edits, path)
-        for path, one in sums.items()
-        if (weight := one.weight) > 0.0
-    )
+    spoken_for = [path for path, one in sums.items() if one.weight > 0.0]
+    spoken_for.sort(key=lambda it: (-sums[it].weight, sums[it].doubt, -sums[it].edits, it))
     return {
-        path: Used(path, -weight, round(1.0 - doubt, 4), tuple(sums[path].deeds))
-        for weight, doubt, _, path in ranked[:most]
+        path: Used(path, one.weight, round(1.0 - one.doubt, 4), tuple(one.deeds))
+        for path in spoken_for[:most]
+        if (one := sums[path])
     }
 
 

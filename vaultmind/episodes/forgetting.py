@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from vaultmind.episodes.files import OFFERS, EpisodeFiles
@@ -31,7 +32,7 @@ from vaultmind.memory.forget.taking import (
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.memory.match import says
 from vaultmind.ports import IndexErasing
-from vaultmind.types import PERSON, Chunk, Fact, Scrubbed
+from vaultmind.types import PERSON, Fact, Scrubbed
 from vaultmind.vault.edits import set_property
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -141,22 +142,17 @@ def _without_task(target: Target, wanted: Wanted) -> tuple[str, list[Taken]]:
     return text, [Taken(f"^{TASK}", task)]
 
 
-def _files(offers: bool) -> Callable[[VaultPaths, str], Iterator[str]]:
-    def files(paths: VaultPaths, agent: str) -> Iterator[str]:
-        folder = paths.root / paths.episodes(agent) if agent else None
-        if folder is None or not folder.is_dir() or folder.is_symlink():
-            return
-        for path in sorted(folder.rglob("*")):
-            kept = path.suffix in (".md", ".txt", ".jsonl") and path.name.endswith(OFFERS) == offers
-            if kept and path.is_file() and not path.is_symlink():
-                yield paths.relative(path)
-
-    return files
+def _files(paths: VaultPaths, agent: str, offers: bool) -> Iterator[str]:
+    folder = paths.root / paths.episodes(agent)
+    for path in sorted(folder.rglob("*")) if agent and not folder.is_symlink() else ():
+        kept = path.suffix in (".md", ".txt", ".jsonl") and path.name.endswith(OFFERS) == offers
+        if kept and path.is_file() and not path.is_symlink():
+            yield paths.relative(path)
 
 
 EPISODES: tuple[Erasable, ...] = (
-    Erasable("offers", _files(offers=True), without_all),
-    Erasable("episodes", _files(offers=False), without_episode),
+    Erasable("offers", partial(_files, offers=True), without_all),
+    Erasable("episodes", partial(_files, offers=False), without_episode),
 )
 """What an erasure takes out of episodes; the gate is made with them. Conflict copies included."""
 
@@ -170,16 +166,13 @@ class EpisodesErasing:
     """
 
     def __init__(
-        self,
-        inner: IndexErasing,
-        episodes: Episodes,
-        watching: Callable[[], Watching],
+        self, inner: IndexErasing, episodes: Episodes, watching: Callable[[], Watching],
         records: Callable[[], str] = str,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """`records` renews what plans know of the notes, and returns what failed."""
-        self._inner = inner
-        self._episodes = episodes
+        self._inner, self._episodes = inner, episodes
         self._watching, self._records = watching, records
+        self.saying, self.nearest_to = inner.saying, inner.nearest_to
 
     def begin(self) -> None:
         """Note that files are about to change; what was asked in no note yet is let go of."""
@@ -203,14 +196,6 @@ class EpisodesErasing:
             except VaultMindError as error:
                 faults.append(f"what is made of the notes could not be cleaned ({error})")
         return Scrubbed((*scrubbed.faults, *faults))
-
-    def saying(self, text: str, limit: int) -> list[Chunk]:
-        """Return the chunks that hold words of a text, likeliest first."""
-        return self._inner.saying(text, limit)
-
-    def nearest_to(self, texts: Sequence[str], limit: int) -> list[tuple[Chunk, float]] | None:
-        """Return the chunks that mean nearly the same as a text."""
-        return self._inner.nearest_to(texts, limit)
 
 
 def _left_of(text: str, wanted: Wanted) -> str:

@@ -267,15 +267,13 @@ def _with_properties(text: str, **values: PropertyValue) -> str:
 
 def _flaw(found: FrontMatter | None, state: str | None, ended: str) -> str:
     """Return what a note's front matter lacks to be relied on; nothing where it is whole."""
-    if found is None:
-        return "its front matter is missing or cannot be read"
-    if found.fault:
-        return f"its front matter is broken: {found.fault}"
+    if found is None or found.fault:
+        why = f"is broken: {found.fault}" if found else "is missing or cannot be read"
+        return f"its front matter {why}"
     if state is None:
         return "its front matter does not say its state: running, ended or shrunk"
-    if state == "ended" and time_of(ended) is None:
-        return "its front matter does not say when it ended"
-    return ""
+    late = state == "ended" and time_of(ended) is None
+    return "its front matter does not say when it ended" if late else ""
 
 
 def _text(value: object) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from vaultmind.config import Config
 from vaultmind.episodes.files import EpisodeFiles
 from vaultmind.episodes.note import parsed, shrunk
-from vaultmind.episodes.recorder import OTHERS_DAYS, Recorder
+from vaultmind.episodes.recorder import OTHERS, Recorder
 from vaultmind.episodes.store import FILE, Tables
 from vaultmind.episodes.types import time_of
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
@@ -180,7 +180,7 @@ class Episodes:
         file, listed = self.files.file(name), self.files.listed_one(name)
         less, one = _less(file), parsed(file.text, "", "")
         ended, others = time_of(one.ended), one.device not in ("", self._device)
-        if less is None or (others and ended and ended > before - timedelta(days=OTHERS_DAYS)):
+        if less is None or (others and ended and ended > before - OTHERS):
             return None, ""
         offered = listed.offers.size if listed and listed.offers else 0
         freed = max(0, len(file.text.encode()) - len(less[0].encode()) + offered)

@@ -10,7 +10,7 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -45,7 +45,7 @@ TRIES = 50
 """Names that are tried for a new note: a sync may bring others meanwhile."""
 VAULT = "vault"
 """Stands for the vault as a source, whatever its folder is called."""
-OTHERS_DAYS = 7
+OTHERS = timedelta(days=7)
 """So much later what another device left running is ended: it may do so itself."""
 
 log = logging.getLogger(__name__)
@@ -131,7 +131,8 @@ class Recorder:
         agent, said = self._may(caller, name), self._verdict(outcome, rationale, caller)
         is_said = outcome != "unknown" or rationale
         with self._lock:
-            return self._rewrite(self._name_of(agent, name), said if is_said else None, caller)
+            one = self._find(agent, name, over=True)
+            return self._rewrite(one.name, said if is_said else None, caller)
 
     def feedback(self, name: str, outcome: Result, rationale: str, caller: Caller) -> Episode:
         """Say what came of an episode, running or ended; the person's word stands over an agent's.
@@ -140,48 +141,36 @@ class Recorder:
         """
         agent, said = self._may(caller, name), self._verdict(outcome, rationale, caller)
         with self._lock:
-            named = self._name_of(agent, name)
-            if (one := self.files.read(named)).state == "running":
+            one = self._find(agent, name, over=True)
+            if one.state == "running":
                 return self._add(one, [said])
-            return self._rewrite(named, said, caller)
+            return self._rewrite(one.name, said, caller)
 
     def running(self, agent: str, session: str = "", source: str = "") -> tuple[Episode, ...]:
         """Return an agent's running episodes of this device, the newest first, as the notes say."""
         session, source = kept_word(session), kept_word(source)
-        found = []
         with self._lock:
             tables = self._tables()
-            for name in tables.names(state="running", agent=agent, device=self._device):
-                try:
-                    one = self.files.read(name)
-                except NotFound:  # its note was deleted
-                    tables.take(self.files, name)
-                except (VaultMindError, OSError) as error:
-                    log.warning("%s is not gone on with: %s", name, error)
-                else:
-                    meant = session in ("", one.session) and source in ("", one.source)
-                    found += [one] if meant and one.state == "running" else []
-        return tuple(found)
+            names = tables.names(state="running", agent=agent, device=self._device)
+            every = [one for name in names if (one := tables.take(self.files, name))]
+        meant = [it for it in every if session in ("", it.session) and source in ("", it.source)]
+        return tuple(one for one in meant if one.state == "running")
 
     def close_abandoned(self) -> int:
         """End as `unknown` what had no event for too long; return how many. Never raises.
 
         What another device left running a week later: it may do so itself.
         """
-        closed = 0
-        idle = timedelta(minutes=self._config.episodes.idle_minutes)
+        closed, idle = 0, timedelta(minutes=self._config.episodes.idle_minutes)
         with self._lock:
             now = self._clock()  # not before: whoever held the lock may have begun one since
             for name in self._tables().names(state="running"):
                 try:
                     one = self.files.read(name)
                     last = one.events[-1].time if one.events else one.started
-                    own = one.device == self._device
-                    silent = idle if own else idle + timedelta(days=OTHERS_DAYS)
-                    then = time_of(last) or datetime.min.replace(year=2, tzinfo=now.tzinfo)
-                    if abs(now - then) >= silent:  # ahead: a clock was wrong
-                        when = last if then <= now else now.isoformat(timespec="seconds")
-                        self._rewrite(name, None, PERSON, when)
+                    own, then = one.device == self._device, time_of(last)
+                    if then is None or now - then >= (idle if own else idle + OTHERS):
+                        self._rewrite(name, None, PERSON, last)
                         closed += 1
                 except (VaultMindError, OSError) as error:
                     log.warning("%s was not closed: %s", name, error)
@@ -192,18 +181,27 @@ class Recorder:
         path = self.files.offers_path(name)
         return self._gate.remove(path, caller, "what plans offered is removed")
 
-    def _find(self, agent: str, name: str, source: str = "") -> Episode:
-        """Return a running episode by its name, its id or its conversation. Raises NotFound."""
+    def _find(self, agent: str, name: str, source: str = "", *, over: bool = False) -> Episode:
+        """Return a running episode by its name, its id or its conversation; or one that is `over`.
+
+        Raises NotFound.
+        """
         wanted, source, running = kept_word(name), kept_word(source), self.running(agent)
-        found = [one for one in running if name in (one.name, one.id)] or [
-            one
-            for one in running
-            if wanted and wanted == one.session and source in ("", one.source)
-        ]
-        if not found:
+        found = [one for one in running if name in (one.name, one.id)]
+        talked = [one for one in running if wanted and wanted == one.session]
+        found += [one for one in talked if source in ("", one.source)]
+        if found:
+            return found[0]
+        if not over:
             hint = "Start one for the task first."
             raise NotFound(f"No episode of {agent} runs under {name!r}.", hint=hint)
-        return found[0]
+        whole = name if is_name(name) else f"{agent}/{name}"
+        if is_name(whole) and self.files.listed_one(whole) is not None:
+            return self.files.read(whole)
+        names = self._tables().names(agent=agent, session=wanted) if wanted else ()
+        if not names:
+            raise NotFound(f"There is no episode {name!r} of {agent}, and none of such a session.")
+        return self.files.read(max(names))
 
     def _add(self, one: Episode, events: Sequence[Event]) -> Episode:
         kept = news(one.events, events)
@@ -235,12 +233,7 @@ class Recorder:
 
     def _took(self, name: str) -> Episode:
         """Have the table take a note that was just written; return the episode."""
-        try:
-            one = self._tables().take(self.files, name)
-        except VaultMindError as error:  # the note is what counts
-            log.warning("the table does not have %s: %s", name, error)
-            one = None
-        return one or self.files.read(name)
+        return self._tables().take(self.files, name) or self.files.read(name)
 
     def _may(self, caller: Caller, name: str = "") -> str:
         """Return whose episodes a caller means. Raises NotAllowed, for another agent's too."""
@@ -255,20 +248,6 @@ class Recorder:
                 f"No episode was kept: {agent} is at autonomy 0, which keeps no records."
             )
         return agent
-
-    def _name_of(self, agent: str, name: str) -> str:
-        """Return an episode's whole name, ended ones included: by name, id or session."""
-        try:
-            return self._find(agent, name).name
-        except NotFound:
-            whole = name if is_name(name) else f"{agent}/{name}"
-            if is_name(whole) and self.files.listed_one(whole) is not None:
-                return whole
-        wanted = kept_word(name)
-        talked = self._tables().names(agent=agent, session=wanted) if wanted else ()
-        if not talked:
-            raise NotFound(f"There is no episode {name!r} of {agent}, and none of such a session.")
-        return max(talked)
 
     def _verdict(self, outcome: Result, rationale: str, caller: Caller) -> Event:
         if outcome not in RESULTS:

@@ -92,11 +92,13 @@ class Tables:
         return gone
 
     def take(self, files: EpisodeFiles, name: str) -> Episode | None:
-        """Take one note as it stands now and return it; drop what is known of one that is gone."""
-        if listed := files.listed_one(name):
-            return self._take(files, listed)
-        self._replace(name)
-        return None
+        """Take one note as it stands now and return it, None where it cannot be read or is gone."""
+        listed = files.listed_one(name)
+        if listed is None:
+            self._replace(name)
+        elif self.holds(listed):
+            return self.load([name]).get(name)
+        return self._take(files, listed) if listed else None
 
     def put(self, episode: Episode, offers: Iterable[Offer] = (), stamp: str = "") -> None:
         """Take an episode as it is, and of what was offered that for which earlier work spoke."""

@@ -80,19 +80,15 @@ class Watched(Protocol):
     @property
     def name(self) -> str:
         """Return its name."""
-        ...
 
     def relative(self, path: Path) -> str:
         """Return a file's path in the source; empty for one that is not of it or not shown."""
-        ...
 
     def uncommitted(self) -> Mapping[str, tuple[Change, int]]:
         """Return what differs from the last commit, and when each changed, in nanoseconds."""
-        ...
 
     def commits(self, since: float) -> Sequence[Commit]:
         """Return the commits that were made here since then and still stand, oldest first."""
-        ...
 
 
 Holding = Callable[[Path], Watched | None]
@@ -103,15 +99,12 @@ class Tasks(Protocol):
 
     def task_mark(self, prompt: str, source: str) -> TaskMark:
         """Make a task of a prompt over a source."""
-        ...
 
     def is_another(self, before: Sequence[str], prompt: str, touched: Collection[str]) -> bool:
         """Tell whether a prompt names another task than those before it, on other files."""
-        ...
 
     def says_nothing(self, prompt: str) -> bool:
         """Tell whether a prompt names no task."""
-        ...
 
 
 @dataclass(slots=True)
@@ -123,20 +116,22 @@ class Work:
     """The turn."""
     gone: frozenset[str] = frozenset()
     """Files that were gone already when the turn began."""
-    asked: list[str] = field(default_factory=list)
-    """The prompts of its task."""
     episode: str = ""
     closed: bool = False
     """It was ended by somebody else: nothing begins before the next prompt."""
-    active: bool = False
-    """Whether a tool was used on it in this turn."""
     used_at: float = 0.0
+    """When a tool was used on it last."""
     others: set[str] = field(default_factory=set)
     """Commits of this turn that are somebody else's."""
 
+    @property
+    def is_active(self) -> bool:
+        """Tell whether a tool was used on it in this turn."""
+        return self.used_at >= self.began.timestamp()
+
     def begins(self, when: datetime) -> None:
         """Begin a turn."""
-        self.began, self.active, self.closed = when, False, False
+        self.began, self.closed = when, False
         at = when.timestamp()  # a commit has whole seconds: one of this very second was before
         self.others = {one.id for one in self.place.commits(at) if one.time <= at}
         dirty = self.place.uncommitted().items()
@@ -247,35 +242,28 @@ class Watching:
 
     def _let_go(self, left: Callable[[str], str], agent: str) -> None:
         for talk in self._talks.values():
-            if agent not in ("", talk.caller.agent):
-                continue
-            if talk.prompt:
-                talk.prompt = left(talk.prompt)
-                if not talk.prompt or self._tasks().says_nothing(talk.prompt):
-                    talk.prompt = ""
-            for work in talk.works.values():
-                work.asked = [*filter(None, map(left, work.asked))]
+            if talk.prompt and agent in ("", talk.caller.agent):
+                prompt = left(talk.prompt)
+                talk.prompt = "" if not prompt or self._tasks().says_nothing(prompt) else prompt
 
     def _prompted(self, talk: Talk, words: str, cwd: str, told: datetime) -> None:
         says = bool(words.strip()) and not self._tasks().says_nothing(words)
         self._settle_turn(talk)  # one that was broken off
         for work in talk.works.values():
             running = self._running(talk, work)
-            if says and running and self._is_another(work, running, words):
+            if says and running and self._is_another(talk, running, words):
                 self._end(talk, running)
-                work.episode, work.asked = "", []
-            elif says and running:
-                work.asked.append(words)
+                work.episode = ""
             work.begins(told)
         if says:
             talk.prompt = words
         if cwd and (place := self._holding(Path(cwd))) is not None:
             self._work(talk, place, told)
 
-    def _is_another(self, work: Work, running: Episode, words: str) -> bool:
+    def _is_another(self, talk: Talk, running: Episode, words: str) -> bool:
         began = any(one.changes or one.kind in ("read", "hit", "commit") for one in running.events)
         touched = {one.path for one in running.events if one.path}
-        asked = work.asked or [running.task.text]
+        asked = [*filter(None, (running.task.text, talk.prompt))]
         return began and self._tasks().is_another(asked, words, touched)
 
     def _used(self, talk: Talk, use: Use, asked: Callable[[], str]) -> None:
@@ -288,7 +276,6 @@ class Watching:
         began = ended - timedelta(seconds=min(max(use.took, 0.0), LONGEST_SECONDS))
         for place, events in _events_of(use, self._holding):
             work = self._work(talk, place, began)
-            work.active = True
             work.used_at = self._clock().timestamp()
             self._add(talk, work, events)
         if use.commits:
@@ -298,7 +285,7 @@ class Watching:
 
     def _settle_turn(self, talk: Talk, episode: str = "") -> list[Work]:
         """Settle a conversation's turn in each source, or in that of an episode alone."""
-        active = [one for one in talk.works.values() if one.active]
+        active = [one for one in talk.works.values() if one.is_active]
         active = [one for one in active if episode in ("", one.episode)]
         for work in active:
             _quietly(partial(self._settle, talk, work))
@@ -351,7 +338,7 @@ class Watching:
             running = self._records.start(
                 mark, work.place.name, talk.caller, session=talk.session, client=talk.caller.client
             )
-            work.episode, work.asked = running.name, [talk.prompt]
+            work.episode = running.name
         try:
             self._records.add(running.name, kept, talk.caller)
         except NotFound:  # the person deleted its note just now
@@ -366,14 +353,12 @@ class Watching:
         Somebody else may commit to the same work tree: its own are those made while it ran, or,
         where that is not known, the last if it is fresh; and those of files that it changed.
         """
-        new = self._unclaimed(work)
-        fresh = [one for one in new if one.time >= since]
-        made = fresh if is_timed else fresh[-1:]
-        running = self._running(talk, work)
-        own = {one.path for one in running.events if one.changes} if running else set()
-        mine = [one for one in new if one in made or own & {path for path, _ in one.changed}]
-        self._claim(talk, work, mine)
-        work.others |= {one.id for one in new if one not in mine}
+
+        def made(new: Sequence[Commit]) -> Sequence[Commit]:
+            fresh = [one for one in new if one.time >= since]
+            return fresh if is_timed else fresh[-1:]
+
+        work.others |= self._claim(talk, work, made)
 
     def _settle(self, talk: Talk, work: Work) -> None:
         """Take what the hooks of a turn did not see: commits, and files that differ since.
@@ -403,25 +388,29 @@ class Watching:
             self._add(
                 talk, work, [Event("delta", now, p, change=it, how="files") for p, it in about]
             )
-        own = {one.path for one in events if one.changes}
-        new = self._unclaimed(work)
-        mine = [it for it in new if not is_shared or own & {path for path, _ in it.changed}]
-        self._claim(talk, work, mine)
+        self._claim(talk, work, lambda new: () if is_shared else new)
 
-    def _unclaimed(self, work: Work) -> list[Commit]:
-        known = work.others.union(self._claimed)
-        return [one for one in work.place.commits(work.began.timestamp()) if one.id not in known]
+    def _claim(
+        self, talk: Talk, work: Work, surely: Callable[[Sequence[Commit]], Sequence[Commit]]
+    ) -> set[str]:
+        """Take the turn's commits that are `surely` its own, or of files that it changed.
 
-    def _claim(self, talk: Talk, work: Work, commits: Sequence[Commit]) -> None:
-        """Take commits into an episode, an event for each file; of one of too many files one."""
-        events = []
-        for one in commits:
-            time = datetime.fromtimestamp(one.time, self._clock().tzinfo)
-            event = Event("commit", time.isoformat(), text=one.subject, commit=one.id, how="git")
-            some = one.changed if len(one.changed) <= MOST_PATHS else ()
-            events += [replace(event, path=path, change=it) for path, it in some] or [event]
+        An event for each file; of a commit of too many files one. Returns those of others.
+        """
+        known, running = work.others.union(self._claimed), self._running(talk, work)
+        own = {one.path for one in running.events if one.changes} if running else set()
+        new = [one for one in work.place.commits(work.began.timestamp()) if one.id not in known]
+        sure, events, others = surely(new), list[Event](), {one.id for one in new}
+        for one in new:
+            if one in sure or own & {path for path, _ in one.changed}:
+                time = datetime.fromtimestamp(one.time, self._clock().tzinfo).isoformat()
+                event = Event("commit", time, text=one.subject, commit=one.id, how="git")
+                some = one.changed if len(one.changed) <= MOST_PATHS else ()
+                events += [replace(event, path=path, change=it) for path, it in some] or [event]
+                others.remove(one.id)
+                self._claimed.append(one.id)
         self._add(talk, work, events)
-        self._claimed.extend(one.id for one in commits)
+        return others
 
 
 def _events_of(
@@ -463,10 +452,9 @@ def _quietly(job: Callable[[], object]) -> None:
         job()
     except NotAllowed as error:
         log.debug("nothing is kept of what was done: %s", error)
-    except (VaultMindError, OSError) as error:
-        log.warning("what was done could not be written down: %s", error)
-    except Exception:  # one hook's fault
-        log.exception("what was done could not be written down")
+    except Exception as error:  # one hook's fault
+        is_ours = isinstance(error, VaultMindError | OSError)
+        log.warning("what was done could not be written down: %s", error, exc_info=not is_ours)
 
 
 def _is_done(told: Future[None], seconds: float) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from vaultmind.config import Config
 from vaultmind.episodes.files import EpisodeFiles
@@ -40,9 +40,9 @@ LOWEST_PRIORITY = 19
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Job:
-    """A training, as it stands."""
+    """A training, as it stands: it changes while it runs."""
 
     id: str
     kind: str
@@ -117,7 +117,7 @@ class Learning:
             first = (self._clock() - timedelta(days=since_days)).date().isoformat()
             asks = Asks(first if since_days else "", least, force_activate, asked)
             self.last = job
-            self._thread = threading.Thread(target=self._run, args=(kind, asks), daemon=True)
+            self._thread = threading.Thread(target=self._run, args=(job, asks), daemon=True)
             self._thread.start()
             return job
 
@@ -133,24 +133,26 @@ class Learning:
             self._ends.set()
         self.wait(CLOSE_SECONDS)
 
-    def _run(self, kind: str, asks: Asks) -> None:
+    def _run(self, job: Job, asks: Asks) -> None:
         if sys.platform == "linux":  # where a thread has a priority of its own
             with suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOWEST_PRIORITY)
-        results, state, error = list[Trained](), "done", ""
+        results = list[Trained]()
+        state: JobState = "failed"
         try:
-            for one in (it for it in MODEL_KINDS if kind in (it, "all")):
+            for one in (it for it in MODEL_KINDS if job.kind in (it, "all")):
                 try:
                     results += (self.planner if one == "planner" else self.ranker)(asks)
                 except VaultMindError as fault:  # it keeps the other kind from nothing
                     log.warning("the %s was not trained: %s", one, fault)
                     results.append(Trained(one, "", f"It could not be trained: {fault}"))
+            job.results, state = tuple(results), "done"
         except Cancelled:
-            state, results = "cancelled", []
+            state = "cancelled"
         except Exception as fault:  # whoever asked must see that it failed, and why
             log.exception("a training failed")
-            state, results, error = "failed", [], f"{type(fault).__name__}: {fault}"
-        self._tell(state=state, ended=self._now(), doing="", results=tuple(results), error=error)
+            job.error = f"{type(fault).__name__}: {fault}"
+        job.ended, job.doing, job.state = self._now(), "", state
 
     def planner(self, asks: Asks) -> list[Trained]:
         """Learn from episodes since a day, for each sort of source of which there are any."""
@@ -223,12 +225,8 @@ class Learning:
     def _step(self, doing: str, done: int = 0, total: int = 0) -> None:
         if self._ends.is_set():
             raise Cancelled
-        self._tell(doing=doing, done=done, total=total)
-
-    def _tell(self, **what: Any) -> None:  # noqa: ANN401
-        with self._lock:
-            if self.last is not None:
-                self.last = replace(self.last, **what)
+        if self.last is not None:
+            self.last.doing, self.last.done, self.last.total = doing, done, total
 
     def _now(self) -> str:
         return self._clock().isoformat(timespec="seconds")

@@ -16,11 +16,10 @@ from vaultmind.memory import audit, brain
 from vaultmind.memory.audit import AuditLine, refs_of
 from vaultmind.memory.brain import Move, find_fact, parse_brain
 from vaultmind.memory.changes import Ask, Step, quoted
-from vaultmind.memory.forget.erasing import Erased, Erasing, Erasure
+from vaultmind.memory.forget.erasing import Erasing
 from vaultmind.memory.match import same_fact
 from vaultmind.memory.writing import Dropped, Facts, also, in_name, safe_outcome
 from vaultmind.plural import counted
-from vaultmind.ports import IndexErasing, Report, silent
 from vaultmind.redact import mask
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import Change, FileText
@@ -40,7 +39,8 @@ class Gate(Facts):
     """Writes to the memory folder. One per vault; any thread."""
 
     @cached_property
-    def _erasing(self) -> Erasing:
+    def erasing(self) -> Erasing:
+        """Return what previews and does erasures: the person's alone."""
         kept = self._settings.erasables, self._settings.state_dir
         hide, note = self._hiding.hide, self._audit.note
         return Erasing(self._reader, kept, self._edit, hide, note, self._clock)
@@ -179,15 +179,7 @@ class Gate(Facts):
             with self._locks[agent]:
                 self._complete(agent)
 
-    # --- what waits, rights, erasing -------------------------------------------------------
-
-    def settle_suggestions(self) -> tuple[Outcome, ...]:
-        """Act on what the person ticked or rejected in Suggestions.md; expire what is old."""
-        return self.queue.settle()
-
-    def answer_suggestion(self, suggestion_id: str, accept: bool, caller: Caller) -> Outcome:
-        """Accept or reject a suggestion. Raises BadArgument for every caller but the person."""
-        return self.queue.answer(suggestion_id, accept, caller)
+    # --- rights ---------------------------------------------------------------------------
 
     def allow(self, agent: str, seen: str, caller: Caller) -> tuple[str, ...]:
         """Let an agent have what its identity asks for and the person has seen; return what.
@@ -202,18 +194,6 @@ class Gate(Facts):
     def keeps_records(self, agent: str) -> bool:
         """Tell whether an agent's conversations are written down: not at autonomy 0."""
         return self._authority.keeps_records(agent)
-
-    def preview_erasure(self, erasure: Erasure) -> Erased:
-        """Return what an erasure would remove. Raises NotAllowed for all but the person."""
-        return self._erasing.preview(erasure)
-
-    def erase(self, erasure: Erasure, index: IndexErasing, report: Report = silent) -> Erased:
-        """Remove what says it from every file and the index, and return what is still found.
-
-        It cannot be undone. Raises NotAllowed for all but the person, WriteConflict where the
-        preview is no longer true, BadArgument, NotFound.
-        """
-        return self._erasing.erase(erasure, index, report)
 
     # --- records -------------------------------------------------------------------------
 

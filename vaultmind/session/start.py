@@ -23,7 +23,6 @@ from vaultmind.session.sentences import headings
 from vaultmind.session.summary import section_text
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller
-from vaultmind.vault.bullets import HEADING
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.parts import without_hidden
 from vaultmind.vault.paths import SESSION_ID, agent_name
@@ -181,16 +180,10 @@ def _current(text: str, dropped: list[Dropped]) -> str:
 
 
 def _cut_active(text: str, room: int, dropped: list[Dropped]) -> str:
-    """Return as much of the active context as there is room for: whole lines if they fit."""
-    if room < MIN_TOKENS:
-        dropped.append(Dropped("the active context", NO_ROOM))
-        return ""
-    dropped.append(Dropped("part of the active context", NO_ROOM))
-    lines = clip(text, room, mark="").split("\n")[:-1]
-    while lines and (not lines[-1].strip() or HEADING.match(lines[-1])):
-        lines.pop()
-    whole = "\n".join(lines)
-    return whole if count(whole) >= MIN_TOKENS else clip(text, room)
+    """Return as much of the active context as there is room for."""
+    fits = room >= MIN_TOKENS
+    dropped.append(Dropped("part of the active context" if fits else "the active context", NO_ROOM))
+    return clip(text, room) if fits else ""
 
 
 def _cut_brain(text: str, room: int, dropped: list[Dropped]) -> str:
