@@ -78,14 +78,9 @@ class Line:
         return self.signal in ("useful", "wrong")
 
     @property
-    def said_of(self) -> tuple[str, str, str]:
-        """Return the query and the place, as they are the same whoever asked."""
-        return folded(self.query), self.path, self.anchor
-
-    @property
     def about(self) -> tuple[str, str, str, By]:
-        """Return what it is a signal of, and whose."""
-        return self.query, self.path, self.anchor, self.by
+        """Return what it is a signal of, as that is the same whoever asked; and whose it is."""
+        return folded(self.query), self.path, self.anchor, self.by
 
     @property
     def moment(self) -> float:
@@ -140,10 +135,10 @@ def fold(lines: Mapping[str, Iterable[Line]], now: datetime) -> tuple[Judged, ..
     """
     every = [(one, agent) for agent, each in lines.items() for one in each]
     every.sort(key=lambda it: (it[0].moment, it[0].query))
-    word = {one.said_of: one for one, _ in every if one.by == "person" and one.is_explicit}
+    word = {one.about[:3]: one for one, _ in every if one.by == "person" and one.is_explicit}
     asked: dict[tuple[str, By, str], dict[tuple[str, str], Line]] = {}
     for one, agent in every:
-        if word.get(one.said_of, one) is not one:
+        if word.get(one.about[:3], one) is not one:
             continue
         key, place = (agent, one.by, folded(one.query)), (one.path, one.anchor)
         asked[key] = held = asked.pop(key, {})  # what was heard of last stands last
