@@ -159,7 +159,7 @@ class App:
             "suggestions",
             when_changed(
                 lambda: self.reader.stat(self.paths.suggestions),
-                self.gate.settle_suggestions,
+                self.gate.queue.settle,
                 lambda: bool(self.gate.queue.due()),
             ),
         )

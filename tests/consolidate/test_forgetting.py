@@ -249,7 +249,7 @@ def test_consolidating_again_after_an_erasure_brings_nothing_back(sleep: Sleep) 
     made = sleep.fall_asleep("cyd").summaries
     assert [one.id for one in made] == ["L1_001", "L1_002", "L2_001"]
     assert sleep.holders("cyd", "hazelnut")
-    erased = sleep.app.gate.erase(Erasure("hazelnuts", PERSON), sleep.app.index.erasing)
+    erased = sleep.app.gate.erasing.erase(Erasure("hazelnuts", PERSON), sleep.app.index.erasing)
     assert erased.outcome == "erased", erased
     assert sleep.holders("cyd", "hazelnut") == []
     for again in (*sessions, "L1_001", "L1_002", "L2_001", ""):

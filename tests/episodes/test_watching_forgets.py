@@ -68,7 +68,7 @@ def holding(app: App, word: str = WORD) -> list[str]:
 
 
 def erase(app: App) -> None:
-    erased = app.gate.erase(Erasure(FACT, PERSON), app.erasing)
+    erased = app.gate.erasing.erase(Erasure(FACT, PERSON), app.erasing)
     assert erased.outcome == "erased", erased
 
 

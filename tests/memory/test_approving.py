@@ -59,7 +59,7 @@ def test_a_tick_writes_what_stands_there_with_its_evidence_and_names_both(shy: H
     assert "tea" not in shy.brain()
     edit(shy, ("Likes tea", "Likes green tea"))
     tick(shy, "green tea")
-    (done,) = shy.gate.settle_suggestions()
+    (done,) = shy.gate.queue.settle()
     assert (done.outcome, done.fact, done.section) == ("written", "Likes green tea", "preferences")
     assert (
         "Likes green tea %%2026-02-20 said [[VaultMind/agents/main/memory/sessions/" in shy.brain()
@@ -72,13 +72,13 @@ def test_a_tick_writes_what_stands_there_with_its_evidence_and_names_both(shy: H
     assert line.evidence.endswith("2026-02-20_001#^m7")
     text = shy.file(SUGGESTIONS).read_text()
     assert "green tea" not in text
-    assert shy.gate.settle_suggestions() == () and shy.gate.queue.waiting() == 0
+    assert shy.gate.queue.settle() == () and shy.gate.queue.waiting() == 0
 
 
 def test_a_rejected_one_is_settled_audited_and_does_not_come_back(shy: House) -> None:
     suggest(shy, "Likes rum")
     tick(shy, "Likes rum", "-")
-    (done,) = shy.gate.settle_suggestions()
+    (done,) = shy.gate.queue.settle()
     assert done.outcome == "unchanged" and "rum" not in shy.brain()
     line = audit(shy)[-1]
     assert (line.caller, line.op, line.outcome, line.after) == (
@@ -100,14 +100,14 @@ def test_a_crash_after_a_tick_was_applied_writes_nothing_twice(
     }[op]()
     tick(shy, "**main** wants to")
     before, log = shy.file(SUGGESTIONS).read_text(), shy.file(shy.paths.audit("main", "test"))
-    assert [one.outcome for one in shy.gate.settle_suggestions()] == ["written"]
+    assert [one.outcome for one in shy.gate.queue.settle()] == ["written"]
     brain, written = shy.brain(), [line for line in audit(shy) if line.outcome == "written"]
     shy.file(SUGGESTIONS).write_text(before)  # as a kill before the second step leaves it
     if not told:
         log.write_text("".join(log.read_text().splitlines(keepends=True)[:-1]))
     anew = House(shy.paths.root, level=1)
-    assert told or op == "forget" or anew.gate.settle_suggestions()[0].outcome == "unchanged"
-    anew.gate.settle_suggestions()
+    assert told or op == "forget" or anew.gate.queue.settle()[0].outcome == "unchanged"
+    anew.gate.queue.settle()
     assert anew.brain() == brain
     assert len([line for line in audit(anew) if line.outcome == "written"]) <= len(written)
     assert parse(shy.file(SUGGESTIONS).read_text()) == ()
@@ -122,9 +122,9 @@ def test_no_reason_of_an_agent_makes_another_suggestion_look_done(shy: House) ->
     suggest(shy, "Likes rum")
     for one in shy.gate.queue.listed()[1:]:
         person = replace(PERSON, client=client)
-        assert shy.gate.answer_suggestion(one.id, True, person).outcome == "written"
+        assert shy.gate.queue.answer(one.id, True, person).outcome == "written"
     tick(shy, "wants to forget")
-    assert [one.outcome for one in shy.gate.settle_suggestions()] == ["written"]
+    assert [one.outcome for one in shy.gate.queue.settle()] == ["written"]
     assert "coffee" not in shy.brain()
 
 
@@ -145,10 +145,8 @@ def test_a_tick_that_asks_for_the_impossible_changes_nothing(
     meta = json.dumps({"op": op, "agent": agent, "by": agent})
     line = f"- [x] **{agent}** wants to {op}: {text} %%{meta}%%"
     shy.put(SUGGESTIONS, f"# Suggestions\n\n{line}\n- mine\n")
-    assert [one.outcome in ("not_found", "denied") for one in shy.gate.settle_suggestions()] == [
-        True
-    ]
-    assert shy.gate.settle_suggestions() == ()
+    assert [one.outcome in ("not_found", "denied") for one in shy.gate.queue.settle()] == [True]
+    assert shy.gate.queue.settle() == ()
     said = shy.file(SUGGESTIONS).read_text()
     assert shy.brain() == brain and said.startswith(
         f"# Suggestions\n\n{line.replace('[x]', '[ ]')}\n"
@@ -161,22 +159,22 @@ def test_only_the_person_answers(shy: House) -> None:
     id_ = suggest(shy, "Likes tea")
     for accept in (True, False):
         with pytest.raises(BadArgument, match="agents approve nothing"):
-            shy.gate.answer_suggestion(id_, accept, MAIN)
+            shy.gate.queue.answer(id_, accept, MAIN)
     assert shy.gate.queue.waiting() == 1 and "tea" not in shy.brain()
-    done = shy.gate.answer_suggestion(f"^{id_}", True, PERSON)
+    done = shy.gate.queue.answer(f"^{id_}", True, PERSON)
     assert done.outcome == "written" and "Likes tea" in shy.brain()
     assert audit(shy)[-1].client == "cli"
     assert f"suggested by main, approved on the command line (^{id_})" in audit(shy)[-1].reason
     with pytest.raises(NotFound, match="suggestions list"):
-        shy.gate.answer_suggestion(id_, True, PERSON)
+        shy.gate.queue.answer(id_, True, PERSON)
     other = suggest(shy, "Likes rum").removeprefix("s-")
-    assert "does not come back" in shy.gate.answer_suggestion(other, False, PERSON).message
+    assert "does not come back" in shy.gate.queue.answer(other, False, PERSON).message
 
 
 def test_what_expires_is_listed_and_audited(shy: House) -> None:
     suggest(shy, "Likes tea")
     edit(shy, ('"time":"2026-02-20', '"time":"2026-01-01'))
-    assert shy.gate.settle_suggestions() == ()
+    assert shy.gate.queue.settle() == ()
     assert "Likes tea" not in shy.file(SUGGESTIONS).read_text()
     line = audit(shy)[-1]
     assert (line.outcome, line.after, line.reason) == (
@@ -192,7 +190,7 @@ def test_half_a_save_is_not_taken_for_the_persons_words(shy: House) -> None:
     path = shy.file(SUGGESTIONS)
     whole = path.read_text()
     cut = whole.index("never after")
-    settler = threading.Thread(target=shy.gate.settle_suggestions)
+    settler = threading.Thread(target=shy.gate.queue.settle)
     with path.open("w") as file:  # as Obsidian saves: emptied first, then written
         file.write(whole[:cut])
         file.flush()
@@ -201,7 +199,7 @@ def test_half_a_save_is_not_taken_for_the_persons_words(shy: House) -> None:
         assert "tea" not in shy.brain()
         file.write(whole[cut:])
     settler.join()
-    shy.gate.settle_suggestions()
+    shy.gate.queue.settle()
     assert "- Likes tea, but never after six in the evening %%" in shy.brain()
     assert shy.brain().count("Likes tea") == 1
 
@@ -210,9 +208,9 @@ def test_what_is_ticked_waits_while_the_brain_is_damaged(shy: House) -> None:
     suggest(shy, "Likes tea")
     shy.put(BRAIN, b"\xff\xfe broken")
     tick(shy, "Likes tea")
-    assert shy.gate.settle_suggestions() == ()
+    assert shy.gate.queue.settle() == ()
     text = shy.file(SUGGESTIONS).read_text()
     assert "[x] **" in text and "Likes tea" in text
     shy.put(BRAIN, "- Plays chess\n")
-    assert [one.outcome for one in shy.gate.settle_suggestions()] == ["written"]
+    assert [one.outcome for one in shy.gate.queue.settle()] == ["written"]
     assert "Likes tea" in shy.brain()

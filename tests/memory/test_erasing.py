@@ -18,7 +18,7 @@ from vaultmind.errors import BadArgument, NotAllowed, NotFound, WriteConflict
 from vaultmind.memory.audit import read_audit
 from vaultmind.memory.forget.erasing import Erased, Erasing, Erasure, search
 from vaultmind.memory.forget.taking import ERASABLES
-from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
 from vaultmind.session.imports import import_file
 from vaultmind.types import PERSON, Chunk, MemoryWrite, Message, MessageRef, Scrubbed
 from vaultmind.vault.files import FileText, VaultReader
@@ -54,7 +54,8 @@ FILES = {
     ),
     "VaultMind/Suggestions.md": (
         "# Suggestions\n\n## Waiting\n\n"
-        f"- [ ] **main** wants to remember: {SAID} ^s-aaaa\n"
+        '- [ ] **main** wants to remember: Bees %%{"op":"remember","agent":"main","by":"main",'
+        f'"why":"{SAID}"}}%% ^s-aaaa\n    - why: {SAID}\n'
         "- [ ] **main** wants to remember: Keeps bees ^s-bbbb\n"
     ),
 }  # fmt: skip
@@ -113,8 +114,10 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
         log = put(app.config.state_dir, "daemon.log", f"12:00 INFO x: {SAID}\n12:01 INFO y: fine\n")
         assert log.is_file() and app.index.wait_ready(30, vectors=True)
         own = fingerprint(app.paths.root)
-        preview = app.gate.preview_erasure(Erasure(WORDS, PERSON))
-        erased = app.gate.erase(Erasure(WORDS, PERSON, seal=preview.seal), app.index.erasing)
+        preview = app.gate.erasing.preview(Erasure(WORDS, PERSON))
+        erased = app.gate.erasing.erase(
+            Erasure(WORDS, PERSON, seal=preview.seal), app.index.erasing
+        )
         yield Scene(app, folder, preview, erased, own)
     finally:
         app.close()
@@ -145,6 +148,9 @@ LEFT = {
     f"{MEMORY}/brain.damaged-2026-01-01T10-00-00.md": "<<<<<<< ours\n",
     f"{MEMORY}/brain (conflicted copy).md": "- Keeps bees\n",
     f"{MEMORY}/.vaultmind-0a1b2c3d-0-1": "",
+    "VaultMind/Suggestions.md": (
+        "# Suggestions\n\n## Waiting\n\n- [ ] **main** wants to remember: Keeps bees ^s-bbbb\n"
+    ),
 }
 
 
@@ -223,7 +229,7 @@ class Killed(BaseException):
 
 def erasing(house: House, before: Callable[[str], None]) -> Erasing:
     """Return an erasing by the gate's own hands, which fail or die when they are told to."""
-    real = house.gate._erasing
+    real = house.gate.erasing
 
     def edit(relative: str, change: Callable[[FileText | None], str | None]) -> object:
         before(relative)
@@ -268,7 +274,7 @@ def test_an_erasure_that_was_killed_anywhere_is_finished_by_the_next(tmp_path: P
 
         with pytest.raises(Killed):
             erasing(house, die).erase(Erasure(WORDS, PERSON), NoIndex())
-        assert house.gate.erase(Erasure(WORDS, PERSON), NoIndex()).outcome == "erased"
+        assert house.gate.erasing.erase(Erasure(WORDS, PERSON), NoIndex()).outcome == "erased"
         text = everything(house)
         assert "allergic" not in text and "hives" not in text, at
 
@@ -292,7 +298,7 @@ def test_what_could_not_be_changed_makes_it_partial_and_is_named(house: House) -
 def test_bytes_that_are_left_anywhere_in_the_memory_folder_are_found(house: House) -> None:
     furnish(house)
     house.put("VaultMind/models/ranker/x.bin", b"\0\x01" + SAID.upper().encode() + b"\xff")
-    erased = house.gate.erase(Erasure(WORDS, PERSON), NoIndex())
+    erased = house.gate.erasing.erase(Erasure(WORDS, PERSON), NoIndex())
     assert erased.outcome == "partial"
     assert [place.path for place in erased.left] == ["VaultMind/models/ranker/x.bin"]
 
@@ -300,30 +306,30 @@ def test_bytes_that_are_left_anywhere_in_the_memory_folder_are_found(house: Hous
 def test_no_agent_may_erase_or_look_at_what_would_be_erased(house: House) -> None:
     furnish(house)
     with pytest.raises(NotAllowed, match="only the person"):
-        house.gate.erase(Erasure(WORDS, MAIN), NoIndex())
+        house.gate.erasing.erase(Erasure(WORDS, MAIN), NoIndex())
     with pytest.raises(NotAllowed):
-        house.gate.preview_erasure(Erasure(WORDS, MAIN))
+        house.gate.erasing.preview(Erasure(WORDS, MAIN))
     assert SAID in house.brain()
 
 
 def test_what_changed_since_the_preview_stops_the_erasure(house: House) -> None:
     furnish(house)
-    preview = house.gate.preview_erasure(Erasure(WORDS, PERSON))
+    preview = house.gate.erasing.preview(Erasure(WORDS, PERSON))
     house.put(f"{MEMORY}/summaries/L1/L1_002.md", f"{SAID}.\n")
     with pytest.raises(WriteConflict, match="has changed"):
-        house.gate.erase(Erasure(WORDS, PERSON, seal=preview.seal), NoIndex())
+        house.gate.erasing.erase(Erasure(WORDS, PERSON, seal=preview.seal), NoIndex())
     assert SAID in house.brain()
 
 
 def test_a_fact_can_be_named_by_its_id_and_takes_the_message_it_came_from(house: House) -> None:
     furnish(house)
     block = next(line.block for line in read_audit(house.paths, "main") if line.block)
-    erased = house.gate.erase(Erasure(f"^{block}", PERSON), NoIndex())
+    erased = house.gate.erasing.erase(Erasure(f"^{block}", PERSON), NoIndex())
     assert erased.outcome == "erased"
     session = house.file(f"{MEMORY}/sessions/2026-02-20_001.md").read_text("utf-8")
     assert "hives" not in session and "azelnut" not in session
     with pytest.raises(NotFound):
-        house.gate.erase(Erasure("^none", PERSON), NoIndex())
+        house.gate.erasing.erase(Erasure("^none", PERSON), NoIndex())
 
 
 def test_what_was_hidden_for_it_before_is_erased_too_and_no_undo_brings_it_back(
@@ -332,17 +338,21 @@ def test_what_was_hidden_for_it_before_is_erased_too_and_no_undo_brings_it_back(
     furnish(house)
     house.forget(SAID)
     forgot = next(one.id for one in read_audit(house.paths, "main") if one.op == "forget")
-    assert house.gate.erase(Erasure(SAID, PERSON), NoIndex()).outcome == "erased"
+    assert house.gate.erasing.erase(Erasure(SAID, PERSON), NoIndex()).outcome == "erased"
     assert "hives" not in house.file(f"{MEMORY}/sessions/2026-02-20_001.md").read_text("utf-8")
     assert house.gate.undo("main", forgot, PERSON).outcome == "unchanged"
-    assert Tombstones(house.paths).hides("main", "2026-02-20_001", "m1")
+    ref = MessageRef("main", "2026-02-20_001", "m1")
+    assert house.gate._hiding.show([ref]) == (), "what was erased is not shown again"
+    lifted = render_tombstones([ref], "2027-01-01T00:00:00+01:00", lifted=True)
+    house.put(f"{MEMORY}/tombstones-phone.jsonl", lifted)
+    assert Tombstones(house.paths).hides("main", "2026-02-20_001", "m1"), "nor by another device"
 
 
 @pytest.mark.parametrize("words", ["", "the", "и", "forget everything"])
 def test_words_that_say_nothing_erase_nothing(house: House, words: str) -> None:
     furnish(house)
     with pytest.raises(BadArgument):
-        house.gate.erase(Erasure(words, PERSON), NoIndex())
+        house.gate.erasing.erase(Erasure(words, PERSON), NoIndex())
     assert SAID in house.brain()
 
 

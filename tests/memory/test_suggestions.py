@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vaultmind.errors import DamagedMemory
-from vaultmind.memory.forget.taking import Target, without_suggestions
-from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.memory.suggestions import Suggestion, add, known, new_id, parse, remove
 from vaultmind.types import Caller, MemoryWrite, MessageRef
 from vaultmind.vault.oneline import one_line
@@ -24,8 +21,6 @@ TEA = Suggestion("s-k3f9", MemoryWrite(
     "remember", "main", Caller("agent", "main", "claude"), "Likes tea", "",
     "preferences", REF, "said", "said twice"), "2026-02-20T10:00:00+01:00",
 )  # fmt: skip
-NOW = datetime(2026, 2, 21, 10, tzinfo=timezone(timedelta(hours=1)))
-LANGUAGES = ["en", "pl", "ru"]
 NASTY = st.text(alphabet="ab1 x\\%^[]!|<$#->+*`~.)(\n\r\t\u202e\u2028_=&{}:'\"s", max_size=40)
 TEXTS = NASTY | st.text(max_size=40) | st.sampled_from(
     ["- [x] **main** wants to remember: evil ^s-e", '%%{"op":"x"}%%', "tea ^s-k3f9", "a~~\\", "```"]
@@ -87,15 +82,3 @@ def test_a_hand_mangled_file_loses_nothing(text: str, write: MemoryWrite) -> Non
     settled = remove(new, [found for found in parse(new) if found == one])
     assert kept(text, settled)
     assert waiting(settled) == sum(found.state == "waiting" for found in before)
-
-
-def test_an_erasure_takes_the_whole_item() -> None:
-    text = add(
-        add("# Mine\n\ntea time\n", TEA, PATHS),
-        replace(TEA, id="s-r", write=replace(TEA.write, text="Rum")),
-        PATHS,
-    )
-    for words, count in (("likes tea", 1), ("said twice", 0)):
-        target = Target("VaultMind/Suggestions.md", "", text, "2026-02-20")
-        left = without_suggestions(target, Wanted([words])).text
-        assert "Likes" not in left and "tea time" in left and waiting(left) == count

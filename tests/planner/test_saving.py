@@ -70,7 +70,7 @@ def test_an_erased_sentence_leaves_no_part_of_itself_in_a_plan(app: App) -> None
         "the numbat behind the shed of Piotr where nobody looked for it until the spring came"
     )
     path = saved(app, kept(f"find everything on {said}, bread oven"))
-    app.gate.erase(Erasure(said, PERSON), app.index.erasing)
+    app.gate.erasing.erase(Erasure(said, PERSON), app.index.erasing)
     text = (app.config.vault / path).read_text("utf-8")
     assert not [word for word in ("Anna", "Kowalski", "ladder", "Piotr") if word in text]
     assert "low utility per token" in text

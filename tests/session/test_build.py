@@ -64,7 +64,7 @@ def test_a_limit_that_leaves_something_out_is_named(home: House) -> None:
     many = [f"The oven costs {number} euros and comes on day {number}" for number in range(40)]
     home.talks.hold(chat(*many, filler=70))
     assert "raise auto_rag.top_k" in reason_of(home.build(ASKED), "fainter")
-    assert "40% of the budget" in reason_of(home.build(ASKED, budget=600), "fainter")
+    assert "240 tokens (raise the budget" in reason_of(home.build(ASKED, budget=600), "fainter")
 
 
 def test_the_active_context_of_this_conversation_is_left_out(home: House) -> None:

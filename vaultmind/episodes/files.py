@@ -6,15 +6,15 @@ indexed, never shown, and gone with the note.
 
 from __future__ import annotations
 
-import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from vaultmind.episodes.note import adapter, parsed
 from vaultmind.episodes.types import Episode, Offer
-from vaultmind.errors import BadArgument, NotFound, VaultMindError
-from vaultmind.vault.files import FileStat, FileText, VaultReader, stat_of
+from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote, VaultMindError
+from vaultmind.vault.files import FileStat, FileText, VaultReader
 from vaultmind.vault.paths import AGENT_NAME, SESSION_ID, VaultPaths
 
 OFFERS = ".offers.jsonl"
@@ -65,15 +65,10 @@ class EpisodeFiles:
 
     def listed(self, agent: str = "") -> tuple[Listed, ...]:
         """Return the notes of an agent, or of all, oldest first; none of them is opened."""
-        found = []
-        for one in (agent,) if agent else self.paths.agent_names():
-            folder = self.paths.episodes(one)
-            stats = self._stats(folder)
-            for file, stat in stats.items():
-                id = file.removesuffix(".md")
-                if file.endswith(".md") and SESSION_ID.fullmatch(id):
-                    offers = stats.get(id + OFFERS)
-                    found.append(Listed(f"{one}/{id}", f"{folder}/{file}", stat, offers))
+        agents = (agent,) if agent else self.paths.agent_names()
+        files = (path for one in agents for path in self._folder(one).glob("*.md"))
+        names = (f"{path.parent.parent.name}/{path.stem}" for path in files)
+        found = [one for name in names if is_name(name) and (one := self.listed_one(name))]
         return tuple(sorted(found, key=lambda one: order(one.name)))
 
     def names(self, agent: str = "") -> tuple[str, ...]:
@@ -82,9 +77,11 @@ class EpisodeFiles:
 
     def listed_one(self, name: str) -> Listed | None:
         """Return an episode's note as its folder shows it; None where there is none."""
-        stat, path = self._reader.stat(self.path(name)), self.path(name)
-        offers = self._reader.stat(self.offers_path(name))
-        return Listed(name, path, stat, offers) if stat else None
+        path, others = self.path(name), self.offers_path(name)
+        with suppress(PathRefused, UnreadableNote):  # a symbolic link
+            stat, offers = self._reader.stat(path), self._reader.stat(others)
+            return Listed(name, path, stat, offers) if stat else None
+        return None
 
     def read(self, name: str) -> Episode:
         """Return an episode. Raises NotFound, UnreadableNote, BadArgument."""
@@ -112,23 +109,16 @@ class EpisodeFiles:
         Looked for in the files and in all that names an episode, audits and tombstones: a
         tombstone of an episode that is gone would hide what nobody forgot.
         """
-        episodes, memory = self.paths.episodes(agent), self.paths.memory(agent)
-        said = [" ".join(f"episodes/{name}" for name in self._stats(episodes)).encode()]
-        for name in self._stats(memory):
-            if name.startswith(("audit-", "tombstones-")):
-                said.append((self.paths.root / memory / name).read_bytes())
+        said = [" ".join(f"episodes/{it.name}" for it in self._folder(agent).glob("*")).encode()]
+        for path in (self.paths.root / self.paths.memory(agent)).glob("*.jsonl"):
+            if path.name.startswith(("audit-", "tombstones-")):
+                said.append(path.read_bytes())
         named = rb"episodes/" + day.encode() + rb"_(\d{3,6})(?!\d)"
         used = (int(one) for raw in said for one in re.findall(named, raw))
         return f"{day}_{max(used, default=0) + 1:03d}"
 
-    def _stats(self, folder: str) -> dict[str, FileStat]:
-        with suppress(OSError), os.scandir(self.paths.root / folder) as entries:
-            return {
-                entry.name: stat_of(entry.stat(follow_symlinks=False))
-                for entry in entries
-                if entry.is_file(follow_symlinks=False)
-            }
-        return {}  # no folder, or one that is changing: the next look sees it
+    def _folder(self, agent: str) -> Path:
+        return self.paths.root / self.paths.episodes(agent)
 
 
 def split_name(name: str) -> tuple[str, str]:

@@ -7,42 +7,57 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from functools import cached_property
 
-from vaultmind.episodes.causal import changed_files
+from vaultmind.episodes.causal import ChangedFile, changed_files
 from vaultmind.episodes.store import AFFINITY, Tables
-from vaultmind.episodes.types import RESULTS, Episode, Offer, Result, State, seconds_of, time_of
+from vaultmind.episodes.types import RESULTS, Episode, Offer, Result, TaskMark, seconds_of, time_of
+
+NONE = Episode("", "", "", TaskMark(""), "")
+"""Of plans that belong to no episode."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Work:
     """An episode, as far as figures are made of it."""
 
-    source: str
-    started: datetime
-    state: State = "ended"
-    outcome: Result = "unknown"
-    is_complete: bool = True
-    """Whether the chain task → reads → edits or a decision → outcome is whole."""
-    used: Mapping[str, int] = field(default_factory=dict)
-    """What was read or changed, and when last, in seconds since 1970."""
-    changed: frozenset[str] = frozenset()
-    """What was there before and was changed or removed."""
-    changed_at: int = 0
-    """When the first of it was, in seconds since 1970; 0 where that is not known."""
+    episode: Episode
     offers: tuple[Offer, ...] = ()
     """Of `files`, those for which earlier work spoke suffice."""
 
-    @property
-    def planned(self) -> tuple[Offer, ...]:
-        """Return the offers of plans that were made before the work changed anything."""
-        if not self.changed_at:
-            return self.offers
-        return tuple(one for one in self.offers if seconds_of(one.time) <= self.changed_at)
+    @cached_property
+    def touched(self) -> dict[str, ChangedFile]:
+        """Return what was changed, made or removed."""
+        return changed_files(self.episode.events)
+
+    @cached_property
+    def used(self) -> dict[str, int]:
+        """Return what was read or changed, and when last, in seconds since 1970."""
+        events, found = self.episode.events, dict[str, int]()
+        known = {event.path for event in events if event.kind == "read"} | self.touched.keys()
+        for event in events:
+            if event.path in known and (event.changes or event.kind in ("read", "hit")):
+                found[event.path] = max(found.get(event.path, 0), seconds_of(event.time))
+        return found
+
+    @cached_property
+    def changed(self) -> set[str]:
+        """Return what was there before and was changed or removed."""
+        return {path for path, it in self.touched.items() if it.change != "added"}
 
     @property
-    def is_judged(self) -> bool:
-        """Tell whether it shows what was used of its offers: it is over, and work was seen."""
-        return self.state == "ended" and bool(self.used)
+    def planned(self) -> list[Offer]:
+        """Return the offers of plans that were made before the work changed anything."""
+        changes = (it for it in self.episode.events if it.changes and it.path in self.changed)
+        first = min((seconds_of(it.time) for it in changes), default=0) or math.inf
+        return [one for one in self.offers if seconds_of(one.time) <= first]
+
+    @property
+    def is_complete(self) -> bool:
+        """Tell whether the chain task → reads → edits or a decision → outcome is whole."""
+        kinds = {it.kind for it in self.episode.events if it.path or it.kind == "decision"}
+        led = "read" in kinds and ("decision" in kinds or self.touched)
+        return bool(led and self.episode.task.text and self.episode.outcome != "unknown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,48 +121,20 @@ class Gain:
 
 def works(tables: Tables, agents: Collection[str], since: datetime) -> list[Work]:
     """Return the episodes of some agents that began since a time, as figures need them."""
-    return [
-        _work(one, started, offers)
-        for one, offers in tables.since(since, agents)
-        if (started := time_of(one.started))
-    ]
-
-
-def _work(one: Episode, started: datetime, offers: tuple[Offer, ...]) -> Work:
-    changes = changed_files(one.events)
-    changed = {path for path, it in changes.items() if it.change != "added"}
-    used: dict[str, int] = {}
-    touched = {event.path for event in one.events if event.kind == "read"} | changes.keys()
-    for event in one.events:
-        if event.path in touched and (event.changes or event.kind in ("read", "hit")):
-            used[event.path] = max(used.get(event.path, 0), seconds_of(event.time))
-    first = (seconds_of(it.time) for it in one.events if it.changes and it.path in changed)
-    return Work(
-        one.source or "?",
-        started,
-        one.state,
-        one.outcome,
-        bool(
-            one.task.text
-            and one.outcome != "unknown"
-            and any(it.kind == "read" and it.path for it in one.events)
-            and (changes or any(it.kind == "decision" for it in one.events))
-        ),
-        used,
-        frozenset(changed),
-        min(first, default=0),
-        offers,
-    )
+    return [Work(one, offers) for one, offers in tables.since(since, agents)]
 
 
 def gain_of(works: Iterable[Work], since: datetime, until: datetime) -> Gain:
     """Return the figures of the episodes that began in a time; a week is one where `until` is."""
-    taken = [one for one in works if since <= one.started <= until]
     by_source = defaultdict[str, list[Work]](list)
     by_week = defaultdict[date, list[Work]](list)
-    for one in taken:
-        by_source[one.source].append(one)
-        by_week[_monday(one.started.astimezone(until.tzinfo))].append(one)
+    taken = []
+    for one in works:
+        started = time_of(one.episode.started)
+        if started and since <= started <= until:
+            taken.append(one)
+            by_source[one.episode.source or "?"].append(one)
+            by_week[_monday(started.astimezone(until.tzinfo))].append(one)
     first = min(by_week, default=date.max)
     count = (_monday(until) - first).days // 7 + 1  # below 0 where nothing happened
     weeks = [first + timedelta(weeks=at) for at in range(count)]
@@ -164,19 +151,20 @@ def gain_of(works: Iterable[Work], since: datetime, until: datetime) -> Gain:
 
 def figures_of(works: Sequence[Work]) -> Figures:
     """Return the figures of some episodes."""
-    over = [one for one in works if one.state != "running"]
-    ended = [one for one in works if one.state == "ended"]
-    came = Counter(one.outcome for one in over)
+    over = [one for one in works if one.episode.state != "running"]
+    ended = [one for one in works if one.episode.state == "ended"]
+    came = Counter(one.episode.outcome for one in over)
     offers = [offer for one in works for offer in one.offers]
     took = sorted(one.took_ms for one in offers if one.took_ms > 0)
     sizes = sorted(one.tokens for one in offers)
     offered, whole = sum(sizes), sum(one.whole_tokens for one in offers)
     asked = [one.rerank for one in offers if one.rerank != "none"]
     fallbacks, caches = asked.count("fallback"), [one.cache for one in offers if one.cache]
-    judged = [(one, offer) for one in works if one.is_judged for offer in one.offers]
+    judged = [(one, offer) for one in ended if one.used for offer in one.offers]
     hits = [hit for one, offer in judged for hit in _hits(one, offer.chosen, offer)]
     led = [any(_hits(one, paths, offer)) for one, offer in judged if (paths := _led(offer))]
-    tried = [one for one in ended if one.outcome == "success" and one.changed and one.planned]
+    tried = [one for one in ended if one.changed and one.planned]
+    tried = [one for one in tried if one.episode.outcome == "success"]
     in_one = [any(it.changed <= set(one.chosen) for one in it.planned) for it in tried]
     return Figures(
         episodes=len(works),

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -53,6 +54,10 @@ _EVIDENCE = re.compile(
 _BLOCK_IDS = re.compile(r"\^([A-Za-z0-9-]+)")
 _EMPTY_LINE = re.compile(r"\A\r?\n")
 _UNINDENTED = re.compile(r"\n[^\s]")
+_REST_OF_ITEM = re.compile(
+    r"\r?(?:\n[^\S\n]*\S[^\n]*|(?:\n[^\S\n]*)+\n[ \t]+\S[^\n]*)*"  # below it, or indented
+)
+"""What is a list item's own for Obsidian: a bullet put between would take it over."""
 _TAB = 4
 
 
@@ -262,22 +267,14 @@ def _placed(found: tuple[Bullet, ...], i: int, text: str) -> PlacedFact:
 
 
 def _fact(bullet: Bullet) -> Fact:
-    fact = Fact(bullet.text, section_of(bullet.heading), bullet.block)
     match = PROVENANCE.search(bullet.raw)
-    if match is None:
-        return fact
-    fact = replace(
-        fact,
-        written=match["date"] or "",
-        how=match["how"] or "",
-        quote=match["quote"] or "",
-        until=match["until"] or "",
-    )
-    source = _EVIDENCE.search(match["path"] or "")
-    if source is None:
-        return fact
-    evidence = MessageRef(source["agent"], source["session"], match["block"] or "")
-    return replace(fact, evidence=evidence)
+    said = match.groupdict("") if match else defaultdict[str, str](str)
+    source = _EVIDENCE.search(said["path"])
+    ref = MessageRef(source["agent"], source["session"], said["block"]) if source else None
+    return Fact(
+        bullet.text, section_of(bullet.heading), bullet.block, ref, said["date"], said["how"],
+        said["quote"], said["until"],
+    )  # fmt: skip
 
 
 def _indent(bullet: Bullet) -> int:
@@ -292,27 +289,8 @@ def _after_section(text: str, brain: Brain, known: PlacedHeading) -> int:
     own = [placed for placed in brain.facts if known.end <= placed.start < stop]
     if not own:
         return known.end
-    at = max(placed.tree_end for placed in own)
-    return _end_of_item(text, at, stop)
-
-
-def _end_of_item(text: str, at: int, stop: int) -> int:
-    """Return where a list item ends for Obsidian: lines right below it, or indented, are its own.
-
-    A bullet put between them would take them over.
-    """
-    end, blank = at, False
-    position = text.find("\n", at) + 1
-    while 0 < position < stop:
-        line_end = text.find("\n", position)
-        line_end = stop if line_end < 0 else min(line_end, stop)
-        line = text[position:line_end].rstrip("\r\n")
-        if line.strip() and blank and line[0] not in " \t":
-            break
-        blank = not line.strip()
-        end = end if blank else position + len(line)
-        position = line_end + 1
-    return end
+    item = _REST_OF_ITEM.match(text, max(placed.tree_end for placed in own), stop)
+    return item.end() if item else known.end
 
 
 def _insert(text: str, at: int, item: str) -> str:

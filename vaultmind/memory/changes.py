@@ -251,8 +251,6 @@ def _forget(text: str, archive: str, ask: Ask) -> Step:
     in_archive = _same_in_archive(old, archive, gone, ended=True)
     where = [ask.path] * bool(places) + [ask.archive] * bool(in_archive)
     message = f"Forgotten: {quoted(said)}, gone from {' and '.join(where)}."
-    if mask(said).text != said or any(text[span] != seen[span] for span in spans):
-        message += " What is masked of it is kept nowhere: undo cannot bring that back."
     if any(says(paragraph, known.text) for paragraph in own_text(seen)):
         message += f" It also stands in {ask.path} as your own text; edit it there."
     outcome = replace(ask.outcome("written", message, known), before=said, path=where[0])

@@ -6,7 +6,6 @@ else writes to the memory folder.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -16,11 +15,10 @@ from vaultmind.memory import audit, brain
 from vaultmind.memory.audit import AuditLine, refs_of
 from vaultmind.memory.brain import Move, find_fact, parse_brain
 from vaultmind.memory.changes import Ask, Step, quoted
-from vaultmind.memory.forget.erasing import Erased, Erasing, Erasure
+from vaultmind.memory.forget.erasing import Erasing
 from vaultmind.memory.match import same_fact
 from vaultmind.memory.writing import Dropped, Facts, also, in_name, safe_outcome
 from vaultmind.plural import counted
-from vaultmind.ports import IndexErasing, Report, silent
 from vaultmind.redact import mask
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import Change, FileText
@@ -40,24 +38,20 @@ class Gate(Facts):
     """Writes to the memory folder. One per vault; any thread."""
 
     @cached_property
-    def _erasing(self) -> Erasing:
+    def erasing(self) -> Erasing:
+        """Return what previews and does erasures: the person's alone."""
         kept = self._settings.erasables, self._settings.state_dir
         hide, note = self._hiding.hide, self._audit.note
         return Erasing(self._reader, kept, self._edit, hide, note, self._clock)
 
     def would(self, write: MemoryWrite) -> Outcome:
-        """Return what a write would come to now. Nothing is written, suggested or audited.
+        """Return what a write would come to now, without words. Nothing is written or audited.
 
         Raises BadArgument as `write` does.
         """
-        ask = replace(self._ask(in_name(write)), dry=True, rng=random.Random(0))
-        outcome = self._asked(ask, None)
-        does = {"written": "be written to", "suggested": "wait for the person in"}
-        if outcome.outcome in does:
-            words = quoted(outcome.fact or ask.write.text)
-            message = f"{words} would {does[outcome.outcome]} {outcome.path}."
-            outcome = replace(outcome, message=message, block=outcome.block * bool(outcome.before))
-        return outcome if outcome.outcome == "written" else replace(outcome, before="")
+        outcome = self._asked(replace(self._ask(in_name(write)), dry=True), None)
+        before = outcome.before if outcome.outcome == "written" else ""
+        return replace(outcome, before=before, message="")
 
     def undo(self, agent: str, line_id: str, caller: Caller, *, dry_run: bool = False) -> Outcome:
         """Take a change back; the person's wish alone. A conflict comes to `unchanged`.
@@ -179,15 +173,7 @@ class Gate(Facts):
             with self._locks[agent]:
                 self._complete(agent)
 
-    # --- what waits, rights, erasing -------------------------------------------------------
-
-    def settle_suggestions(self) -> tuple[Outcome, ...]:
-        """Act on what the person ticked or rejected in Suggestions.md; expire what is old."""
-        return self.queue.settle()
-
-    def answer_suggestion(self, suggestion_id: str, accept: bool, caller: Caller) -> Outcome:
-        """Accept or reject a suggestion. Raises BadArgument for every caller but the person."""
-        return self.queue.answer(suggestion_id, accept, caller)
+    # --- rights ---------------------------------------------------------------------------
 
     def allow(self, agent: str, seen: str, caller: Caller) -> tuple[str, ...]:
         """Let an agent have what its identity asks for and the person has seen; return what.
@@ -202,18 +188,6 @@ class Gate(Facts):
     def keeps_records(self, agent: str) -> bool:
         """Tell whether an agent's conversations are written down: not at autonomy 0."""
         return self._authority.keeps_records(agent)
-
-    def preview_erasure(self, erasure: Erasure) -> Erased:
-        """Return what an erasure would remove. Raises NotAllowed for all but the person."""
-        return self._erasing.preview(erasure)
-
-    def erase(self, erasure: Erasure, index: IndexErasing, report: Report = silent) -> Erased:
-        """Remove what says it from every file and the index, and return what is still found.
-
-        It cannot be undone. Raises NotAllowed for all but the person, WriteConflict where the
-        preview is no longer true, BadArgument, NotFound.
-        """
-        return self._erasing.erase(erasure, index, report)
 
     # --- records -------------------------------------------------------------------------
 

@@ -36,10 +36,8 @@ def section_of(title: str) -> Section | None:
 def language_of(titles: tuple[str, ...]) -> str:
     """Return the language most of the headings are written in; empty when none says."""
     keys = [_key(title) for title in titles]
-    votes = {
-        language: sum(keys.count(_key(name)) for name in names)
-        for language, names in tables()["headings"].items()
-    }
+    names = {language: set(map(_key, each)) for language, each in tables()["headings"].items()}
+    votes = {language: sum(key in names[language] for key in keys) for language in LANGUAGES}
     best = max(LANGUAGES, key=lambda one: votes[one])
     return best if votes[best] else ""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from vaultmind import tokens
-from vaultmind.episodes.gains import Work, figures_of
+from vaultmind.episodes.gains import NONE, Work, figures_of
 from vaultmind.episodes.types import Offer
 from vaultmind.errors import BadArgument, install_hint
 from vaultmind.planner.candidates import Asked, Candidate, measured, missing_of
@@ -93,7 +93,7 @@ class Planner:
     @property
     def figures(self) -> PlanFigures:
         """Return how planning went since the start."""
-        told = figures_of([Work("", self._clock(), offers=tuple(self._last))])
+        told = figures_of([Work(NONE, tuple(self._last))])
         none, names = PlanFigures(), PlanFigures.__slots__[1:]
         known = {name: getattr(told, name) or getattr(none, name) for name in names}
         return PlanFigures(self._plans, **known)

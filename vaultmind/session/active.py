@@ -250,11 +250,11 @@ def _is_slight(messages: Sequence[Message], rolling: Rolling, language: str) -> 
 
     So it is for a greeting, small talk, or a lone question with its answer.
     """
-    lines = summary.lines_of(messages, 0, language)
+    lines = [one for one in summary.lines_of(messages, 0, language) if one.kind != "question"]
     told = [one for one in lines if one.speaker in (messages[0].speaker, "user")]
-    counts = [len(read(one.text, language).stems) for one in told if one.kind != "question"]
-    few = len(told) <= 1 and max(counts, default=0) < SLIGHT_WORDS
-    return not rolling.messages and few and all(one.kind != "decision" for one in lines)
+    words = sum(len(read(one.text, language).stems) for one in told)
+    decided = any(one.kind == "decision" for one in lines)
+    return not rolling.messages and words < SLIGHT_WORDS and not decided
 
 
 # --- what is to be known of a session -----------------------------------------------------

@@ -23,8 +23,6 @@ MOST = 0.6
 """Part of the words asked with that must stand in a fact, where it is not all of them."""
 MARGIN = 0.2
 """How much nearer than any other a fact must be that is to be forgotten."""
-EXACT = 0.35
-"""What words count more for in the very form in which the fact has them."""
 SHORT, ALIKE = 2, 5
 """Letters of a word that differs in its last vowel alone; and from which words of one beginning
 are taken for one (`allergic`, `allergy`)."""
@@ -37,15 +35,11 @@ Near = Callable[[str, str, Caller, Kind], Sequence[Hit]]
 """Finds facts of an agent, or notes, by some words, as a caller may see them, best first."""
 
 _VOWELS = frozenset("aeiouyаеиоуыюя")
-_CLAUSE = re.compile(r"(?i)\W{0,3}(?:that|i|we|my|ze|że|что)\b")
 _MEMORY = re.compile(
     r"\b(?:(?:from|out of|of|z|ze|из|в)\s+)?(?:(?:your|my|twoj\w*|swoj\w*|сво\w+|тво\w+)\s+)?"
     r"(?:memor\w+|brain|remember\w*|you know|knowledge|notes?(?= (?:about|on|that)|$)|facts?|"
     r"pamiec\w*|pamieta\w*|wiesz|notat\w*|fakt\w*|wpis\w*|"
     r"памят\w*|помнишь|знаешь|заметк\w*|факт\w*|запис[ьи]\w*)\b"
-)
-_BREAK = re.compile(
-    r"(?:[!?;,]|(?<=\w{4})\.)\s(?!\s{0,3}(?:that|ze|co|gdzie|kiedy|что|где|когда|как)\b)|\s-\s"
 )
 _EMPTY_WORDS = """
     name names imie imiona имя имена thing things rule fact info preference decision plan plans
@@ -110,68 +104,43 @@ def _fact_of(facts: Sequence[Fact], hit: Hit) -> Fact | None:
 
 def _typed(brain: str, words: str) -> list[str]:
     """Return what a person typed that is about some words, by its own or by its heading."""
-    pieces = [piece for title, lines in own_paragraphs(brain) for piece in _pieces(title, lines)]
+    paragraphs = own_paragraphs(brain)
+    pieces = [(title, plain("\n".join(lines))[0]) for title, lines in paragraphs]
     pieces += [(one.heading, one.text) for one in bullets(brain) if not section_of(one.heading)]
     about = [Fact(f"{title}: {text}", None) for title, text in pieces]
     return [pieces[at][1] for at in (asked_about(about, words) if words else range(len(pieces)))]
 
 
-def _pieces(title: str, lines: Sequence[str]) -> list[tuple[str, str]]:
-    """Return a paragraph as one piece; a table by its rows, each cell with its column's name."""
-    if len(lines) < 3 or "-" not in lines[1] or lines[1].strip(" \t|:-"):  # noqa: PLR2004
-        return [(title, plain("\n".join(lines))[0])]
-    table = [[plain(cell)[0] for cell in line.strip().strip("|").split("|")] for line in lines]
-    return [
-        (title, ", ".join(f"{name}: {cell}" for name, cell in zip(table[0], row, strict=False)))
-        for row in table[2:]
-    ]
-
-
 # --- which fact is meant ------------------------------------------------------------------
 
 
-def meant(facts: Sequence[Fact], words: str, *, loosely: bool = False) -> Fact | None:
+def meant(facts: Sequence[Fact], words: str) -> Fact | None:
     """Return the fact that words to forget something mean; None where it is none or several.
 
-    It is told by the words that stand in it and in no other fact; where two are as near, none is
-    meant. `loosely`: the words say more than what to forget, and may say it the other way round.
+    It is told by the words that stand in it and in no other fact; where two are as near, or the
+    words deny what it says, none is meant.
     """
-    part = words if loosely else _BREAK.split(words, maxsplit=1)[0]
-    part = part if _asked(part) else words
-    asked = _asked(part)
-    proper = {one.folded for one in asked if not loosely and _is_proper(one.folded, part)}
-    near: list[tuple[float, float, Fact]] = []
-    for fact in facts:
-        said = content(fact.text)
-        held = [one for one in asked if any(_same(one, other) for other in said)]
-        exact = {one.folded for one in held} & {other.folded for other in said}
-        turned = denies(fact.text) != denies(part) and (denies(part) or _CLAUSE.match(words))
-        if held and proper <= {one.folded for one in held} and (loosely or not turned):
-            share = len(held) / len(asked)
-            near.append((share + EXACT * len(exact) / len(asked), share, fact))
-    near.sort(key=lambda one: -one[0])
-    if not near:
+    asked = _asked(words)
+    shares = [(_share(asked, fact), fact) for fact in facts if denies(fact.text) == denies(words)]
+    shares.sort(key=lambda one: -one[0])
+    if not shares:
         return None
-    (best, share, fact), (second, other, _) = (*near, (0.0, 0.0, near[0][2]))[:2]
-    if best - second < MARGIN and not share == 1 > other:
-        return None
-    return fact if share == 1 or (share >= MOST and share * len(asked) > 1) else None
+    (best, fact), near = shares[0], shares[1][0] if len(shares) > 1 else 0.0
+    sure = best == 1 > near or (best >= MOST and best - near >= MARGIN and len(asked) > 1)
+    return fact if sure else None
 
 
 def strays(fact: Fact, facts: Sequence[Fact], words: str) -> bool:
     """Tell whether a fact has none of some words, and another one has."""
     asked = _asked(words)
-
-    def shares(one: Fact) -> bool:
-        return any(_same(word, other) for word in asked for other in content(one.text))
-
-    return not shares(fact) and any(shares(one) for one in facts if one.text != fact.text)
+    return not _share(asked, fact) and any(_share(asked, one) for one in facts)
 
 
-def _is_proper(folded: str, words: str) -> bool:
-    """Tell whether a word asked with is a number, or a name within the words."""
-    found = re.search(rf"(?<=\w\W){re.escape(folded)}", fold_word(words))
-    return folded[0].isdigit() or bool(found and words[found.start() : found.start() + 1].isupper())
+def _share(asked: Sequence[Word], fact: Fact) -> float:
+    """Return how much of some words stands in a fact, from 0 to 1."""
+    said = content(fact.text)
+    held = sum(any(_same(one, other) for other in said) for one in asked)
+    return held / max(1, len(asked))
 
 
 def _asked(words: str) -> list[Word]:

@@ -16,21 +16,20 @@ from vaultmind.config import Config
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
 from vaultmind.index.words.language import detect
 from vaultmind.plural import counted
-from vaultmind.ports import Embedder, Report, silent
+from vaultmind.ports import Embedder
 from vaultmind.session import parts, subagents, summary, window
 from vaultmind.session.conversation import Conversations, View
-from vaultmind.session.files import Hides, Shows, read_text
+from vaultmind.session.files import Hides, Shows
 from vaultmind.session.longterm import Ask, LongTerm
 from vaultmind.session.parts import NO_ROOM, BuildRequest, BuiltContext, Dropped, Part, PartName
 from vaultmind.session.recall import RecallRequest, dated, key_of, recall
 from vaultmind.session.sentences import context_words
-from vaultmind.session.start import Beginning, start_context
-from vaultmind.session.summary import Rolling, Window
+from vaultmind.session.start import Beginning, files_of, start_context
+from vaultmind.session.summary import Window
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import agent_name
-from vaultmind.vault.properties import front_matter
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
@@ -45,6 +44,8 @@ WINDOW_SHARE, TOOLS_SHARE = 0.1, 0.5
 HEADING_TOKENS, MIN_SUMMARY_TOKENS, MIN_FOLD_TOKENS = 12, 20, 400
 """What a heading costs at most; what a summary is cut to at least; and a window is not
 called full for being asked for with less: the summary is everybody's."""
+BEGUN = 3
+"""A conversation of fewer messages has just begun: whatever it says, lasting memory is asked."""
 LEAST_FIRST: tuple[PartName, ...] = (
     "associations", "memory", "active context", "summary", "history", "earlier", "brain",
     "tools", "identity",
@@ -75,7 +76,7 @@ class ContextBuilder:
 
     sources: ContextSources
 
-    def build(self, request: BuildRequest, caller: Caller, report: Report = silent) -> BuiltContext:
+    def build(self, request: BuildRequest, caller: Caller) -> BuiltContext:
         """Return what an agent is given before it answers, never more than the budget.
 
         Raises BadArgument for a budget below 1 or a bad name of a task, NotFound for a session
@@ -94,7 +95,7 @@ class ContextBuilder:
             draft.add_runs()
         else:
             best = draft.add_earlier()
-            draft.add_summary(report)
+            draft.add_summary()
             draft.add_memory(best)
         draft.add_window()
         return draft.finished()
@@ -225,20 +226,10 @@ class _Draft:
 
         Within its share, or in all there is where there is no conversation.
         """
-        reader, agent = self.sources.reader, self.request.agent
-        active, session = reader.paths.active_context(agent), self.view.session if self.view else ""
-        named: dict[PartName, str] = {
-            "identity": reader.paths.identity(agent),
-            "brain": reader.paths.brain(agent),
-            "active context": active,
-        }
-        wanted = {file for name, file in named.items() if self.wants(name)}
-        if self.request.task:
-            wanted.discard(active)
-        elif active in wanted and session:
-            found = front_matter(read_text(reader, active)[0])
-            if found is not None and session in str(found.properties.get("session", "")):
-                self.drop("the active context", "what it says of this conversation stands here")
+        paths, session = self.sources.reader.paths, self.view.session if self.view else ""
+        without = {*self.request.without, *(["active context"] if self.request.task else [])}
+        files = files_of(paths, self.request.agent)
+        wanted = {file for name, file in files.items() if name not in without}
         share = max(int(START_SHARE * self.budget), min(START_TOKENS, self.budget // 2))
         heading = f"{self.words['active']}\n"
         left = self.left - self.frame * len(wanted)
@@ -248,8 +239,8 @@ class _Draft:
         if not wanted or room < 1:
             return
         start = start_context(
-            reader,
-            Beginning(agent, self.caller, room, session),
+            self.sources.reader,
+            Beginning(self.request.agent, self.caller, room, session),
             shows=lambda path, caller: path in wanted and self.sources.shows(path, caller),
             hides=self.sources.hides,
         )
@@ -267,10 +258,11 @@ class _Draft:
         tokens, reserve = min(share, self.beside_window), self._reserve()
         self.window_room = self.left - tokens - reserve
         self.picked, everything = self._pick(self.window_room), self._pick(self.left - reserve)
-        fits = not (everything.older or everything.too_large)
+        out = everything.older or everything.too_large
+        fits = not out and len(view.index.held) == len(view.messages)
         if not self.wants("earlier") or not rag.enabled or fits:
             if self.wants("earlier"):
-                reason = "the whole segment fits the window" if rag.enabled else "switched off"
+                reason = "the whole conversation fits the window" if rag.enabled else "switched off"
                 self.drop("what was said earlier", reason)
             if not self.query or not self.wants("memory"):
                 return 0.0
@@ -292,16 +284,13 @@ class _Draft:
         if not block.text:
             self.drop("what was said earlier", block.reason)
         if block.left_out:
-            reason = NO_ROOM
+            reason = parts.more_than(tokens, "auto_rag.max_tokens")
             if block.full == "top_k":
                 reason = f"only the best {rag.top_k} are shown (raise auto_rag.top_k)"
-            elif tokens == share:
-                limit = (RAG_SHARE,) if self.is_explicit else (tokens, "auto_rag.max_tokens")
-                reason = parts.more_than(*limit)
             self.drop(counted(block.left_out, "fainter match", "fainter matches"), reason)
         return block.best
 
-    def add_summary(self, report: Report) -> None:
+    def add_summary(self) -> None:
         """Add what was folded away, without the lines that stand in the window or above it.
 
         What is due is folded first; the summary of another's conversation is left as it is.
@@ -310,38 +299,32 @@ class _Draft:
             return
         view = self.view
         if self.caller.kind != "agent" or self.caller.agent == view.agent:
-            view = self.view = self._folded(view, report)
-        title, most = self.words["summary"], self.config.summary.max_tokens
-        if not (whole := summary.tokens_of(view.rolling, speakers=True)):
+            view = self.view = self._folded(view)
+        title, rolling = self.words["summary"], view.rolling
+        if not (whole := summary.tokens_of(rolling, speakers=True)):
             return
-        cap = self._cap(SUMMARY_SHARE, most)
+        cap = self._cap(SUMMARY_SHARE, self.config.summary.max_tokens)
         room = min(cap, self.beside_window)
-        left = room - count(f"{title}\n")
-        fits = (
-            summary.fitting(view.rolling, left, speakers=True)
-            if left >= MIN_SUMMARY_TOKENS
-            else Rolling()
-        )
+        fits = summary.fitting(rolling, room - count(f"{title}\n"), speakers=True)
         there = self.picked.keys | self.recalled
         blocks = {one.block for one in self._messages() if key_of(one) in there} - {""}
         lines = tuple(one for one in fits.lines if one.own or one.source not in blocks)
         body = summary.shown(replace(fits, lines=lines), speakers=True)
         text = f"{title}\n{body}" if body else ""
-        why = f"{counted(view.rolling.messages, 'message')} folded"
         path = self.sources.reader.paths.rolling(view.agent, view.session, view.segment)
+        why = f"{counted(rolling.messages, 'message')} folded"
         self.add(Part("summary", text, count(text), (path,), (), why))
         if room < whole + HEADING_TOKENS:
-            limit = (most, "summary.max_tokens") if cap == most else (SUMMARY_SHARE,)
             what = "a part of the summary" if text else "the summary"
-            self.drop(what, parts.more_than(*limit) if room == cap else NO_ROOM)
+            self.drop(what, parts.more_than(room, "summary.max_tokens"))
 
-    def _folded(self, view: View, report: Report) -> View:
+    def _folded(self, view: View) -> View:
         """Return the view with what is due folded into its summary."""
         config, tokens = self.config, max(MIN_FOLD_TOKENS, self.window_room)
         every, full = config.summary.every, config.session.summarize_at
         try:
             whole = Window(config.context.sliding_window, tokens, every, full)
-            view = self.sources.talks.fold(view, whole, report)
+            view = self.sources.talks.fold(view, whole)
         except VaultMindError as error:  # a full disk, a file that somebody else keeps changing
             log.warning("a summary was not folded on: %s", error)
             self.notes.append(f"The summary could not be brought up to date: {error}")
@@ -370,7 +353,7 @@ class _Draft:
             room_tokens=memory,
             association_tokens=near,
             shown=(*(part.text for part in self.parts.values()), *self.request.shown),
-            best=best,
+            best=best if view and len(view.messages) >= BEGUN else 0.0,
             since=view.messages[0].block if view and view.messages else "",
         )
         try:
@@ -403,15 +386,10 @@ class _Draft:
         """Add the last messages and, under them, what waits for an answer and is paid for."""
         if not self.wants("window"):
             return
-        room, messages = self.left if self.said else self.room, self._messages()
+        room = self.left if self.said else self.room
         picked = self._pick(room)
-        entries, keys = list(picked.entries), [one.key for one in picked.entries if one.whole]
-        if not entries and not self.said and messages:
-            text = window.cut(
-                window.shown_as(messages[-1], room, self.words)[0].text, room - HEADING_TOKENS
-            )
-            entries = [window.Entry(text)] if text.strip(window.MARK) else []
-        lines = dated([(one.day, one.text) for one in entries])
+        keys = [one.key for one in picked.entries if one.whole]
+        lines = dated([(one.day, one.text) for one in picked.entries])
         lines = [self.words["window"], *lines] if lines else []
         text = "\n".join([*lines, *([self.said] if self.said else [])])
         keys += self.asked.keys if self.whole else ()
@@ -419,10 +397,7 @@ class _Draft:
         for key in picked.too_large:
             self.drop(f"message {key}", "too large for the window")
         if picked.older:
-            most = self._most()
-            by_number = len(messages) - picked.older >= most
-            reason = f"only the last {most} messages stay whole" if by_number else NO_ROOM
-            self.drop(counted(picked.older, "older message"), reason)
+            self.drop(counted(picked.older, "older message"), "only the newest stay whole")
         if text:
             path = (self.view.path,) if self.view else ()
             self.parts["window"] = Part("window", text, count(text), path, tuple(keys), why)

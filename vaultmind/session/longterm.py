@@ -8,15 +8,15 @@ along links and tags and by one step of attention (`index.related`).
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from vaultmind.config import Config
 from vaultmind.errors import BadArgument
 from vaultmind.index.embed import scale_of
+from vaultmind.index.results import passage, sought
 from vaultmind.index.where import message_number
-from vaultmind.index.words.terms import query_terms, stems
+from vaultmind.index.words.terms import query_terms
 from vaultmind.memory.dated import OUTDATED, facts_told, superseded
 from vaultmind.plural import counted
 from vaultmind.ports import Related
@@ -27,8 +27,8 @@ from vaultmind.tokens import count
 from vaultmind.types import KINDS, Caller, Chunk, Hit, SearchRequest, SearchResponse
 from vaultmind.vault.paths import VaultPaths
 
-PIECES, NEAR_PIECES = (200, 140, 80), (100, 50)
-"""Characters of a piece, the longest that fits first; of what comes to mind."""
+PIECES, NEAR_PIECES = (50, 35, 20), (25, 14)
+"""Tokens of a piece, the longest that fits first; of what comes to mind."""
 DEPTH, PER_NOTE = 12, 2
 """Hits looked at, since some stand in the context already; of one note."""
 MOST_QUERY = 2000
@@ -39,11 +39,6 @@ _LEAD = re.compile(r"\A[-*+•][ \t]+")
 """What makes a line an item of a list: the piece is one itself."""
 _WORD = re.compile(r"[^\W_]+")
 
-MARK = "…"
-LEAD = 50
-"""Characters before a match that say what it is about, where no sentence begins nearer."""
-MOST_MATCHES = 60
-_SENTENCE = re.compile(r"(?:^|[.!?…][\"'»”)\]]*\s+|[。！？]+|\s[-*|•]\s+)(?=\S)")
 _LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]|!?\[([^\[\]]*)\]\([^()\s]*\)")
 _MARKUP = re.compile(
     r"^[ \t]{0,80}(?:#{1,6}[ \t]|>[ \t]?(?:\[![^\]]*\][-+]?)?|\|?[-:| ]{5,}$)", re.M
@@ -159,13 +154,13 @@ class LongTerm:
         read = [replace(hit, score=scale.reading(hit.score)) for hit in found]
         least = max(settings.relevance, ONE_WORD) if telling == 1 else settings.relevance
         hits = [hit for hit in read if hit.score >= least]
+        if not read and not dropped:
+            return _nothing(answer.message or "nothing was found")
         if not hits and not dropped:
-            if not read:
-                return _nothing(answer.message or "nothing was found")
-            most = " for a question of one telling word" if telling == 1 else ""
+            best = max(hit.score for hit in read)
             return _nothing(
-                f"the best match has {max(hit.score for hit in read):.2f}, less than "
-                f"{least:.2f}{most} (recall.relevance is {settings.relevance:.2f})"
+                f"the best match has {best:.2f}, less than {least:.2f}"
+                f" (recall.relevance is {settings.relevance:.2f})"
             )
         memory = self._memory(hits, query, ask, dropped)
         near = self._associations(found, query, ask, memory, dropped) if hits else None
@@ -202,14 +197,15 @@ class LongTerm:
 
         They stand as the search ranks them, which finds more than the order of their scores does.
         """
-        settings, about, old = self.config.recall, sought(query), _outdated(hits, ask.shown)
+        settings, old = self.config.recall, _outdated(hits, ask.shown)
+        about = sought(query, CONTEXT_LANGUAGES)
         room = min(ask.room_tokens, settings.max_tokens)
         if room < 1 or not hits:  # whoever gives none knows why
             return None
         shown = [_words_of(text) for text in (*ask.shown, query)]
         pieces = _Pieces("memory", [context_words(ask.language)["memory"]], room, shown)
         for hit in hits:
-            texts = [_LEAD.sub("", excerpt(hit.text, about, hit.lang, most)) for most in PIECES]
+            texts = _told(hit, about, PIECES)
             told = [hit.time[:10], hit.speaker] if hit.kind in ("message", "fact") else []
             head = f"- {_link(hit)} {', '.join(filter(None, told))}".rstrip()
             is_shown = self._is_own(hit, ask) or pieces.holds(hit.text, hit.title)
@@ -225,7 +221,7 @@ class LongTerm:
                 pieces.shown.append(_words_of(hit.text))
                 continue
             else:
-                reason = _full(room, settings.max_tokens, "recall.max_tokens")
+                reason = more_than(room, "recall.max_tokens")
             dropped.append(Dropped(_place(hit), reason))
         return pieces.part()
 
@@ -238,7 +234,8 @@ class LongTerm:
         if room < 1:
             return None
         texts = (*ask.shown, query, memory.text if memory else "")
-        shown, about = [_words_of(text) for text in texts], sought(query)
+        shown = [_words_of(text) for text in texts]
+        about = sought(query, CONTEXT_LANGUAGES)
         pieces = _Pieces("associations", [words["associations"]], room, shown)
         notes = {hit.path for hit in hits if memory and _place(hit) in memory.sources}
         near = [
@@ -250,14 +247,14 @@ class LongTerm:
         names = {hit.id: _name_of(hit) for hit in hits}
         for one in near:
             chunk, way = one.chunk, words[one.tie].format(x=names.get(one.to, ""), tag=one.name)
-            texts = tuple(excerpt(chunk.text, about, chunk.lang, most) for most in NEAR_PIECES)
-            lines = [f"- {_link(chunk)} ({way}): {text}" for text in texts]
+            lead = f"- {_link(chunk)} ({way}): "
+            lines = [lead + text for text in _told(chunk, about, NEAR_PIECES)]
             pieces.take(lines, _place(chunk), one.strength)
         if not near:
             reason = f"nothing is tied to what was found as strongly as {settings.gate:.2f}"
             dropped.append(Dropped("associations", reason))
         elif left := len(near) - len(pieces.sources):
-            reason = _full(room, settings.max_tokens, "association.max_tokens")
+            reason = more_than(room, "association.max_tokens")
             dropped.append(Dropped(counted(left, "association"), reason))
         return pieces.part()
 
@@ -283,13 +280,6 @@ def _outdated(hits: Sequence[Hit], shown: Sequence[str]) -> list[Hit]:
     return [hit for at, hit in enumerate(facts) if at in old]
 
 
-def _full(room: int, most: int, key: str) -> str:
-    """Return which limit leaves out what does not fit, and what to raise."""
-    if room >= most:
-        return more_than(most, key)
-    return f"more than {room:,} tokens, which this budget leaves (raise it)"
-
-
 def _nothing(reason: str) -> Brought:
     return Brought(dropped=(Dropped("memory", reason),))
 
@@ -313,49 +303,10 @@ def _name_of(hit: Hit) -> str:
     return stem + hit.anchor if hit.anchor.startswith("#^") else stem
 
 
-# --- pieces -------------------------------------------------------------------------------
-
-
-def sought(query: str) -> frozenset[str]:
-    """Return the stems of what a question is about."""
-    terms = telling_terms(query_terms(query, CONTEXT_LANGUAGES))
-    return frozenset(stem for term in terms for stem in term.stems)
-
-
-def excerpt(text: str, about: frozenset[str], lang: str, most: int) -> str:
-    """Return at most `most` characters of a text around some stems: whole words, marked.
-
-    Where none of them stands in it, its beginning. It is one line; links lose their brackets.
-    """
-    plain = one_line(text)
-    if len(plain) <= most:
-        return plain
-    places = [
-        (word.start(), stem)
-        for word in _WORD.finditer(plain)
-        for stem in stems(word.group(), lang)[:1]
-        if stem in about
-    ][:MOST_MATCHES]
-    opens = {0, *(found.end() for found in _SENTENCE.finditer(plain))}
-    tries = set(opens)
-    for at, _ in places:
-        space = plain.find(" ", max(0, at - LEAD - 1)) + 1
-        tries.add(0 if at <= LEAD else space if 0 < space <= at else at)
-
-    def worth(start: int) -> tuple[int, int, bool, int]:
-        end = start + most - len(MARK) - bool(start)
-        first, last = (bisect_left(places, (at, "")) for at in (start, end))
-        held = [stem for _, stem in places[first:last]]
-        return len(set(held)), len(held), start in opens, -start
-
-    start = max(sorted(tries), key=worth)
-    before = MARK if start else ""
-    if len(plain) - start <= most - len(before):
-        return before + plain[start:]
-    end = start + most - len(before) - len(MARK)
-    space = plain.rfind(" ", start, end + 1)
-    end = space if space > start + (end - start) // 2 else end
-    return before + plain[start:end].rstrip(" ,;:") + MARK
+def _told(one: Hit | Chunk, about: frozenset[str], sizes: Sequence[int]) -> list[str]:
+    """Return what a hit says that is asked about, in so many tokens each."""
+    text = _LEAD.sub("", one_line(one.text))
+    return [passage(text, about, one.lang, most) for most in sizes]
 
 
 def one_line(text: str) -> str:

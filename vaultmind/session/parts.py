@@ -107,8 +107,6 @@ def joined(texts: Iterable[str]) -> str:
     return BETWEEN.join(texts)
 
 
-def more_than(most: float, key: str = "") -> str:
-    """Return why something is left out: a setting limits it, or a share of the budget."""
-    if key:
-        return f"more than {most:,} tokens (raise {key})"
-    return f"more than {most:.0%} of the budget (raise it)"
+def more_than(room: int, key: str) -> str:
+    """Return why something is left out, and what to raise."""
+    return f"more than {room:,} tokens (raise the budget or {key})"

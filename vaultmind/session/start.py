@@ -23,10 +23,9 @@ from vaultmind.session.sentences import headings
 from vaultmind.session.summary import section_text
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller
-from vaultmind.vault.bullets import HEADING
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.parts import without_hidden
-from vaultmind.vault.paths import SESSION_ID, agent_name
+from vaultmind.vault.paths import SESSION_ID, VaultPaths, agent_name
 
 PartName = Literal["identity", "brain", "active context"]
 ACTIVE_TOKENS = 120
@@ -79,6 +78,15 @@ class Beginning:
     """Other conversations of the last days, the newest first."""
 
 
+def files_of(paths: VaultPaths, agent: str) -> dict[PartName, str]:
+    """Return where what an agent knows at the start stands, vault-relative."""
+    return {
+        "identity": paths.identity(agent),
+        "brain": paths.brain(agent),
+        "active context": paths.active_context(agent),
+    }
+
+
 def start_context(
     reader: VaultReader, begins: Beginning, *, shows: Shows, hides: Hides
 ) -> StartContext:
@@ -91,11 +99,7 @@ def start_context(
     if budget < 1:
         raise BadArgument("max_tokens", budget, "1 or more")
     agent, dropped, paths = agent_name(begins.agent), list[Dropped](), reader.paths
-    files: dict[PartName, str] = {
-        "identity": paths.identity(agent),
-        "brain": paths.brain(agent),
-        "active context": paths.active_context(agent),
-    }
+    files = files_of(paths, agent)
     read = {
         name: _readable(reader, name, path, dropped) if shows(path, begins.caller) else ""
         for name, path in files.items()
@@ -104,6 +108,7 @@ def start_context(
     last = without_hidden(read["active context"], lambda block: hides(agent, record, block))
     others = _others(reader, begins, shows, speaks_of(last))
     if begins.session and begins.session in SESSION_ID.findall(speaks_of(last)):
+        dropped.append(Dropped("the active context", "it is of this conversation"))
         last = ""
     active = "\n\n".join(filter(None, (plain_text(last), others)))
     facts, identity = _current(read["brain"], dropped), plain_text(read["identity"])
@@ -181,16 +186,10 @@ def _current(text: str, dropped: list[Dropped]) -> str:
 
 
 def _cut_active(text: str, room: int, dropped: list[Dropped]) -> str:
-    """Return as much of the active context as there is room for: whole lines if they fit."""
-    if room < MIN_TOKENS:
-        dropped.append(Dropped("the active context", NO_ROOM))
-        return ""
-    dropped.append(Dropped("part of the active context", NO_ROOM))
-    lines = clip(text, room, mark="").split("\n")[:-1]
-    while lines and (not lines[-1].strip() or HEADING.match(lines[-1])):
-        lines.pop()
-    whole = "\n".join(lines)
-    return whole if count(whole) >= MIN_TOKENS else clip(text, room)
+    """Return as much of the active context as there is room for."""
+    fits = room >= MIN_TOKENS
+    dropped.append(Dropped("part of the active context" if fits else "the active context", NO_ROOM))
+    return clip(text, room) if fits else ""
 
 
 def _cut_brain(text: str, room: int, dropped: list[Dropped]) -> str:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from vaultmind.errors import BadArgument, PathRefused, VaultMindError
 from vaultmind.memory.forget.kinds import Edit, Ref, SummaryRef
@@ -34,14 +34,11 @@ MAX_FILES = 500
 """Files of a task that are read at most, from the newest back."""
 SHOWN = 5
 """Faults that a warning names, and tasks where one never ran."""
-MIN_RUN_TOKENS = 40
-"""What the newest run is cut to at least where none fits whole."""
 FOLDER = "scheduler_"
 TASK_NAME = re.compile(r"[\w](?:[\w -]|\.(?!\.)){0,98}[\w-]|\w")
 
 
-@dataclass(frozen=True, slots=True)
-class RunMessage:
+class RunMessage(NamedTuple):
     """One line of a run; `file` and `line` (from 1) say where it stands, vault-relative."""
 
     text: str
@@ -52,12 +49,11 @@ class RunMessage:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+class History(NamedTuple):
     """What a sub-agent is shown of its past: its last completed runs, oldest first."""
 
-    runs: tuple[tuple[RunMessage, ...], ...] = ()
-    notes: tuple[str, ...] = ()
+    runs: Sequence[Sequence[RunMessage]] = ()
+    notes: Sequence[str] = ()
     """What could not be read; that there is no run, and which tasks have some."""
     unfinished: bool = False
     """Whether a last run is left out, which no answer has ended yet."""
@@ -81,56 +77,47 @@ def history(
         raise BadArgument("task", task, "letters, digits, spaces, '-', '_' and '.', up to 100")
     faults, newest_first, ended = list[str](), list[list[RunMessage]](), 0
     for messages in _files(paths, task, faults, excludes):
-        newest_first.append(messages)
-        ended += sum(one.ends_run and not hides(one.file, one.line) for one in messages)
+        newest_first.append([one for one in messages if not hides(one.file, one.line)])
+        ended += sum(one.ends_run for one in newest_first[-1])
         if ended > runs:  # one more than wanted: where it ends the oldest one begins
             break
-    found, said = list[tuple[RunMessage, ...]](), list[RunMessage]()
+    found, said = list[list[RunMessage]](), list[RunMessage]()
     for message in (one for messages in reversed(newest_first) for one in messages):
         said.append(message)
         if message.ends_run:
-            shown = tuple(one for one in said if not hides(one.file, one.line))
-            found += [shown] if shown else []
-            said = []
+            found, said = [*found, said], []
     notes = faults[:SHOWN]
-    if more := len(faults) - len(notes):
-        notes.append(f"and {counted(more, 'more line or file', 'more lines or files')} left out")
     if not found and said:
         notes.append(f"No run of the task {task!r} is completed yet.")
     elif not found:
-        known = [one for one in _tasks(paths) if one != task]
-        there = f"; there are runs of {', '.join(known[:SHOWN])}" if known else ""
-        there += ", …" if len(known) > SHOWN else ""
+        known = ", ".join([one for one in _tasks(paths) if one != task][:SHOWN])
+        there = f"; there are runs of {known}" if known else ""
         notes.append(f"There are no runs of the task {task!r}{there}.")
-    return History(tuple(found[-runs:]), tuple(notes), bool(said))
+    return History(found[-runs:], notes, bool(said))
 
 
 def runs_part(past: History, heading: str, room: int) -> tuple[Part | None, list[Dropped]]:
     """Return as many of the newest runs as fit, oldest first, and what is left out and why.
 
-    Each is whole, but a lone one too large: of it the request and the answer, each cut.
+    Each is whole, but the newest is cut where it must be.
     """
     unfinished = Dropped("the last run", "it is unfinished: no answer ends it")
     dropped = [unfinished] if past.unfinished else []
     left, texts = room - count(f"{heading}\n"), list[str]()
     for run in reversed(past.runs):
         text = "\n".join(one.text for one in run)
-        cost = count(f"{text}\n---\n")
-        if cost > left:
+        if (cost := count(f"{text}\n---\n")) > left:
+            texts += [] if texts else filter(None, [clip(text, left)])
             break
         texts.insert(0, text)
         left -= cost
-    why = counted(len(texts), "completed run")
-    if past.runs and not texts and left >= MIN_RUN_TOKENS:
-        first, last, why = past.runs[-1][0], past.runs[-1][-1], "the last run, cut"
-        request = f"{clip(first.text, left // 3)}\n…\n" if first is not last else ""
-        texts.append(request + clip(last.text, left - count(request) - 1))
     if len(past.runs) > len(texts):
         dropped.append(Dropped(counted(len(past.runs) - len(texts), "older run"), NO_ROOM))
     if not texts:
         return None, dropped
     text = "\n".join([heading, "\n---\n".join(texts)])
     sources = tuple(dict.fromkeys(run[-1].file for run in past.runs[-len(texts) :]))
+    why = counted(len(texts), "completed run")
     return Part("history", text, count(text), sources, (), why), dropped
 
 

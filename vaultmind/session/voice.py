@@ -17,7 +17,7 @@ from vaultmind.errors import NotFound, UnreadableNote
 from vaultmind.index.when import without_stale_dates
 from vaultmind.language.reader import Intent, Reader
 from vaultmind.language.text import sentences
-from vaultmind.language.words import content, fold
+from vaultmind.language.words import content
 from vaultmind.memory.audit import last_written, newest_first
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.gate import Gate
@@ -36,8 +36,6 @@ from vaultmind.vault.files import VaultReader
 NEWEST, LOOKED_BACK = 6, 40
 """Sessions, the newest first, in which a message is looked for by its id; messages that a wish not
 to keep something may mean."""
-REPEATED_WITHIN = timedelta(minutes=2)
-"""The same words again within this time are a call that was repeated, not a second wish."""
 SAME_SHARE = 0.5
 """Part of their words that two tellings of one message share at least."""
 Op = Literal["remember", "replace", "forget"]
@@ -89,12 +87,8 @@ class Focus:
     """What was written or shown last; none after a forgetting, which leaves nothing to mean."""
     at: datetime | None = None
     written: tuple[Fact, ...] = ()
-    made: str | None = None
-    """The block of the fact that the last utterance made; "" for none, None after a restart."""
-    waits: str = ""
-    """The file that the last request was only put into."""
-    asked: tuple[str, datetime] | None = None
-    """The last request that changed something, and when."""
+    is_new: bool = False
+    """Whether the last request made the fact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +151,7 @@ class Voice:
 
     def _do(self, spoken: Spoken) -> Heard:
         intent = spoken.intent.intent
-        if intent in _CHANGES and (spoken.done or self._is_repeated(spoken)):
+        if intent in _CHANGES and spoken.done:
             message = phrase(spoken.intent.lang, "again")
             path = self.sources.reader.paths.brain(spoken.target)
             outcome = Outcome("unchanged", spoken.target, path=path, message=message)
@@ -176,18 +170,9 @@ class Voice:
         return self._nothing(spoken)
 
     def _nothing(self, spoken: Spoken) -> Heard:
-        self._focus[spoken.ear] = Focus(spoken.target, at=self.sources.clock(), made="")
+        self._focus[spoken.ear] = Focus(spoken.target, at=self.sources.clock())
         message = phrase(spoken.intent.lang or FALLBACK, "none")
         return Heard(spoken.intent, message, Outcome("unchanged", spoken.target))
-
-    def _is_repeated(self, spoken: Spoken) -> bool:
-        """Tell whether an agent asked for the same a moment ago; the same fact is no news."""
-        last = self._focus[spoken.ear].asked
-        if not last or spoken.id or spoken.intent.intent == "remember":
-            return False
-        words, at = last
-        same = words == fold(spoken.words) and spoken.caller.kind == "agent"
-        return same and self.sources.clock() - at <= REPEATED_WITHIN
 
     def _understood(self, caller: Caller, target: str, words: str) -> Intent:
         """Return what a caller's sentence asks for: an agent hidden from it is no agent to it."""
@@ -198,22 +183,15 @@ class Voice:
 
     # --- what was spoken of ---------------------------------------------------------------
 
-    def note(self, caller: Caller, op: Op, outcome: Outcome, words: str = "") -> None:
+    def note(self, caller: Caller, op: Op, outcome: Outcome) -> None:
         """Keep which fact a request touched, for a later "that".
 
         One that was forgotten, suggested or refused leaves nothing to mean.
         """
         stands = op != "forget" and outcome.outcome in ("written", "unchanged") and outcome.fact
         facts = (Fact(outcome.fact, outcome.section, outcome.block),) if stands else ()
-        now, changed = self.sources.clock(), outcome.outcome in ("written", "suggested")
         self._focus[Spoken(caller, outcome.agent, "", Intent()).ear] = Focus(
-            outcome.agent,
-            facts,
-            now,
-            written=facts,
-            made=outcome.block if stands and outcome.outcome == "written" else "",
-            waits=outcome.path if outcome.outcome == "suggested" else "",
-            asked=(fold(words), now) if changed and words else None,
+            outcome.agent, facts, self.sources.clock(), facts, outcome.outcome == "written"
         )
 
     def note_shown(self, caller: Caller, agent: str, facts: Sequence[Fact]) -> None:
@@ -221,7 +199,7 @@ class Voice:
         focus = self._focus[Spoken(caller, agent, "", Intent()).ear]
         focus.written = focus.written if focus.agent == agent else ()
         focus.agent, focus.facts, focus.at = agent, tuple(facts), self.sources.clock()
-        focus.made = ""
+        focus.is_new = False
 
     def _that(self, spoken: Spoken) -> That:
         """Return what "that" means: one fact touched last, else the one written last.
@@ -277,7 +255,7 @@ class Voice:
         done = self.sources.requests.ask_each(write, spoken.words, spoken.id, spoken.ref)
         answers = []
         for outcome in done:
-            self.note(spoken.caller, op, outcome, spoken.words)
+            self.note(spoken.caller, op, outcome)
             answers.append(told(spoken.intent.lang, op, outcome, mask(asked or text).text))
         first = next((one for one in done if one.outcome != "unchanged"), done[0])
         return Heard(spoken.intent, "\n".join(answers), first)
@@ -300,7 +278,7 @@ class Voice:
         if change and change.fact and new:
             asked = intent.old or intent.new
             return self._write(spoken, "replace", new, old=_name(change.fact), asked=asked)
-        self._focus[spoken.ear].made = ""
+        self._focus[spoken.ear].is_new = False
         if change and change.fact:
             path, fact = parts.reader.paths.brain(spoken.target), mask(change.fact.text).text
             outcome = Outcome("not_found", spoken.target, path=path, nearest=(fact,))
@@ -332,17 +310,11 @@ class Voice:
 
     def _forget_last(self, spoken: Spoken) -> Heard:
         """Forget what "that" means; where it may mean several things, none of them."""
-        facts = self._facts(spoken.caller, spoken.target)
-        if named := meant(facts, spoken.words, loosely=True):
-            return self._write(spoken, "forget", _name(named), asked=named.text)
-        that = self._that(spoken)
+        facts, that = self._facts(spoken.caller, spoken.target), self._that(spoken)
         if that.fact and not strays(that.fact, facts, spoken.words):
             spoken = replace(spoken, target=that.agent)
             return self._write(spoken, "forget", _name(that.fact), asked=that.fact.text)
-        path = self._focus[spoken.ear].waits
-        values = {"path": path, "reject": "`vaultmind suggestions reject`"}
-        lines = [phrase(spoken.intent.lang, "waits" if path else "nothing_last", **values)]
-        lines += [f"- {text}" for text in that.choices]
+        lines = [phrase(spoken.intent.lang, "nothing_last"), *(f"- {one}" for one in that.choices)]
         outcome = Outcome("not_found", that.agent, nearest=that.choices)
         return Heard(spoken.intent, "\n".join(lines), outcome)
 
@@ -379,14 +351,10 @@ class Voice:
         heard = [*said[: at + 1], *([Message("user", spoken.words, "")] if at == len(said) else [])]
         gone = unkept(heard, self.sources.words.understand)
         meant_ = [said[n] for n in sorted({*gone, at}) if gone.get(n, at) == at and n < len(said)]
-        that, made = self._that(spoken), self._focus[spoken.ear].made
+        that, is_new = self._that(spoken), self._focus[spoken.ear].is_new
         evidence = that.fact.evidence if that.fact and that.agent == spoken.target else None
-        learned = evidence and any(
-            (session, one.block) == (evidence.session, evidence.block)
-            and (made == that.fact.block if one.asked or made is not None else True)
-            for one in meant_
-            if that.fact
-        )
+        learned = is_new and evidence and evidence.session == session
+        learned = learned and any(one.block == evidence.block for one in meant_ if evidence)
         message, taken = phrase(intent.lang, "skip"), None
         if learned and that.fact:
             taken = self._write(spoken, "forget", _name(that.fact), asked=that.fact.text)

@@ -247,32 +247,33 @@ class Erasing:
 
     def _items(self, wanted: Wanted) -> Iterator[Item]:
         """Yield the files that say it, each with what is to be taken out, in the order to go."""
-        found: dict[str, tuple[Erasable, str]] = {}
-        for kind in (*self._erasables, *OTHERS):
-            for agent in (*self._paths.agent_names(), ""):
-                for path in kind.files(self._paths, agent):
-                    found.setdefault(path, (kind, agent))
         records = {(agent, record) for agent, record, _ in wanted.refs}
-        for path, (kind, agent) in sorted(found.items(), key=lambda one: one[1][0].last):
+        for path, (kind, agent) in sorted(self._records().items(), key=lambda one: one[1][0].last):
             text = self._text(path)
             names = {(agent, path.removesuffix(".md")), (agent, Path(path).stem)}
             if names & records or wanted.may_be_in(text) or "\\u" in text:
                 taken = kind.without(self._target(path, agent, text), wanted).taken
                 yield from [Item(kind, agent, path, taken)] if taken else []
 
+    def _records(self) -> dict[str, tuple[Erasable, str]]:
+        """Return every file of the memory with its kind and its agent."""
+        found: dict[str, tuple[Erasable, str]] = {}
+        for kind in (*self._erasables, *OTHERS):
+            for agent in (*self._paths.agent_names(), ""):
+                for path in kind.files(self._paths, agent):
+                    found.setdefault(path, (kind, agent))
+        return found
+
     def _own_files(self) -> Iterator[str]:
         """Yield notes, and of the memory folder all that is neither memory nor a record."""
-        memory, agents = self._paths.memory_dir, self._paths.agents
-        ours = re.compile(
-            rf"{re.escape(memory)}(/Suggestions|/conversations/|$)"
-            rf"|{re.escape(agents)}/[^/]+/(memory|episodes)/"
-        )
+        records = self._records()
         for where, folders, names in os.walk(self._paths.root):
             folders[:] = sorted(one for one in folders if one not in _UNSEARCHED)
             for name in sorted(names):
                 path = self._paths.relative(Path(where, name))
-                in_memory = path.startswith(f"{memory}/") and name.endswith((".toml", ".json"))
-                if (in_memory or name.endswith(_OWN_NOTES)) and not ours.match(path):
+                ours = path.startswith(f"{self._paths.memory_dir}/")
+                kinds = (*_OWN_NOTES, ".toml", ".json") if ours else _OWN_NOTES
+                if name.endswith(kinds) and path not in records:
                     yield path
 
     def _target(self, path: str, agent: str, text: str) -> Target:

@@ -24,15 +24,13 @@ from vaultmind.types import MessageRef
 from vaultmind.vault.bullets import MARKER, plain
 from vaultmind.vault.edits import line_span, set_property
 from vaultmind.vault.nesting import ERASED_SOURCE, erased_line
-from vaultmind.vault.oneline import unescape
-from vaultmind.vault.parts import Part, content_block, parts
+from vaultmind.vault.parts import Part, parts
 from vaultmind.vault.paths import SESSION_ID, VaultPaths
 from vaultmind.vault.properties import front_matter
 from vaultmind.vault.replacing import TEMP_PREFIX
 from vaultmind.vault.transcript import parse_session, render_message
 
 _ID_AT_END = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+[ \t]*$")
-_SOURCES_AT_END = re.compile(r"(?: \[\[[^\[\]|]+\|source\]\])+$")
 _NAMES = ("agent", "caller", "client", "path", "evidence", "hidden", "shown", "role", "time")
 """Keys of what is no text."""
 _NAMED_BELOW = r"(?:[ \t]*\r?\n)*[ \t]*\^{}[ \t]*(?:\r?\n|$)"
@@ -109,10 +107,7 @@ def without_sentences(target: Target, wanted: Wanted) -> Without:
         place = f"^{part.block}" if part.block else line_name(text, part.start)
         taken.insert(0, Taken(place, part.text))
         left = "" if meant else _cut(part.text, wanted)
-        below = text[end:]
-        if part.block == content_block(_words(part.text)):  # an id that tells of what went
-            below = below.replace(f"^{part.block}", f"^{content_block(_words(left))}", 1)
-        text = text[: part.start] + left + below if left else _without_part(text, part)
+        text = text[: part.start] + left + text[end:] if left else _without_part(text, part)
     rest = without_lines(text, wanted)
     return Without(rest.text, (*properties.taken, *taken, *rest.taken))
 
@@ -172,11 +167,6 @@ def _cut(body: str, wanted: Wanted) -> str:
         left = body[:head] + said + body[tail:]
     shown = without_sources(plain(MARKER.sub("", left, count=1))[0])
     return left if not wanted.says(left) and any(map(str.isalnum, shown)) else ""
-
-
-def _words(body: str) -> str:
-    """Return the words of a paragraph without its id and the links that name its sources."""
-    return unescape(_SOURCES_AT_END.sub("", _ID_AT_END.sub("", body)))
 
 
 def _without_part(text: str, part: Part) -> str:

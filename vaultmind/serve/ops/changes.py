@@ -269,7 +269,7 @@ def suggestions_answer(
     answers, path = [], app.paths.suggestions
     for id_ in dict.fromkeys(ids):
         try:
-            outcome = app.gate.answer_suggestion(id_, accept, call.caller)
+            outcome = app.gate.queue.answer(id_, accept, call.caller)
         except VaultMindError as error:
             gone = isinstance(error, NotFound | BadArgument)
             outcome = Outcome("not_found" if gone else "denied", "", path=path, message=str(error))

@@ -367,7 +367,7 @@ def gain(
     if not made.total.episodes:
         note = "No episode began in this time: they are kept once an agent works with a plan or "
         note += "hook."
-    elif any(one.state == "shrunk" for one in found):
+    elif any(one.episode.state == "shrunk" for one in found):
         note = "Episodes that are past their retention are not in the figures of plans."
     elif not made.total.plans:
         note = "No plan of an episode of this time is kept: there is nothing to compare."

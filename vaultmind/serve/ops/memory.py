@@ -218,7 +218,7 @@ def erase_preview(app: App, call: Call, text: ErasedText) -> Erased:
     from vaultmind.serve.ops.hooks import catch_up
 
     catch_up(app)
-    return app.gate.preview_erasure(Erasure(text, call.caller))
+    return app.gate.erasing.preview(Erasure(text, call.caller))
 
 
 @operation("Erase every trace", writes=True, surfaces=LOCAL, persons=True)
@@ -227,6 +227,6 @@ def erase(app: App, call: Call, text: ErasedText, seal: Seal = "") -> Erased:
     from vaultmind.memory.forget.erasing import Erasure
 
     try:
-        return app.gate.erase(Erasure(text, call.caller, seal), app.erasing, call.report)
+        return app.gate.erasing.erase(Erasure(text, call.caller, seal), app.erasing, call.report)
     finally:
         app.search_feedback.clear()  # what was asked lately may say it, too
