@@ -18,7 +18,7 @@ from vaultmind.errors import BadArgument, NotAllowed, NotFound, WriteConflict
 from vaultmind.memory.audit import read_audit
 from vaultmind.memory.forget.erasing import Erased, Erasing, Erasure, search
 from vaultmind.memory.forget.taking import ERASABLES
-from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
 from vaultmind.session.imports import import_file
 from vaultmind.types import PERSON, Chunk, MemoryWrite, Message, MessageRef, Scrubbed
 from vaultmind.vault.files import FileText, VaultReader
@@ -341,7 +341,11 @@ def test_what_was_hidden_for_it_before_is_erased_too_and_no_undo_brings_it_back(
     assert house.gate.erasing.erase(Erasure(SAID, PERSON), NoIndex()).outcome == "erased"
     assert "hives" not in house.file(f"{MEMORY}/sessions/2026-02-20_001.md").read_text("utf-8")
     assert house.gate.undo("main", forgot, PERSON).outcome == "unchanged"
-    assert Tombstones(house.paths).hides("main", "2026-02-20_001", "m1")
+    ref = MessageRef("main", "2026-02-20_001", "m1")
+    assert house.gate._hiding.show([ref]) == (), "what was erased is not shown again"
+    lifted = render_tombstones([ref], "2027-01-01T00:00:00+01:00", lifted=True)
+    house.put(f"{MEMORY}/tombstones-phone.jsonl", lifted)
+    assert Tombstones(house.paths).hides("main", "2026-02-20_001", "m1"), "nor by another device"
 
 
 @pytest.mark.parametrize("words", ["", "the", "и", "forget everything"])

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from tests.fakes import HashEmbedder
 from vaultmind.config import AutoRagConfig, Config, ContextConfig, RecallConfig, SummaryConfig
-from vaultmind.ports import Report, silent
 from vaultmind.session.context import ContextBuilder, ContextSources
 from vaultmind.session.conversation import View
 from vaultmind.session.longterm import Ask, Brought
@@ -76,7 +75,7 @@ class Chats:
         """Return the conversation that is named, or the only one."""
         return self.views.get(session or SESSION)
 
-    def fold(self, view: View, window: Window, report: Report = silent) -> View:
+    def fold(self, view: View, window: Window) -> View:
         """Return the view with what is due folded."""
         self.windows.append(window)
         rolling = view.rolling

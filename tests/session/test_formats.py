@@ -18,12 +18,12 @@ from tests.session.samples import (
     gpt_text,
     write_json,
 )
-from vaultmind.session.imports import Conversation, Skipped, read_conversations
+from vaultmind.session.imports import Conversation, read_conversations
 
 
 def _read(path: Path) -> list[Conversation]:
     found = list(read_conversations(path, UTC))
-    assert not [item for item in found if isinstance(item, Skipped)]
+    assert not [item for item in found if isinstance(item, str)]
     return [item for item in found if isinstance(item, Conversation)]
 
 
@@ -42,7 +42,7 @@ def test_every_line_that_cannot_be_taken_is_named(tmp_path: Path) -> None:
     path = tmp_path / "talk.jsonl"
     path.write_bytes("\n".join(lines).encode() + b"\n\xff\xfe\n")
     found = list(read_conversations(path, UTC))
-    reasons = [item.reason for item in found if isinstance(item, Skipped)]
+    reasons = [item for item in found if isinstance(item, str)]
     assert len(found) - len(reasons) == 2
     for number, word in ((3, "broken JSON"), (4, "yesterday"), (5, "robot"), (6, "list")):
         assert any(r.startswith(f"line {number}:") and word in r for r in reasons)
@@ -117,4 +117,4 @@ _json_values = st.recursive(
 def test_no_json_makes_reading_fail(tmp_path: Path, values: list[object]) -> None:
     path = write_json(tmp_path / "odd.json", values)
     for item in read_conversations(path, UTC):
-        assert isinstance(item, (Conversation, Skipped))
+        assert isinstance(item, (Conversation, str))

@@ -136,16 +136,6 @@ def test_forget_everything_deletes_no_fact_that_was_not_just_told(desk: Desk, wo
     assert desk.facts() == ["I have a dog"]
 
 
-def test_of_two_facts_said_at_once_one_is_forgotten(desk: Desk) -> None:
-    heard = desk.say("Remember that I like tea and that Ola likes coffee", "u1")
-    assert desk.facts() == ["I like tea", "Ola likes coffee"]
-    assert "Ola likes coffee" in heard.message and "I like tea" in heard.message
-    desk.say("Remember that I like tea and that Ola likes coffee", "u1")
-    assert desk.facts() == ["I like tea", "Ola likes coffee"]
-    assert desk.say("Forget that I like tea").outcome.outcome == "written"
-    assert desk.facts() == ["Ola likes coffee"]
-
-
 # --- a message acts once ------------------------------------------------------------------
 
 
@@ -202,13 +192,6 @@ def test_dont_keep_that_hides_what_was_said_before_and_the_answer(desk: Desk) ->
     assert desk.say("Nie zapisuj tego, proszę", "c4").outcome.outcome == "written"
     assert [text[:12] for text in desk.hidden()] == ["I am thinkin", "You think of", "Nie zapisuj "]
     assert desk.say("Nie zapisuj tego, proszę", "c4").outcome.outcome == "unchanged"
-
-
-def test_off_the_record_words_hide_themselves_and_nothing_before(desk: Desk) -> None:
-    desk.capture("I have a new bike", "c1")
-    desk.capture("Off the record: I can't stand my boss", "c2")
-    assert desk.say("Off the record: I can't stand my boss", "c2").outcome.hidden_messages == 1
-    assert desk.hidden() == ["Off the record: I can't stand my boss"]
 
 
 # --- correcting ---------------------------------------------------------------------------
@@ -362,13 +345,6 @@ Marek fixes our roof every spring.
 - Basia mieszka teraz w Hamburgu %%2026-03-02 said%% ^hh12
 - Basia lives in Berlin %%2026-02-20 said%% ^ba11
 
-## Kids
-
-| Name | Born |
-|---|---|
-| Zosia | 2019 |
-| Tomek | 2021 |
-
 ## Cars
 
 - The blue van
@@ -381,8 +357,6 @@ NOTE = replace(HIT, path="Garden.md", kind="note", anchor="", text="The well is 
     ("words", "told"),
     [
         ("Marek", ("Marek fixes our roof every spring.",)),
-        ("my kids", ("Name: Zosia, Born: 2019", "Name: Tomek, Born: 2021")),
-        ("Zosia", ("Name: Zosia, Born: 2019",)),
         ("my cars", ("The blue van",)),
         ("Celina", ("Celina ran the bakery (said 2025-05-01)",)),
         ("Basia", ("Basia mieszka teraz w Hamburgu (said 2026-03-02)",)),

@@ -51,8 +51,8 @@ MOST_LINES = 4_000
 """Lines of a file after it is cut; it is once it has twice as many."""
 WITHIN_SECONDS = 1800.0
 """What is fetched or cited later was found otherwise."""
-MOST_SHOWN, MOST_HITS = 20_000, 30
-"""Hits that are held in memory, of all callers; and of one search."""
+MOST_SHOWN, MOST_HITS, MOST_HEARD = 20_000, 30, 500
+"""Hits that are held in memory, of all callers; of one search; and signals, to hear each once."""
 
 log = logging.getLogger(__name__)
 
@@ -78,14 +78,9 @@ class Line:
         return self.signal in ("useful", "wrong")
 
     @property
-    def said_of(self) -> tuple[str, str, str]:
-        """Return the query and the place, as they are the same whoever asked."""
-        return folded(self.query), self.path, self.anchor
-
-    @property
     def about(self) -> tuple[str, str, str, By]:
-        """Return what it is a signal of, and whose."""
-        return self.query, self.path, self.anchor, self.by
+        """Return what it is a signal of, as that is the same whoever asked; and whose it is."""
+        return folded(self.query), self.path, self.anchor, self.by
 
     @property
     def moment(self) -> float:
@@ -140,10 +135,10 @@ def fold(lines: Mapping[str, Iterable[Line]], now: datetime) -> tuple[Judged, ..
     """
     every = [(one, agent) for agent, each in lines.items() for one in each]
     every.sort(key=lambda it: (it[0].moment, it[0].query))
-    word = {one.said_of: one for one, _ in every if one.by == "person" and one.is_explicit}
+    word = {one.about[:3]: one for one, _ in every if one.by == "person" and one.is_explicit}
     asked: dict[tuple[str, By, str], dict[tuple[str, str], Line]] = {}
     for one, agent in every:
-        if word.get(one.said_of, one) is not one:
+        if word.get(one.about[:3], one) is not one:
             continue
         key, place = (agent, one.by, folded(one.query)), (one.path, one.anchor)
         asked[key] = held = asked.pop(key, {})  # what was heard of last stands last
@@ -229,6 +224,8 @@ class SearchFeedback:
         self._lock = threading.RLock()
         self._shown: deque[tuple[str, Line]] = deque(maxlen=MOST_SHOWN)
         """Who asked, and what a fetch of the hit would say; the newest search first."""
+        self._heard: deque[Line] = deque(maxlen=MOST_HEARD)
+        """What was heard of these, with the time of the search."""
 
     # --- forgetting ------------------------------------------------------------------------
 
@@ -257,6 +254,7 @@ class SearchFeedback:
         with self._lock:
             kept = [one for one in self._shown if not says(one[1].query)]
             self._shown = deque(kept, maxlen=MOST_SHOWN)
+            self._heard.clear()
 
     # --- what is heard ---------------------------------------------------------------------
 
@@ -362,15 +360,12 @@ class SearchFeedback:
         """Write down what was not heard of these searches before; a failure is only logged."""
         try:
             agent = self._agent_of(caller)
-            if lines and self._keeps(agent):
-                first = min(one.moment for one in lines)
-                old = (one for one in self.lines(agent) if one.moment >= first)
-                known = {(one.about, one.signal) for one in old}
-                new = [one for one in lines if (one.about, one.signal) not in known]
+            with self._lock:
+                new = [it for it in lines if it not in self._heard and self._may_name(agent, it)]
+                self._heard.extend(new)
+            if new and self._keeps(agent):
                 now = self._now()
-                self._write(
-                    agent, [replace(it, time=now) for it in new if self._may_name(agent, it)]
-                )
+                self._write(agent, [replace(one, time=now) for one in new])
         except (VaultMindError, OSError) as error:
             log.warning("feedback on a search was not kept: %s", error)
 
@@ -390,15 +385,16 @@ class SearchFeedback:
         first = self._clock().timestamp() - self._days * 86_400
 
         def change(file: FileText | None) -> str | None:
-            every = read_lines(file.text) if file else []
-            kept = [line for line in every if line.moment >= first][-MOST_LINES:]
-            is_due = len(every) > 2 * MOST_LINES or every[:1] != kept[:1]
-            return "".join(map(written, kept)) if is_due else None
+            every = file.text.splitlines() if file else []
+            oldest = read_line(every[0]) if every else None
+            if len(every) <= 2 * MOST_LINES and oldest and oldest.moment >= first:
+                return None
+            kept = [it for raw in every if (it := read_line(raw)) and it.moment >= first]
+            return "".join(map(written, kept[-MOST_LINES:]))
 
         with self._lock:
-            if lines:
-                self.gate.append(path, "".join(map(written, lines)))
-                self.gate.save(path, change, PERSON, "old feedback on searches is dropped")
+            self.gate.append(path, "".join(map(written, lines)))
+            self.gate.save(path, change, PERSON, "old feedback on searches is dropped")
 
 
 def _bare(path: str) -> str:

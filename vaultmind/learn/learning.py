@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from vaultmind.config import Config
 from vaultmind.episodes.files import EpisodeFiles
 from vaultmind.episodes.types import TASK
-from vaultmind.errors import BadArgument, VaultMindError
+from vaultmind.errors import VaultMindError
 from vaultmind.index.models import MODEL_KINDS, ModelKind
 from vaultmind.learn.models import STUFFS, Models
 from vaultmind.learn.trial import LEAST_TRIED, Case, Proposal, Trained, too_few
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from vaultmind.memory.gate import Gate
 
 JobState = Literal["running", "done", "failed", "cancelled"]
-WHAT_TO_TRAIN = (*MODEL_KINDS, "all")
 CLOSE_SECONDS = 10.0
 LOWEST_PRIORITY = 19
 
@@ -97,16 +96,13 @@ class Learning:
         """The training that runs, or the last one since the start."""
 
     def train(
-        self, kind: str = "all", since_days: int = 0, min_lessons: int | None = None, *,
-        force_activate: bool = False, asked: Caller = PERSON,
+        self, kind: ModelKind | Literal["all"] = "all", since_days: int = 0,
+        min_lessons: int | None = None, *, force_activate: bool = False, asked: Caller = PERSON,
     ) -> Job:  # fmt: skip
         """Begin a training in the background, which somebody `asked` for, and return it.
 
-        Where one runs it is that one that is returned, as one that was not `begun`. Raises
-        BadArgument.
+        Where one runs it is that one that is returned, as one that was not `begun`.
         """
-        if kind not in WHAT_TO_TRAIN:
-            raise BadArgument("kind", kind, ", ".join(WHAT_TO_TRAIN))
         least = self._min_lessons if min_lessons is None else min_lessons
         with self._lock:
             if self.last is not None and self.last.state == "running":

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, Field, ValidationError
 
 from vaultmind.episodes.types import time_of
-from vaultmind.errors import BadArgument, ConfigError, NotFound
+from vaultmind.errors import ConfigError, NotFound
 from vaultmind.index import models as rankers
 from vaultmind.index.models import (
     ACTIVE,
@@ -230,30 +230,27 @@ class Models:
             return replace(row, active=True)
 
     def rollback(
-        self, kind: str, caller: Caller = PERSON, asked: Caller | None = None
+        self, kind: ModelKind, caller: Caller = PERSON, asked: Caller | None = None
     ) -> tuple[ModelRow, ...]:
         """Take back the last change of a kind; return what is in use of it now.
 
         In place of one that is there no longer the shipped one ranks. Raises NotFound where
-        no change is left to be taken back; BadArgument; PathRefused for an agent.
+        no change is left to be taken back; PathRefused for an agent.
         """
-        known = next((one for one in MODEL_KINDS if one == kind), None)
-        if known is None:
-            raise BadArgument("kind", kind, ", ".join(MODEL_KINDS))
         with self._lock:
 
             def change(old: Active) -> Active:
-                last = next((one for one in reversed(old.before) if one.kind == known), None)
+                last = next((one for one in reversed(old.before) if one.kind == kind), None)
                 if last is None:
                     raise NotFound(
                         f"No change of the {kind}'s models is left to be taken back.",
                         hint="`vaultmind model status` tells what is in use.",
                     )
                 before = tuple(one for one in old.before if one is not last)
-                return replace(_with(old, known, last.was), before=before)
+                return replace(_with(old, kind, last.was), before=before)
 
             self._switch(change, caller, f"the {kind}'s models are as before")
-            rows = tuple(one for one in self.rows() if one.kind == known and one.active)
+            rows = tuple(one for one in self.rows() if one.kind == kind and one.active)
             self._tell_audit(asked or caller, f"taken back: {', '.join(one.id for one in rows)}")
             return rows
 

@@ -6,7 +6,6 @@ else writes to the memory folder.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -46,18 +45,13 @@ class Gate(Facts):
         return Erasing(self._reader, kept, self._edit, hide, note, self._clock)
 
     def would(self, write: MemoryWrite) -> Outcome:
-        """Return what a write would come to now. Nothing is written, suggested or audited.
+        """Return what a write would come to now, without words. Nothing is written or audited.
 
         Raises BadArgument as `write` does.
         """
-        ask = replace(self._ask(in_name(write)), dry=True, rng=random.Random(0))
-        outcome = self._asked(ask, None)
-        does = {"written": "be written to", "suggested": "wait for the person in"}
-        if outcome.outcome in does:
-            words = quoted(outcome.fact or ask.write.text)
-            message = f"{words} would {does[outcome.outcome]} {outcome.path}."
-            outcome = replace(outcome, message=message, block=outcome.block * bool(outcome.before))
-        return outcome if outcome.outcome == "written" else replace(outcome, before="")
+        outcome = self._asked(replace(self._ask(in_name(write)), dry=True), None)
+        before = outcome.before if outcome.outcome == "written" else ""
+        return replace(outcome, before=before, message="")
 
     def undo(self, agent: str, line_id: str, caller: Caller, *, dry_run: bool = False) -> Outcome:
         """Take a change back; the person's wish alone. A conflict comes to `unchanged`.

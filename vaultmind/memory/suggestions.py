@@ -215,8 +215,8 @@ def _begun(text: str, language: str) -> str:
 def _language_in(text: str, language: str) -> str:
     """Return the language of a file's headings, else the one given."""
     titles = {one.title for one in parse_brain(text).headings}
-    ours = ({_word(code, "title"), _word(code, "waiting")} for code in LANGUAGES)
-    found = (code for code, words in zip(LANGUAGES, ours, strict=True) if words & titles)
+    names = ("title", "waiting")
+    found = (code for code in LANGUAGES if titles & {_word(code, name) for name in names})
     return next(found, language)
 
 

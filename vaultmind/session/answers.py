@@ -104,21 +104,11 @@ def _fact_of(facts: Sequence[Fact], hit: Hit) -> Fact | None:
 
 def _typed(brain: str, words: str) -> list[str]:
     """Return what a person typed that is about some words, by its own or by its heading."""
-    pieces = [piece for title, lines in own_paragraphs(brain) for piece in _pieces(title, lines)]
+    paragraphs = own_paragraphs(brain)
+    pieces = [(title, plain("\n".join(lines))[0]) for title, lines in paragraphs]
     pieces += [(one.heading, one.text) for one in bullets(brain) if not section_of(one.heading)]
     about = [Fact(f"{title}: {text}", None) for title, text in pieces]
     return [pieces[at][1] for at in (asked_about(about, words) if words else range(len(pieces)))]
-
-
-def _pieces(title: str, lines: Sequence[str]) -> list[tuple[str, str]]:
-    """Return a paragraph as one piece; a table by its rows, each cell with its column's name."""
-    if len(lines) < 3 or "-" not in lines[1] or lines[1].strip(" \t|:-"):  # noqa: PLR2004
-        return [(title, plain("\n".join(lines))[0])]
-    table = [[plain(cell)[0] for cell in line.strip().strip("|").split("|")] for line in lines]
-    return [
-        (title, ", ".join(f"{name}: {cell}" for name, cell in zip(table[0], row, strict=False)))
-        for row in table[2:]
-    ]
 
 
 # --- which fact is meant ------------------------------------------------------------------

@@ -16,21 +16,20 @@ from vaultmind.config import Config
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
 from vaultmind.index.words.language import detect
 from vaultmind.plural import counted
-from vaultmind.ports import Embedder, Report, silent
+from vaultmind.ports import Embedder
 from vaultmind.session import parts, subagents, summary, window
 from vaultmind.session.conversation import Conversations, View
-from vaultmind.session.files import Hides, Shows, read_text
+from vaultmind.session.files import Hides, Shows
 from vaultmind.session.longterm import Ask, LongTerm
 from vaultmind.session.parts import NO_ROOM, BuildRequest, BuiltContext, Dropped, Part, PartName
 from vaultmind.session.recall import RecallRequest, dated, key_of, recall
 from vaultmind.session.sentences import context_words
-from vaultmind.session.start import Beginning, start_context
+from vaultmind.session.start import Beginning, files_of, start_context
 from vaultmind.session.summary import Window
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import agent_name
-from vaultmind.vault.properties import front_matter
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
@@ -77,7 +76,7 @@ class ContextBuilder:
 
     sources: ContextSources
 
-    def build(self, request: BuildRequest, caller: Caller, report: Report = silent) -> BuiltContext:
+    def build(self, request: BuildRequest, caller: Caller) -> BuiltContext:
         """Return what an agent is given before it answers, never more than the budget.
 
         Raises BadArgument for a budget below 1 or a bad name of a task, NotFound for a session
@@ -96,7 +95,7 @@ class ContextBuilder:
             draft.add_runs()
         else:
             best = draft.add_earlier()
-            draft.add_summary(report)
+            draft.add_summary()
             draft.add_memory(best)
         draft.add_window()
         return draft.finished()
@@ -227,20 +226,10 @@ class _Draft:
 
         Within its share, or in all there is where there is no conversation.
         """
-        reader, agent = self.sources.reader, self.request.agent
-        active, session = reader.paths.active_context(agent), self.view.session if self.view else ""
-        named: dict[PartName, str] = {
-            "identity": reader.paths.identity(agent),
-            "brain": reader.paths.brain(agent),
-            "active context": active,
-        }
-        wanted = {file for name, file in named.items() if self.wants(name)}
-        if self.request.task:
-            wanted.discard(active)
-        elif active in wanted and session:
-            found = front_matter(read_text(reader, active)[0])
-            if found is not None and session in str(found.properties.get("session", "")):
-                self.drop("the active context", "what it says of this conversation stands here")
+        paths, session = self.sources.reader.paths, self.view.session if self.view else ""
+        without = {*self.request.without, *(["active context"] if self.request.task else [])}
+        files = files_of(paths, self.request.agent)
+        wanted = {file for name, file in files.items() if name not in without}
         share = max(int(START_SHARE * self.budget), min(START_TOKENS, self.budget // 2))
         heading = f"{self.words['active']}\n"
         left = self.left - self.frame * len(wanted)
@@ -250,8 +239,8 @@ class _Draft:
         if not wanted or room < 1:
             return
         start = start_context(
-            reader,
-            Beginning(agent, self.caller, room, session),
+            self.sources.reader,
+            Beginning(self.request.agent, self.caller, room, session),
             shows=lambda path, caller: path in wanted and self.sources.shows(path, caller),
             hides=self.sources.hides,
         )
@@ -301,7 +290,7 @@ class _Draft:
             self.drop(counted(block.left_out, "fainter match", "fainter matches"), reason)
         return block.best
 
-    def add_summary(self, report: Report) -> None:
+    def add_summary(self) -> None:
         """Add what was folded away, without the lines that stand in the window or above it.
 
         What is due is folded first; the summary of another's conversation is left as it is.
@@ -310,7 +299,7 @@ class _Draft:
             return
         view = self.view
         if self.caller.kind != "agent" or self.caller.agent == view.agent:
-            view = self.view = self._folded(view, report)
+            view = self.view = self._folded(view)
         title, rolling = self.words["summary"], view.rolling
         if not (whole := summary.tokens_of(rolling, speakers=True)):
             return
@@ -329,13 +318,13 @@ class _Draft:
             what = "a part of the summary" if text else "the summary"
             self.drop(what, parts.more_than(room, "summary.max_tokens"))
 
-    def _folded(self, view: View, report: Report) -> View:
+    def _folded(self, view: View) -> View:
         """Return the view with what is due folded into its summary."""
         config, tokens = self.config, max(MIN_FOLD_TOKENS, self.window_room)
         every, full = config.summary.every, config.session.summarize_at
         try:
             whole = Window(config.context.sliding_window, tokens, every, full)
-            view = self.sources.talks.fold(view, whole, report)
+            view = self.sources.talks.fold(view, whole)
         except VaultMindError as error:  # a full disk, a file that somebody else keeps changing
             log.warning("a summary was not folded on: %s", error)
             self.notes.append(f"The summary could not be brought up to date: {error}")

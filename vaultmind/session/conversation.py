@@ -20,7 +20,7 @@ from vaultmind.config import Config
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote, VaultMindError
 from vaultmind.index.words.language import detect
 from vaultmind.memory.gate import Gate
-from vaultmind.ports import MessageVectors, Report, silent
+from vaultmind.ports import MessageVectors
 from vaultmind.redact import mask
 from vaultmind.session.files import Shelf, read_text, recallable
 from vaultmind.session.recall import SegmentIndex
@@ -34,7 +34,7 @@ from vaultmind.session.summary import (
     still_said,
     unfolded,
 )
-from vaultmind.types import Caller, Message, Progress
+from vaultmind.types import Caller, Message
 from vaultmind.vault.files import FileText, VaultReader, decode, read_bytes
 from vaultmind.vault.parts import without_hidden
 from vaultmind.vault.paths import agent_name
@@ -215,7 +215,7 @@ class Conversation:
         """Return a summary without what no message says that may be recalled."""
         return still_said(rolling, self._all)
 
-    def fold(self, window: Window, most: int = FOLDED_AT_ONCE, report: Report = silent) -> int:
+    def fold(self, window: Window, most: int = FOLDED_AT_ONCE) -> int:
         """Fold what is due into the summary and save it, at most about so many messages.
 
         Return how many are still due. Raises what a write raises: the next fold tries again.
@@ -226,7 +226,6 @@ class Conversation:
             while done < min(most, waiting) and not self._place.stopping.is_set():
                 self._write(lambda base: self._folded(base, window), "a conversation is summarised")
                 done += FOLDED_AT_ONCE
-                report(Progress(min(done, waiting), waiting, "summarising the conversation"))
             return len(self._due(self.rolling, window))
 
     def _due(self, rolling: Rolling, window: Window) -> Sequence[Message]:
@@ -319,14 +318,14 @@ class Conversations:
         session = session or self._shelf.latest(agent)
         return self._conversation(agent, session).view() if session else None
 
-    def fold(self, view: View, window: Window, report: Report = silent) -> View:
+    def fold(self, view: View, window: Window) -> View:
         """Return the view with what is due folded into its summary, which is saved.
 
         What is too much to wait for is folded on in the background: the view says how much is
         `behind`.
         """
         conversation = self._conversation(view.agent, view.session)
-        behind = conversation.fold(window, FOLDED_BY_ASKER, report)
+        behind = conversation.fold(window, FOLDED_BY_ASKER)
         if behind:
             self.heard(view.agent, view.session, window)
         seen = conversation.view() or view

@@ -61,13 +61,6 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
-    """A record that could not be taken, and why."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Imported:
     """What an import came to."""
 
@@ -100,8 +93,8 @@ def import_file(
     faults, redacted, left_out = list[str](), set[str](), 0
     gathered: dict[str, Conversation] = {}
     for item in read_conversations(path, None, file if one else ""):
-        if isinstance(item, Skipped):
-            faults.append(item.reason)
+        if isinstance(item, str):
+            faults.append(item)
             continue
         left_out += item.left_out
         name = file if one else safe(mask(item.name).text)[:MAX_NAME]
@@ -140,8 +133,8 @@ def import_file(
 
 def read_conversations(
     path: Path, zone: tzinfo | None = None, session: str = ""
-) -> Iterator[Conversation | Skipped]:
-    """Yield the conversations of an import file, and what was left out.
+) -> Iterator[Conversation | str]:
+    """Yield the conversations of an import file, and why a record could not be taken.
 
     A line of JSON that names no session is of `session`, where that is not empty. Times without
     an offset are of `zone` (None: the system's). Raises UnreadableNote for a file that cannot be
@@ -153,7 +146,7 @@ def read_conversations(
                 try:
                     yield _conversation(record, zone, session)
                 except (BadArgument, ValueError) as error:
-                    yield Skipped(f"{where}: {getattr(error, 'message', error)}")
+                    yield f"{where}: {getattr(error, 'message', error)}"
     except (OSError, zipfile.BadZipFile, RecursionError) as error:
         raise UnreadableNote(path.name, str(error) or type(error).__name__) from error
 

@@ -393,19 +393,14 @@ class SessionLog:
         fresh: list[Timed] = []
         places: list[int | str] = []
         """The number of each message among the fresh ones, else the id by which it is known."""
-        awaited: set[str] = set()
         for given, moment in said:
             message, is_known = talk.place(given)
-            if is_known:
-                places.append(message.id)
-                continue
-            places.append(len(fresh))
-            fresh.append((message, moment))
-            if message.id:
-                awaited.add(message.id)
-                talk.known[message.id] = MessageRef(talk.agent, "", "", message.id), message.text
-        repeated = any(isinstance(one, str) and one not in awaited for one in places)
-        new = self._write(talk, fresh, begins=new_segment and not repeated)
+            places.append(message.id if is_known else len(fresh))
+            if not is_known:
+                fresh.append((message, moment))
+                ref = MessageRef(talk.agent, "", "", message.id)
+                talk.known.update({message.id: (ref, message.text)} if message.id else {})
+        new = self._write(talk, fresh, begins=new_segment and len(fresh) == len(said))
         refs = (new[one] if isinstance(one, int) else talk.known[one][0] for one in places)
         return tuple(refs), len(new)
 

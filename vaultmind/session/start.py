@@ -25,7 +25,7 @@ from vaultmind.tokens import clip, count
 from vaultmind.types import Caller
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.parts import without_hidden
-from vaultmind.vault.paths import SESSION_ID, agent_name
+from vaultmind.vault.paths import SESSION_ID, VaultPaths, agent_name
 
 PartName = Literal["identity", "brain", "active context"]
 ACTIVE_TOKENS = 120
@@ -78,6 +78,15 @@ class Beginning:
     """Other conversations of the last days, the newest first."""
 
 
+def files_of(paths: VaultPaths, agent: str) -> dict[PartName, str]:
+    """Return where what an agent knows at the start stands, vault-relative."""
+    return {
+        "identity": paths.identity(agent),
+        "brain": paths.brain(agent),
+        "active context": paths.active_context(agent),
+    }
+
+
 def start_context(
     reader: VaultReader, begins: Beginning, *, shows: Shows, hides: Hides
 ) -> StartContext:
@@ -90,11 +99,7 @@ def start_context(
     if budget < 1:
         raise BadArgument("max_tokens", budget, "1 or more")
     agent, dropped, paths = agent_name(begins.agent), list[Dropped](), reader.paths
-    files: dict[PartName, str] = {
-        "identity": paths.identity(agent),
-        "brain": paths.brain(agent),
-        "active context": paths.active_context(agent),
-    }
+    files = files_of(paths, agent)
     read = {
         name: _readable(reader, name, path, dropped) if shows(path, begins.caller) else ""
         for name, path in files.items()
@@ -103,6 +108,7 @@ def start_context(
     last = without_hidden(read["active context"], lambda block: hides(agent, record, block))
     others = _others(reader, begins, shows, speaks_of(last))
     if begins.session and begins.session in SESSION_ID.findall(speaks_of(last)):
+        dropped.append(Dropped("the active context", "it is of this conversation"))
         last = ""
     active = "\n\n".join(filter(None, (plain_text(last), others)))
     facts, identity = _current(read["brain"], dropped), plain_text(read["identity"])

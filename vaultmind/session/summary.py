@@ -15,7 +15,7 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -95,8 +95,6 @@ class Rolling:
     """How many messages are in it."""
     lines: tuple[Line, ...] = ()
     """By kind, in each kind as they were said."""
-    notes: tuple[str, ...] = ()
-    """A person's own text that stands in no bullet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +180,7 @@ def _read_lines(
     for at, message in enumerate(messages, before + 1):
         if is_spoken(message):
             texts = [one for one in reading.sentences(message.text) if not orders_memory(one)]
-            for number, text in _with_questions(texts, language):
+            for number, text in enumerate(_with_questions(texts, language), 1):
                 placed.append((message, at, number, read(text, language, speakers)))
     telling = reading.tell([*known, *(sentence for *_, sentence in placed)])[len(known) :]
     found = []
@@ -206,18 +204,17 @@ def is_spoken(message: Message) -> bool:
     return message.role in ("user", "assistant") and not quiet
 
 
-def _with_questions(texts: Sequence[str], language: str) -> Iterator[tuple[int, str]]:
-    """Yield sentences with their numbers; "That is still open." goes with what was asked before."""
-    number = 0
-    while number < len(texts):
-        text, first = texts[number], number + 1
-        number += 1
-        if number < len(texts) and read(text, language).asks:
-            after, pair = read(texts[number], language), f"{text} {texts[number]}"
-            points = after.is_open and not after.asks and len(after.stems) <= reading.MIN_CONTENT
-            if points and count(pair) <= LINE_TOKENS:
-                text, number = pair, number + 1
-        yield first, text
+def _with_questions(texts: Sequence[str], language: str) -> list[str]:
+    """Return sentences; "That is still open." goes with what was asked before."""
+    found: list[str] = []
+    for text in texts:
+        one = read(text, language)
+        points = one.is_open and not one.asks and len(one.stems) <= reading.MIN_CONTENT
+        if points and found and read(found[-1], language).asks:
+            found[-1] += f" {text}"
+        else:
+            found.append(text)
+    return found
 
 
 def _weight(sentence: Sentence, at: int, *, user: bool, telling: float) -> float:
@@ -328,16 +325,14 @@ def shown(rolling: Rolling, max_tokens: int | None = None, *, speakers: bool = F
         section_text(titles[kind], [_item(line, named=named) for line in lines])
         for kind, lines in groupby(ordered(rolling.lines), key=lambda one: one.kind)
     ]
-    return "\n\n".join([*sections, *(["\n".join(rolling.notes)] if rolling.notes else [])])
+    return "\n\n".join(sections)
 
 
 def fitting(rolling: Rolling, max_tokens: int, *, speakers: bool = False) -> Rolling:
-    """Return what of a summary fits: without the least important lines, then a person's notes."""
-    if tokens_of(rolling, speakers=speakers) > max_tokens:
-        rolling = _trimmed(rolling, max_tokens, speakers=speakers, keeps_own=False)
-    while rolling.notes and tokens_of(rolling, speakers=speakers) > max_tokens:
-        rolling = replace(rolling, notes=rolling.notes[:-1])
-    return rolling
+    """Return what of a summary fits: without the least important lines."""
+    if tokens_of(rolling, speakers=speakers) <= max_tokens:
+        return rolling
+    return _trimmed(rolling, max_tokens, speakers=speakers, keeps_own=False)
 
 
 def tokens_of(rolling: Rolling, *, speakers: bool = False) -> int:
@@ -396,13 +391,6 @@ def parse_rolling(text: str) -> Rolling:
     """Return what a summary's file says, however it was edited; never raises."""
     found = front_matter(text)
     values = found.properties if found else {}
-    placed = _placed_in(text)
-    spans = [(bullet.start, bullet.end) for _, bullet in placed]
-    notes = []
-    for start, end, line in prose(text):
-        inside = any(first <= start < last or first < end <= last for first, last in spans)
-        if not inside and not _opened_by(line) and (note := plain(line)[0]):
-            notes.append(note)
     return Rolling(
         session=_text(values.get("session")),
         agent=_text(values.get("agent")),
@@ -410,8 +398,7 @@ def parse_rolling(text: str) -> Rolling:
         updated=_text(values.get("updated")),
         upto=_text(values.get("upto")),
         messages=int(_number(values.get("messages"), 2**32)),
-        lines=ordered(line for line, _ in placed),
-        notes=tuple(notes),
+        lines=ordered(line for line, _ in _placed_in(text)),
     )
 
 

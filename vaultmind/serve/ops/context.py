@@ -116,7 +116,7 @@ def context_build(
         frame_tokens=FRAME_TOKENS if caller.kind == "agent" else 0,
         fresh=fresh,
     )
-    return Built(app.builder.build(request, caller, call.report), target == caller.agent)
+    return Built(app.builder.build(request, caller), target == caller.agent)
 
 
 def _is_others(app: App, call: Call, agent: str) -> bool:
