@@ -43,8 +43,6 @@ METHODS = {
     "resources/read": ("read_resource", "contents"),
 }
 """How the MCP client calls a method, and what of its answer is shown."""
-PROGRESS = re.compile(r"\w[\w ]*: \d+(?: of \d+)?")
-"""What a slow machine says while it works."""
 PATIENT = """
 import sys
 from vaultmind.planner import layers, pack, plan
@@ -134,7 +132,7 @@ class House:
         code, out, err = self.say(*shlex.split(line), given=given)
         with contextlib.suppress(ValueError):
             out = shown(json.loads(out)) + "\n"
-        told = [one for one in err.splitlines() if not PROGRESS.fullmatch(one)]
+        told = err.splitlines()
         return out + "".join(f"! {one}\n" for one in told) + f"[exit {code}]"
 
     async def mcp(self, line: str) -> str:

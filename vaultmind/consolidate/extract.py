@@ -7,6 +7,7 @@ reader. Pure.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time
@@ -61,6 +62,16 @@ FEWEST = 2
 """Words of a piece that says something."""
 PLAYED = 8
 """Messages after "you are the doctor, I'll be the patient" that are play too."""
+_WRITES = re.compile(
+    r"\b(?:write|draft|compose|rewrite|napisz|zredaguj|ułóż|напиши|составь|сочини)", re.IGNORECASE
+)
+"""What is to be written is play, and nothing after it."""
+_TURNS = re.compile(
+    r"\W*(?:(?:yes|oh|ah|ok|tak|oj|да|ой)\W+){0,2}"
+    r"(?:actually|no|nope|wait|correction|sorry|nie|jednak|czekaj|poprawka|нет|хотя|стоп|вообще)\b",
+    re.IGNORECASE,
+)
+"""How a message begins that may take back the one before it in other words."""
 BACK = 3
 """Messages of the user after a fact in which it may be taken back."""
 WEIGHT: dict[Category, float] = {"CORE": 4.0, "PREFERENCE": 3.5, "DECISION": 3.0, "PROJECT": 2.5}
@@ -167,10 +178,9 @@ def _earnest(
     """Yield what is said in earnest; the rest is told among what was dropped."""
     playing = -1
     for one, manner in zip(said, told, strict=True):
-        if manner == "play":
+        if manner == "play" and not _WRITES.search(one.text):
             playing = one.at + PLAYED
-        asked = _is_asked(one)
-        reason = REASON_OF.get(manner if one.at > playing else "play")
+        asked, reason = _is_asked(one), REASON_OF.get(manner if one.at > playing else "play")
         if one.fault:
             continue
         if reason and not asked:
@@ -203,7 +213,8 @@ def _still_so(
             if manner == "joke" and len(words_of(later.text)) <= BACK and not between:
                 back = later
             shared = _shares_words(fact.text, later.text)
-            if manner in ("back", "broken") and (shared or (not between and near <= 1)):
+            points = len(words_of(later.text)) <= BACK or _TURNS.match(later.text)
+            if manner in ("back", "broken") and (shared or (points and not between and near <= 1)):
                 back = later
         if back is None:
             kept.append(fact)
@@ -264,7 +275,10 @@ def _found(
 
 def _begins(piece: str, whole: str, read: Readings) -> bool:
     """Tell whether a piece begins its sentence, or what stands before it tells nothing."""
-    lead = statement(whole[: max(0, whole.casefold().find(piece.casefold()))])
+    before = whole[: max(0, whole.casefold().find(piece.casefold()))]
+    if before.rstrip().endswith(":"):  # "For the test user: I live in Berlin"
+        return False
+    lead = statement(before)
     if not lead:
         return whole.casefold().startswith(piece.casefold())
     told = read.heads.get(lead)

@@ -43,10 +43,11 @@ def merge(
         else:
             kept.append(merged)
     kept.sort(key=lambda one: -one.weight)
-    dropped += [
-        Dropped(one.text, "too many", one.evidence, one.category) for one in kept[max_facts:]
-    ]
-    return kept[:max_facts], dropped
+    asked = sum(one.asked for one in kept)  # what the person asked for is never too much
+    most = max(max_facts, asked)
+    kept.sort(key=lambda one: not one.asked)
+    dropped += [Dropped(one.text, "too many", one.evidence, one.category) for one in kept[most:]]
+    return sorted(kept[:most], key=lambda one: -one.weight), dropped
 
 
 def _told(one: Candidate, brain: Sequence[Fact]) -> Candidate | Dropped:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from vaultmind.consolidate.ground import share_of, stands, supported, unsaid
 from vaultmind.consolidate.merge import is_known
 from vaultmind.consolidate.settle import apply, known_facts, retell
-from vaultmind.consolidate.talk import Understand, gives_orders, key_of, own_words
+from vaultmind.consolidate.talk import Understand, day_of, gives_orders, key_of, own_words
 from vaultmind.consolidate.types import (
     MEANS,
     SECTION_OF,
@@ -25,6 +25,7 @@ from vaultmind.consolidate.types import (
     Work,
 )
 from vaultmind.errors import PathRefused, UnreadableNote
+from vaultmind.index.when import with_dates
 from vaultmind.language.words import fold
 from vaultmind.memory.sections import pick
 from vaultmind.memory.sensitive import sensitive
@@ -195,6 +196,8 @@ def _judged(told: Told, said: Sequence[Message], gone: Sequence[Message]) -> Can
     if not fault and all(_is_pasted(quote, one.text) for one in there):
         return Dropped(text, "quoted", keys, category)
     doubt = MEANS["polarity"] if fault else ""
+    if there and (day := day_of(there[-1])):
+        text = with_dates(text, day)
     found = Candidate(category, text, keys, section=section, doubt=doubt, quote=quote)
     if told.replaces:
         return replace(found, category="UPDATE", replaces=told.replaces)

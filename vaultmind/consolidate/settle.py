@@ -11,6 +11,7 @@ against the talk take the place of the sentences chosen then; what a person has 
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
@@ -58,8 +59,6 @@ from vaultmind.vault.oneline import escape
 from vaultmind.vault.session_meta import parse_meta
 
 KEPT = "The active context was changed since, and was left as it is."
-RETOLD = 0.5
-"""Share of its words from which a fact tells once more what an agent reported of a message."""
 SETTLED = "this session left it once already"
 REMOVED = "left before, and since removed by hand: not written again"
 SECOND_HAND = "only an agent says that the user said it"
@@ -150,7 +149,8 @@ def _untold(
 ) -> tuple[list[Candidate], list[Dropped]]:
     """Return what no agent reported in other words from the same messages, and the rest.
 
-    What an agent reported may be known, or wait for the person.
+    What an agent reported may be known, or wait for the person. Of a message that it reported, the
+    only fact, or one that shares a word, is the same in other words.
     """
     reader = work.by.reader
     waits = parse(read_text(reader, reader.paths.suggestions)[0])
@@ -162,9 +162,12 @@ def _untold(
         if one.how == REPORTED and one.evidence and one.evidence.session == work.session
     ]
     new, dropped = list[Candidate](), list(found.dropped)
+    alone = Counter(key for fact in found.facts for key in fact.evidence)
     for fact in found.facts:
         blocks = _blocks(fact.evidence, said)
-        if any(b in blocks and share_of(fact.text, text) >= RETOLD for b, text in reported):
+        same = [text for block, text in reported if block in blocks]
+        is_only = same and not fact.asked and all(alone[key] == 1 for key in fact.evidence)
+        if is_only or any(share_of(fact.text, text) > 0 for text in same):
             dropped.append(Dropped(fact.text, "already known", fact.evidence, fact.category))
         else:
             new.append(fact)

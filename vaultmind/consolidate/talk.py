@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 
 from vaultmind.consolidate.types import Reason, any_of
 from vaultmind.language.reader import Intent, intent_of
@@ -89,6 +89,12 @@ def key_of(message: Message) -> str:
     return message.id or message.block
 
 
+def day_of(message: Message) -> datetime | None:
+    """Return the beginning of the day on which a message was said, where it is known."""
+    said = re.match(r"\d{4}-\d\d-\d\d", message.time)
+    return datetime.fromisoformat(said[0]) if said else None
+
+
 def read_talk(messages: Sequence[Message], understand: Understand | None = None) -> Talk:
     """Return a conversation taken apart. `understand`: the person's own phrases, where given."""
     hear = understand or intent_of
@@ -98,8 +104,8 @@ def read_talk(messages: Sequence[Message], understand: Understand | None = None)
     for at, message in enumerate(messages):
         if message.role not in ("user", "assistant") or message.asked or message.erased:
             continue
-        if re.match(r"\d{4}-\d\d-\d\d", message.time):
-            days[key_of(message)] = date.fromisoformat(message.time[:10])
+        if day := day_of(message):
+            days[key_of(message)] = day.date()
         said += _utterances(message, at, hear, withheld=at in gone)
     return Talk(tuple(said), days)
 
@@ -132,7 +138,8 @@ def fault_of(sentence: str, intent: Intent) -> Reason | None:
         return "secret"
     if intent.intent == "skip":
         return "asked not to keep"
-    return "question" if _ASKS.search(sentence) else None
+    asks = _ASKS.search(sentence) and intent.intent != "remember"  # "can you remember that I ..?"
+    return "question" if asks else None
 
 
 def gives_orders(text: str) -> bool:

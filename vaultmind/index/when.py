@@ -17,7 +17,7 @@ MAX_CHARACTERS = 20_000
 """Characters of a text that are read: a longer message is a pasted file."""
 OPEN_SCALE = timedelta(days=30)
 """Distance at which a moment outside an open stretch ("since March") is worth one half."""
-HALF_YEAR = timedelta(days=183)
+YEAR = timedelta(days=366)
 LATER = timedelta(weeks=52)
 """How much later the same words are read again: a relative date then means another day."""
 ALLOWED = "a date such as 2026-02-20, or words of time ('last week', 'w lutym', 'март 2025')"
@@ -97,7 +97,7 @@ def with_dates(text: str, said: datetime) -> str:
         shown, at = shown + text[at:end], end
         is_title = place and told.explicit and text[place].isupper()  # the film Yesterday
         is_day = any(map(str.isdigit, told.text))
-        is_near = is_day and told.start and abs(told.start - said) < HALF_YEAR
+        is_near = is_day and told.start and abs(told.start - said) < YEAR
         is_certain = told != then and (is_near or asked.get(told.text, told) == told)
         is_left = is_title or _NOTED.match(text, end) or (is_day and comes_again)
         is_left = is_left or _HOURS.search(told.text)

@@ -58,6 +58,26 @@ _ANNOUNCES = re.compile(
     r"about to (?:say|tell)|(?:teraz|zaraz) powiem|сейчас (?:скажу|расскажу)", re.I
 )
 """Whoever says that means what comes next."""
+_COMMAND = re.compile(
+    r"\W*(?:(?:please|and|also|by the way|proszę|пожалуйста),? )?"
+    r"(?:remember(?: that\b|[:,]| (?:the|my|our|to)\b)|zapamiętaj|запомни)",
+    re.I,
+)
+"""The plainest words for it: whoever begins with them asks, unless the network is sure that not."""
+PLAINLY = 0.35
+"""Likelihood from which that is believed."""
+TAIL = 2
+"""Words at the end of a clause that are not left out alone."""
+GOES_ON = 0.95
+"""Likelihood from which a topic is forgotten whose sentence goes on: "Forget Rome, let's ..."."""
+_ADDRESS = re.compile(
+    r"https?://\S{1,300}|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,24}){1,4}|~?/?[\w-]{1,60}(?:[./][\w-]{1,60}){1,9}/?"
+    r"|\b[ap]\.m\.|\b(?:Mr|Mrs|Ms|Dr|St|ul|ks|ул|г)\.(?= \w)"
+)
+"""What is one word, though marks stand in it: addresses, paths, versions, abbreviations."""
+_DENIES = re.compile(
+    r"\b(?:no longer|not|never|no|\w+n['’]t|cannot|nie|nigdy|не|никогда|больше не|нет)\b", re.I
+)
 _TRIM = " \t\r\n,.;:!?-–—*(\"'„”“«»"
 
 
@@ -181,7 +201,7 @@ def intents_of(texts: Sequence[str]) -> list[Intent]:
     found = {text: _read[text] for text in texts if text in _read}
     shown = {text: readable(text) for text in texts if text not in found}
     places = [(text, *place) for text in shown for place in _windows(shown[text])]
-    readings = network().read("asks", [shown[text][a:b] for text, a, b in places])
+    readings = network().read("asks", [_as_words(shown[text][a:b]) for text, a, b in places])
     for (text, start, _), reading in zip(places, readings, strict=True):
         intent, best = _decided(reading, text, start), found.get(text, NONE)
         if intent.confidence > best.confidence or not best.lang:
@@ -190,6 +210,11 @@ def intents_of(texts: Sequence[str]) -> list[Intent]:
         _read.clear()
     _read.update(found)
     return [found.get(text, NONE) for text in texts]
+
+
+def _as_words(text: str) -> str:
+    """Return a text of the same length in which an address is one word."""
+    return _ADDRESS.sub(lambda one: re.sub(r"\W", "x", one[0]), text)
 
 
 def _windows(text: str) -> Iterator[tuple[int, int]]:
@@ -211,13 +236,23 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
     # what a wish to forget takes from a wish not to keep makes that no less sure
     sure = shares[group] + (shares["forget"] if group == "skip" else 0)
     labels, least = GROUPS[group]
+    if group == "remember" and _COMMAND.match(text) and not text.rstrip().endswith("?"):
+        sure = 1.0 if sure >= PLAINLY else sure
     passing = group == "forget" and _FOR_NOW.search(text)
     if not reading.words or sure < least or passing:
         return Intent(lang=lang)
     label = _most({one: asks[one] for one in labels})
     begin, end = span_of(reading, 1, text, offset)
     old_begin, old_end = span_of(reading, 2, text, offset) if group == "correct" else (0, 0)
+    if group in ("remember", "correct") and end > begin:
+        bare = old_end > old_begin or _NOT.search(text)
+        begin = _with_denial(text, begin, is_cut=group == "correct" and not bare)
+        end = _with_tail(text, end)
     payload = text[begin:end] if group != "skip" and label != "show" else ""
+    if group == "forget" and payload and sure < GOES_ON:
+        rest = re.split(r"[.!?\n]", text[end:])[0]
+        if "," in payload or (rest[:1] == "," and len(rest.split()) > 1):
+            return Intent(lang=lang)
     if not payload and group == "forget" and asks["forget_topic"] >= MAYBE * sure:
         # "wipe your memory" means no one fact
         begin, end = trimmed(text, 0, len(text))
@@ -245,6 +280,26 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
         scopes=_scopes(asks, text) if group == "skip" else (),
         confidence=sure,
     )
+
+
+def _with_denial(text: str, begin: int, *, is_cut: bool) -> int:
+    """Return where words to keep begin, with what denies them: "I no longer" work at Bosch."""
+    clause = max(text.rfind(mark, 0, begin) for mark in ",;:.!?—\n") + 1
+    for that in re.finditer(r"\b(?:that|że|ze|что)\b", text[clause:begin]):
+        clause += that.end() if that.end() < begin - clause else 0
+        break
+    start, _ = trimmed(text, clause, begin)
+    is_cut = is_cut and len(text[start:begin].split()) <= TAIL
+    return start if is_cut or _DENIES.search(text, start, begin) else begin
+
+
+def _with_tail(text: str, end: int) -> int:
+    """Return where words to keep end: no word or two of their clause are left behind."""
+    rest = re.match(r"[^,;!?\n]*", text[end:])
+    tail = rest[0] if rest else ""
+    tail = tail if tail.startswith((" ", ".", "/", "@")) and ". " not in tail else ""
+    is_short = any(map(str.isalnum, tail)) and len(tail.split()) <= TAIL
+    return trimmed(text, end, end + len(tail))[1] if is_short else end
 
 
 def _scopes(asks: dict[str, float], text: str) -> tuple[Scope, ...]:

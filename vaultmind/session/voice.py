@@ -15,6 +15,7 @@ from typing import Literal
 
 from vaultmind.errors import NotFound, UnreadableNote
 from vaultmind.index.when import without_stale_dates
+from vaultmind.language.network import network
 from vaultmind.language.reader import Intent, Reader
 from vaultmind.language.text import sentences
 from vaultmind.language.words import content
@@ -39,6 +40,8 @@ to keep something may mean."""
 SAME_SHARE = 0.5
 """Part of their words that two tellings of one message share at least."""
 Op = Literal["remember", "replace", "forget"]
+CLEAR = 0.5
+"""Likelihood from which words can be understood by themselves."""
 _CHANGES = frozenset({"remember", "correct", "forget_topic", "forget_that"})
 
 
@@ -271,7 +274,9 @@ class Voice:
         if change and change.fact is None and intent.new:
             if len(sentences(spoken.words)) > 1:  # a story; what of it lasts is told by its end
                 return self._nothing(replace(spoken, intent=Intent(lang=intent.lang)))
-            return self._write(spoken, "remember", change.text)
+            if network().read("facts", [change.text])[0].heads["alone"]["alone"] >= CLEAR:
+                return self._write(spoken, "remember", change.text)
+            change = None  # "no, it's Dr Lisowski" says nothing by itself
         new = change.text if change else ""
         if change and change.fact and new:
             new = without_stale_dates(new, change.fact.text)
