@@ -16,7 +16,6 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
 TOOLS = (
@@ -118,8 +117,7 @@ def _bash(
 ) -> dict[str, Any]:
     """Return what a command checked and how that went, and whether it may have committed.
 
-    How the whole went tells of its last part, and of what is joined to that by `&&`; of other
-    parts what was printed tells, or nobody.
+    How the whole went tells of its last part; of other parts what was printed tells, or nobody.
     """
     failed = event == FAILED
     unknown = answered.get("interrupted") or given.get("is_interrupt")
@@ -129,25 +127,16 @@ def _bash(
     told = "no" if re.search(_BAD, tail) else "yes" if re.search(_GOOD, tail) else ""
     command, runs = str(asked.get("command") or "")[:MAX_CHARS], list[str]()
     commits = bool(re.search(_COMMITS, command))
-    joins = {"&&", "|", "|&"} if "pipefail" in command else {"&&"}
-    for words, after in _parts(command):
+    bare = re.sub(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"", "_", command)
+    parts = re.split(r"&&|\|\||\|&|(?<![<>])&(?!>)|[;|()\n]", bare.strip())
+    for left, words in zip(range(len(parts) - 1, -1, -1), parts, strict=True):
         if check := re.match(_CHECK, words):
             word = {"t": "test"}.get(check["word"], check["word"])
             name = check["check"] or f"{check['program']} {word}"
-            sure = went if set(after) <= joins and (went == "yes" or not after) else ""
-            runs.append(f"{sure or told} {name}")
+            runs.append(f"{('' if left else went) or told} {name}")
     if commits and went == "no" and not runs:
         runs = ["no git commit"]
     return {"runs": runs[:MAX_RUNS], "commits": commits and went != "no"}
-
-
-def _parts(command: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the simple commands, each with every separator that follows it outside of quotes."""
-    bare = re.sub(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"", "_", command)
-    pieces = re.split(r"(&&|\|\||\|&|(?<![<>])&(?!>)|[;|()\n])", bare)
-    for at in range(0, len(pieces), 2):
-        if pieces[at].strip():
-            yield pieces[at], pieces[at + 1 :: 2]
 
 
 def _is_path(path: str) -> bool:
