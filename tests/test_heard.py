@@ -65,3 +65,11 @@ def test_what_was_told_is_not_lost_by_what_comes_before_or_after(app: App) -> No
     said = " | ".join(facts(app))
     assert "Hamburg" in said and "Uppsala" in said
     assert "Berlin" not in said
+
+
+def test_a_name_that_only_a_note_holds_is_no_fact_about_somebody_else(app: App) -> None:
+    remember(app, "Darek plays the cello")
+    (app.config.vault / "People.md").write_text("Marek came to the barbecue in June.\n", "utf-8")
+    app.index.refresh(["People.md"])
+    told = run(app, "memory_update", AGENT, utterance="What do you know about Marek?")
+    assert "barbecue" in str(told) and "Darek" not in str(told)

@@ -75,6 +75,13 @@ def recalled(brain: str, archive: str, words: str, near: Callable[[Kind], Sequen
     if not is_all:
         facts = (*parse_brain(archive).all(), *facts)  # of one day the later in the list is newer
         found = [facts[at] for at in asked_about(facts, words)]
+        if not found and not _typed(brain, words):
+            # a name that only notes hold is no fact's that is spelt alike: Marek, Darek
+            asked = [word for word in content(words) if word.folded not in SOFT]
+            said = [hit for hit in near("note") if _holds_all(content(hit.text), asked)]
+            if asked and said:
+                lines = tuple(f"{hit.path}: {hit.text}" for hit in said[:NEAREST])
+                return Known((), lines, ("known",))
         if not found:
             close = near("fact") if facts else ()
             scored = [(hit.score, fact) for hit in close if (fact := _fact_of(facts, hit))]
@@ -94,6 +101,10 @@ def recalled(brain: str, archive: str, words: str, near: Callable[[Kind], Sequen
             return Known((), tuple(notes[:NEAREST]), ("known",))
         names = ("nothing_known", "nearest") if facts else ("nothing_known",)
     return Known(facts, (*map(told, facts), *typed), names)
+
+
+def _holds_all(text: Sequence[Word], asked: Sequence[Word]) -> bool:
+    return all(any(word.same(one) for one in text) for word in asked)
 
 
 def _fact_of(facts: Sequence[Fact], hit: Hit) -> Fact | None:
