@@ -136,6 +136,16 @@ def test_forget_everything_deletes_no_fact_that_was_not_just_told(desk: Desk, wo
     assert desk.facts() == ["I have a dog"]
 
 
+def test_of_two_facts_said_at_once_one_is_forgotten(desk: Desk) -> None:
+    heard = desk.say("Remember that I like tea and that Ola likes coffee", "u1")
+    assert desk.facts() == ["I like tea", "Ola likes coffee"]
+    assert "Ola likes coffee" in heard.message and "I like tea" in heard.message
+    desk.say("Remember that I like tea and that Ola likes coffee", "u1")
+    assert desk.facts() == ["I like tea", "Ola likes coffee"]
+    assert desk.say("Forget that I like tea").outcome.outcome == "written"
+    assert desk.facts() == ["Ola likes coffee"]
+
+
 # --- a message acts once ------------------------------------------------------------------
 
 
@@ -192,6 +202,13 @@ def test_dont_keep_that_hides_what_was_said_before_and_the_answer(desk: Desk) ->
     assert desk.say("Nie zapisuj tego, proszę", "c4").outcome.outcome == "written"
     assert [text[:12] for text in desk.hidden()] == ["I am thinkin", "You think of", "Nie zapisuj "]
     assert desk.say("Nie zapisuj tego, proszę", "c4").outcome.outcome == "unchanged"
+
+
+def test_off_the_record_words_hide_themselves_and_nothing_before(desk: Desk) -> None:
+    desk.capture("I have a new bike", "c1")
+    desk.capture("Off the record: I can't stand my boss", "c2")
+    assert desk.say("Off the record: I can't stand my boss", "c2").outcome.hidden_messages == 1
+    assert desk.hidden() == ["Off the record: I can't stand my boss"]
 
 
 # --- correcting ---------------------------------------------------------------------------
