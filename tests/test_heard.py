@@ -73,3 +73,16 @@ def test_a_name_that_only_a_note_holds_is_no_fact_about_somebody_else(app: App) 
     app.index.refresh(["People.md"])
     told = run(app, "memory_update", AGENT, utterance="What do you know about Marek?")
     assert "barbecue" in str(told) and "Darek" not in str(told)
+
+
+@pytest.mark.parametrize(
+    ("fact", "said", "kept"),
+    [
+        ("Ola's exam is on the 4th", "No, it's the 5th", "Ola's exam is on the 5th"),
+        ("Wizyta u dentysty jest w środę", "nie, to w piątek", "Wizyta u dentysty jest w piątek"),
+    ],
+)
+def test_another_day_corrects_the_last_fact(app: App, fact: str, said: str, kept: str) -> None:
+    hear(app, f"Remember that {fact}" if "ś" not in fact else f"Zapamiętaj, że {fact}")
+    hear(app, said)
+    assert any(kept.split(" ", 1)[1] in one for one in facts(app)), facts(app)

@@ -68,6 +68,8 @@ PLAINLY = 0.35
 """Likelihood from which that is believed."""
 TAIL = 2
 """Words at the end of a clause that are not left out alone."""
+TAIL_LETTERS = 12
+"""Letters of a "no, sorry" before what is right."""
 GOES_ON = 0.95
 """Likelihood from which a topic is forgotten whose sentence goes on: "Forget Rome, let's ..."."""
 _ADDRESS = re.compile(
@@ -244,6 +246,8 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
     label = _most({one: asks[one] for one in labels})
     begin, end = span_of(reading, 1, text, offset)
     old_begin, old_end = span_of(reading, 2, text, offset) if group == "correct" else (0, 0)
+    if group == "correct" and begin == end and "," in text[:TAIL_LETTERS]:
+        begin, end = trimmed(text, text.index(",") + 1, len(text))  # "no, on Friday"
     if group in ("remember", "correct") and end > begin:
         bare = old_end > old_begin or _NOT.search(text)
         begin = _with_denial(text, begin, is_cut=group == "correct" and not bare)

@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import pairwise
 
+from vaultmind.index.when import spans
 from vaultmind.language.words import SOFT, Word, content, fold
 from vaultmind.memory.contradictions import is_count
 from vaultmind.memory.match import find
@@ -19,6 +21,8 @@ from vaultmind.types import Fact
 
 FRAGMENT = 3
 """Fewer words alone say nothing without the fact they belong to."""
+SHORT = 4
+"""Words of "no, it's on Thursday", which gives but another value."""
 LONGER = 2
 """So many words more than the old ones say more than what was wrong."""
 Words = Sequence[re.Match[str]]
@@ -57,7 +61,7 @@ def corrected(
         if all(_is_in(word, content(fact.text)) for word in content(new)):
             return None  # it says what the fact says already
         return Change(fact, _put(fact.text, said, old, new))
-    if that is not None and (text := _laid_over(that.text, new)):
+    if that is not None and (text := _laid_over(that.text, new) or _other_value(that.text, new)):
         return None if _is_anothers(that, said, old, new) else Change(that, text)
     return Change(None, new) if len(WORD.findall(new)) >= FRAGMENT else None
 
@@ -121,6 +125,25 @@ def _laid_over(text: str, new: str) -> str:
                 if content(" ".join(shared)) and len(there) == len(said):
                     return _replaced(text, there[:many], new, said[:many])
     return ""
+
+
+def _other_value(text: str, new: str) -> str:
+    """Return a fact with its one time, or its one number, replaced: "No, it's the 5th"."""
+    if len(WORD.findall(new)) > SHORT:
+        return ""
+    for values in (_times, _numbers):
+        mine, theirs = values(text), values(new)
+        if len(mine) == len(theirs) == 1:
+            return text.replace(mine[0], theirs[0], 1)
+    return ""
+
+
+def _times(text: str) -> list[str]:
+    return [one.text for one in spans(text, "", datetime(2026, 1, 1))]
+
+
+def _numbers(text: str) -> list[str]:
+    return re.findall(r"\d[\w:.,/-]*\w|\d", text)
 
 
 def _replaced(text: str, wrong: Words, new: str, right: Words) -> str:
