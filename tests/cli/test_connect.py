@@ -189,3 +189,12 @@ def test_the_doctor_tells_of_what_waits_and_what_failed(vault: Path) -> None:
     assert result == "warn" and "1 event " in what
     (state / "hooks.log").write_text("2026-11-22 Stop of main: x\n", "utf-8")
     assert "1 failure in" in said(vault)[1][1] and os.sep in said(vault)[1][1]
+
+
+def test_git_does_not_see_the_settings_of_one_person(vault: Path) -> None:
+    git = Path(".git/info")
+    git.mkdir(parents=True)
+    (git / "exclude").write_text("*.tmp\n", "utf-8")
+    for _ in range(2):
+        assert run(vault, "claude-code", "--write", "--hooks") == 0
+    assert (git / "exclude").read_text("utf-8") == "*.tmp\n.claude/settings.local.json*\n"

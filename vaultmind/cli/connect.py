@@ -141,10 +141,22 @@ def save(path: Path, before: str, after: str) -> str:
     if before:
         shutil.copy2(path, backup)
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.name == "settings.local.json":
+        _kept_from_git(path.parent.parent)
     path.write_text(after, "utf-8")  # through a dotfiles user's link
     if not after:
         path.resolve().unlink()
     return backup
+
+
+def _kept_from_git(project: Path) -> None:
+    """Have git overlook a project's local settings, in the list that is never shared."""
+    exclude, line = project / ".git" / "info" / "exclude", ".claude/settings.local.json*"
+    if (project / ".git").is_dir():
+        before = exclude.read_text("utf-8") if exclude.is_file() else ""
+        if line not in before.splitlines():
+            exclude.parent.mkdir(exist_ok=True)
+            exclude.write_text(f"{before.rstrip()}\n{line}\n".lstrip(), "utf-8")
 
 
 def member(content: Content, way: Sequence[str], empty: Any) -> Any:  # noqa: ANN401
