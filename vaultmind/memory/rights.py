@@ -79,10 +79,6 @@ class Rights:
         level, hidden = min(self.level, other.level), self.hidden_from | other.hidden_from
         return Rights(level, self.write & other.write, hidden)
 
-    def permits(self, other: Rights) -> bool:
-        """Tell whether these rights permit everything that others do."""
-        return self.meet(other) == other
-
     def lets_read(self, agent: str, owner: str) -> bool:
         """Tell whether an agent may read the memory of the owner of these rights."""
         return agent == owner or not self.hidden_from & {agent, EVERYBODY}

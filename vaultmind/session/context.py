@@ -41,8 +41,8 @@ RAG_SHARE, SUMMARY_SHARE, MEMORY_SHARE, ASSOCIATION_SHARE = 0.4, 0.2, 0.15, 0.05
 """Of a budget, that what was said earlier may take where the caller named it; others at most."""
 WINDOW_SHARE, TOOLS_SHARE = 0.1, 0.5
 """Kept for the last messages whatever is recalled; tools' share of what pending messages leave."""
-HEADING_TOKENS, MIN_SUMMARY_TOKENS, MIN_FOLD_TOKENS = 12, 20, 400
-"""What a heading costs at most; what a summary is cut to at least; and a window is not
+HEADING_TOKENS, MIN_FOLD_TOKENS = 12, 400
+"""What a heading costs at most; and a window is not
 called full for being asked for with less: the summary is everybody's."""
 BEGUN = 3
 """A conversation of fewer messages has just begun: whatever it says, lasting memory is asked."""
