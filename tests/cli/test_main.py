@@ -66,3 +66,8 @@ def test_a_command_imports_nothing_heavy(machine: Machine, arguments: list[str])
     )
     loaded = {name.partition(".")[0] for name in done.stderr.split()}
     assert not loaded & HEAVY
+
+
+@pytest.mark.parametrize("group", ["suggestions", "agents"])
+def test_a_group_alone_lists_what_it_is_about(machine: Machine, group: str) -> None:
+    assert run(machine, group).out == run(machine, group, "list").out

@@ -82,7 +82,8 @@ def demo(*, clean: bool) -> int:
     took = f"All of it in {time.monotonic() - began:.0f} seconds"
     kept = f"{len(before)} files outside the memory folder are byte for byte as they were"
     show(bad("\n✗ A step went wrong.") if wrong else good(f"\n✓ {took}, and {kept}."))
-    show(ENDING.format(program=program_words(), folder=shlex.quote(str(folder))))
+    if not clean:
+        show(ENDING.format(program=program_words(), folder=shlex.quote(str(folder))))
     return EXIT_OTHER if wrong else 0
 
 

@@ -43,6 +43,15 @@ EXIT_CODES = """\
 Exit codes: 0 done or unchanged, 1 other, 2 usage, 3 suggested, 4 denied, 5 not found."""
 
 
+@click.pass_context
+def _listed(context: click.Context) -> object:
+    """List what a group is about, where no command of it is named."""
+    group = context.command
+    if context.invoked_subcommand or not isinstance(group, click.Group):
+        return None
+    return context.invoke(group.commands["list"])
+
+
 class Program(click.Group):
     """The group of all commands, which imports only the one that runs."""
 
@@ -54,7 +63,13 @@ class Program(click.Group):
         elif cmd_name in GROUPS:
             parts = ((name.partition(" "), one) for name, one in MADE.items())
             within = {own: one.build(own) for (above, _, own), one in parts if above == cmd_name}
-            command = click.Group(cmd_name, commands=within, help=GROUPS[cmd_name])
+            command = click.Group(
+                cmd_name,
+                commands=within,
+                help=GROUPS[cmd_name],
+                callback=_listed if "list" in within else None,
+                invoke_without_command="list" in within,
+            )
         elif cmd_name in MADE:
             command = MADE[cmd_name].build(cmd_name)
         inner = command.commands.values() if isinstance(command, click.Group) else ()
