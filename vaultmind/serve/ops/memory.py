@@ -165,8 +165,10 @@ def _facts(shown: Shown, agents: bool) -> Iterator[str]:
         quote = f" (“{fact.quote}”)" if fact.quote and not agents else ""
         yield f"- {fact.text}{quote}" + (f" ^{fact.block}" if fact.block else "")
     for section in shown.sections:
-        yield f"## {section.heading}" if section.heading else "##"
-        for fact in section.facts:
+        older = [fact for fact in section.facts if fact not in shown.new]
+        if older or not section.facts:
+            yield f"## {section.heading}" if section.heading else "##"
+        for fact in older:
             source = " ".join(filter(None, (fact.how, fact.written))) or "typed"
             line = told(fact) if agents else f"{fact.text}  ({source})"
             yield f"- {line}" + (f" ^{fact.block}" if fact.block else "")
