@@ -340,7 +340,11 @@ class Authority:
             return Decision("deny", f"{target} keeps its memory from {caller.agent}")
         level, agent = min((theirs.level, target), (own.level, caller.agent), key=lambda it: it[0])
         if level <= READ_ONLY:
-            return Decision("deny", f"{agent} may only read its memory (autonomy 0)")
+            faults = self.identity(
+                agent
+            ).faults  # half-typed properties: less until they are mended
+            why = f"its identity.md is broken: {faults[0]}" if faults else "autonomy 0"
+            return Decision("deny", f"{agent} may only read its memory ({why})")
         if caller.agent != target and (caller.agent, scope) not in theirs.write:
             where = f"{target}'s {scope}"
             return Decision(
