@@ -1,6 +1,6 @@
 """Write out what the engine without a model keeps of a set of dialogues, to be judged by hand.
 
-    python benchmarks/alone.py OUT.jsonl [--set dialogues_alone_blind]
+    python benchmarks/alone.py OUT.jsonl [--set dialogues_alone_blind3]
 
 One line of benchmarks/data/dialogues_alone.jsonl is {"id", "lang", "date", "messages": [{"role",
 "text"}], "known": [facts of the brain], "facts": [{"text", "updates"}]}. One line of OUT is

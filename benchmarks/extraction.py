@@ -30,7 +30,7 @@ from vaultmind.types import Fact, Message
 
 DATA = Path(__file__).parent / "data"
 _FOUND = {path.stem.partition("_")[2] for path in DATA.glob("dialogues_*.jsonl")}
-PARTS = tuple(sorted(_FOUND - {"alone"}))
+PARTS = tuple(sorted(one for one in _FOUND if not one.startswith("alone")))
 LANGUAGES = ("en", "pl", "ru")
 
 

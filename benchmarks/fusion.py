@@ -8,11 +8,8 @@ than the question's takes whichever place is better, and a better one the weaker
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-
-from vaultmind.index.matching import Wanted
 
 RRF_K = 60
 """Damps the head of a list: rank 1 counts 1/61, rank 10 counts 1/70."""
@@ -42,15 +39,6 @@ class Fused:
     key: int
     score: float
     parts: dict[str, float]
-
-
-def best_score(wanted: Sequence[Wanted], chunks: int) -> float:
-    """Return the BM25 score of a chunk that has each telling word once, unknown ones as well."""
-    return sum(_rarity(chunks / math.expm1(one.weight) - 1, chunks) for one in wanted) or 1.0
-
-
-def _rarity(count: float, chunks: int) -> float:
-    return max(0.1, math.log((max(chunks, count) - count + 0.5) / (count + 0.5)))
 
 
 def weights_for(share: float) -> Weights:

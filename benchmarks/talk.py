@@ -71,9 +71,6 @@ class Vectors:
         row = np.full(DIM, DIM**-0.5, np.float32)
         return dict.fromkeys(wanted, row)
 
-    def wait_for_vectors(self, timeout_seconds: float) -> bool:
-        return True
-
 
 def said(number: int, rng: random.Random) -> Message:
     """Return one message."""

@@ -175,8 +175,8 @@ def asks() -> Task:
 
 def talk() -> Iterator[Row]:
     """Yield what people say to an assistant in whole conversations: nearly all asks nothing."""
-    said = [(part, one) for part in PARTS for one in dialogues(part)]
-    said += [(stem, one) for stem, one in (*lines("claims*.jsonl"), *lines("talks_?.jsonl"))]
+    said = [(part, one) for part in PARTS if part.startswith(TAUGHT) for one in dialogues(part)]
+    said += [(stem, one) for stem, one in (*lines("claims.jsonl"), *lines("talks_?.jsonl"))]
     for stem, one in said:
         for message in (each for each in one["messages"] if each["role"] == "user"):
             whole = message["text"]

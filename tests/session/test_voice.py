@@ -391,7 +391,7 @@ def test_the_whole_memory_and_the_notes_are_looked_at_before_nothing_is_known(
 
 def test_a_long_message_that_corrects_nothing_known_is_a_story(desk: Desk) -> None:
     said = "We don't use Redis any more, it's Valkey now. Can you write the compose file?"
-    intent = Intent("correct", "en", "it's Valkey now", old="Redis", new="it's Valkey now")
+    intent = Intent("correct", "en", "it's Valkey now", old="Redis")
     desk.voice.sources.words.understand = lambda *_, **__: intent  # type: ignore[method-assign]
     heard = desk.say(said)
     assert (heard.outcome.outcome, heard.intent.intent) == ("unchanged", "none")

@@ -34,7 +34,7 @@ _COMES_AGAIN = re.compile(
 )
 """Words beside a date of a day that comes again each year."""
 _HOURS = re.compile(r"\b(?:hour|minute|godzin|minut|час|минут)", re.IGNORECASE)
-"""Of a stretch that is over before the fact is read."""
+"""Hours are over before anybody reads the fact."""
 _NOTED = re.compile(r"\s*\(")
 _DATED = re.compile(r"(?<!\S)\S+( \(\d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?\))")
 _ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[T ][\d:.+\-Z]+)?")
@@ -99,9 +99,9 @@ def with_dates(text: str, said: datetime) -> str:
         is_day = any(map(str.isdigit, told.text))
         is_near = is_day and told.start and abs(told.start - said) < YEAR
         is_certain = told != then and (is_near or asked.get(told.text, told) == told)
-        is_left = is_title or _NOTED.match(text, end) or (is_day and comes_again)
-        is_left = is_left or _HOURS.search(told.text)
-        if is_certain and not is_left:
+        comes = is_day and comes_again
+        stays = is_title or comes or _NOTED.match(text, end) or _HOURS.search(told.text)
+        if is_certain and not stays:
             shown += _days_of(told)
     return shown + text[at:]
 

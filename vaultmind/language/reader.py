@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from vaultmind.language.names import Names
 from vaultmind.language.network import Reading, network
 from vaultmind.language.text import fold_word, readable, sentences
+from vaultmind.language.words import NEGATIONS, fold
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
@@ -73,13 +74,10 @@ TAIL_LETTERS = 12
 GOES_ON = 0.95
 """Likelihood from which a topic is forgotten whose sentence goes on: "Forget Rome, let's ..."."""
 _ADDRESS = re.compile(
-    r"https?://\S{1,300}|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,24}){1,4}|~?/?[\w-]{1,60}(?:[./][\w-]{1,60}){1,9}/?"
+    r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,24}){1,4}|~?/?[\w-]{1,60}(?:[./][\w-]{1,60}){1,9}/?"
     r"|\b[ap]\.m\.|\b(?:Mr|Mrs|Ms|Dr|St|ul|ks|ул|г)\.(?= \w)"
 )
 """What is one word, though marks stand in it: addresses, paths, versions, abbreviations."""
-_DENIES = re.compile(
-    r"\b(?:no longer|not|never|no|\w+n['’]t|cannot|nie|nigdy|не|никогда|больше не|нет)\b", re.I
-)
 _TRIM = " \t\r\n,.;:!?-–—*(\"'„”“«»"
 
 
@@ -88,8 +86,8 @@ class Intent:
     """What a message asks of the memory.
 
     `payload` is `text[start:end]`: what to remember, forget, skip or look up, and for `correct`
-    the same as `new`. Empty where the message points at what was said before. `old` is empty
-    where it does not name what was wrong.
+    what is right. Empty where the message points at what was said before. `old` is empty where it
+    does not name what was wrong.
     """
 
     intent: IntentName = "none"
@@ -98,7 +96,6 @@ class Intent:
     start: int = 0
     end: int = 0
     old: str = ""
-    new: str = ""
     target: str = ""
     """The agent whose memory is meant, where the message names one: "tell Dexter that …"."""
     scopes: tuple[Scope, ...] = ()
@@ -180,9 +177,8 @@ class Reader:
             if phrase and fold_word(text.strip()).startswith(fold_word(phrase[1])):
                 start = len(text) - len(text.lstrip()) + len(phrase[1])
                 begin, end = trimmed(text, start, len(text))
-                new = text[begin:end] if phrase[0] == "correct" else ""
                 payload = text[begin:end]
-                return Intent(phrase[0], "", payload, begin, end, new=new, confidence=1.0)
+                return Intent(phrase[0], "", payload, begin, end, confidence=1.0)
         return None
 
 
@@ -235,7 +231,7 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
     asks, lang = reading.heads["asks"], _most(reading.heads["lang"])
     shares = {name: sum(asks[label] for label in labels) for name, (labels, _) in GROUPS.items()}
     group = _most(shares)
-    # what a wish to forget takes from a wish not to keep makes that no less sure
+    # a wish not to keep is near a wish to forget: what that takes of it is no doubt
     sure = shares[group] + (shares["forget"] if group == "skip" else 0)
     labels, least = GROUPS[group]
     if group == "remember" and _COMMAND.match(text) and not text.rstrip().endswith("?"):
@@ -250,8 +246,8 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
         begin, end = trimmed(text, text.index(",") + 1, len(text))  # "no, on Friday"
     if group in ("remember", "correct") and end > begin:
         bare = old_end > old_begin or _NOT.search(text)
-        begin = _with_denial(text, begin, is_cut=group == "correct" and not bare)
-        end = _with_tail(text, end)
+        begin = _begin_of(text, begin, whole=group == "correct" and not bare)
+        end = _end_of(text, end)
     payload = text[begin:end] if group != "skip" and label != "show" else ""
     if group == "forget" and payload and sure < GOES_ON:
         rest = re.split(r"[.!?\n]", text[end:])[0]
@@ -280,25 +276,26 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
         begin if payload else 0,
         end if payload else 0,
         old=text[old_begin:old_end],
-        new=payload if group == "correct" else "",
         scopes=_scopes(asks, text) if group == "skip" else (),
         confidence=sure,
     )
 
 
-def _with_denial(text: str, begin: int, *, is_cut: bool) -> int:
-    """Return where words to keep begin, with what denies them: "I no longer" work at Bosch."""
+def _begin_of(text: str, begin: int, *, whole: bool) -> int:
+    """Return where words begin with what denies them ("I no longer" work at Bosch) or, if the
+    `whole` clause is wanted, with a word or two in front of them.
+    """
     clause = max(text.rfind(mark, 0, begin) for mark in ",;:.!?—\n") + 1
-    for that in re.finditer(r"\b(?:that|że|ze|что)\b", text[clause:begin]):
-        clause += that.end() if that.end() < begin - clause else 0
-        break
+    if that := re.search(r"\b(?:that|że|ze|что)\b", text[clause:begin]):
+        clause += that.end()
     start, _ = trimmed(text, clause, begin)
-    is_cut = is_cut and len(text[start:begin].split()) <= TAIL
-    return start if is_cut or _DENIES.search(text, start, begin) else begin
+    before = text[start:begin].split()
+    denied = any(fold(one) in NEGATIONS or re.search(r"n['’]t$|cannot$", one) for one in before)
+    return start if denied or (whole and len(before) <= TAIL) else begin
 
 
-def _with_tail(text: str, end: int) -> int:
-    """Return where words to keep end: no word or two of their clause are left behind."""
+def _end_of(text: str, end: int) -> int:
+    """Return where words end, with the last word or two of their clause."""
     rest = re.match(r"[^,;!?\n]*", text[end:])
     tail = rest[0] if rest else ""
     tail = tail if tail.startswith((" ", ".", "/", "@")) and ". " not in tail else ""

@@ -29,8 +29,10 @@ def mask_secrets(text: str, least: float = LIKELY) -> Masked:
 
     `least`: the likelihood from which a sentence holds one.
     """
-    done = mask(text, guess=len(list(sentences(text))) > MOST_SENTENCES)
-    spans = [(start, end) for start, end, likely in _found(done.text) if likely >= least]
+    is_read = len(sentences(text)) <= MOST_SENTENCES
+    done = mask(text, guess=not is_read)
+    found = _found(done.text) if is_read else ()
+    spans = [(start, end) for start, end, likely in found if likely >= least]
     if not spans:
         return done
     shown, last = [], 0
@@ -44,10 +46,7 @@ def mask_secrets(text: str, least: float = LIKELY) -> Masked:
 @lru_cache(maxsize=2048)
 def _found(text: str) -> tuple[tuple[int, int, float], ...]:
     """Return where secrets may stand in a text, each with how likely its sentence holds one."""
-    said = list(sentences(text))
-    if len(said) > MOST_SENTENCES:  # read by its words alone, see above
-        return ()
-    parts = [(one.start, min(one.end, one.start + MOST_LETTERS)) for one in said]
+    parts = [(one.start, min(one.end, one.start + MOST_LETTERS)) for one in sentences(text)]
     readings = network().read("secrets", [text[start:end] for start, end in parts])
     return tuple(
         span

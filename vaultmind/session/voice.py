@@ -270,9 +270,9 @@ class Voice:
         """
         intent, parts = spoken.intent, self.sources
         that, facts = self._that(spoken), self._facts(spoken.caller, spoken.target)
-        change = corrected(facts, spoken.words, intent.old, intent.new, that.fact)
-        if change and change.fact is None and intent.new:
-            if len(sentences(spoken.words)) > 1:  # a story; what of it lasts is told by its end
+        change = corrected(facts, spoken.words, intent.old, intent.payload, that.fact)
+        if change and change.fact is None and intent.payload:
+            if len(sentences(spoken.words)) > 1:  # a story: what lasts of it is kept when it ends
                 return self._nothing(replace(spoken, intent=Intent(lang=intent.lang)))
             if network().read("facts", [change.text])[0].heads["alone"]["alone"] >= CLEAR:
                 return self._write(spoken, "remember", change.text)
@@ -281,7 +281,7 @@ class Voice:
         if change and change.fact and new:
             new = without_stale_dates(new, change.fact.text)
         if change and change.fact and new:
-            asked = intent.old or intent.new
+            asked = intent.old or intent.payload
             return self._write(spoken, "replace", new, old=_name(change.fact), asked=asked)
         self._focus[spoken.ear].is_new = False
         if change and change.fact:
@@ -294,7 +294,7 @@ class Voice:
         choices = that.choices or tuple(mask(one.text).text for one in near[:NEAREST])
         outcome = Outcome("not_found", spoken.target, nearest=choices)
         return Heard(
-            intent, told(intent.lang, "replace", outcome, intent.old or intent.new), outcome
+            intent, told(intent.lang, "replace", outcome, intent.old or intent.payload), outcome
         )
 
     def _forget(self, spoken: Spoken) -> Heard:

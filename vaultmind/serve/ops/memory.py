@@ -90,7 +90,7 @@ def _heard(one: Heard, agents: bool) -> Row:
     row = Row(
         intent=intent.intent,
         lang=intent.lang,
-        payload={"old": intent.old, "new": intent.new}
+        payload={"old": intent.old, "new": intent.payload}
         if intent.intent == "correct"
         else intent.payload,
         confidence=round(intent.confidence, 3),
