@@ -133,8 +133,8 @@ def by_autorag(
     """Return what auto-RAG shows whole, and what it costs."""
     request = RecallRequest(query, room, None, window)
     vector = talk.embedder.embed_query(query) if talk.embedder else None
-    block = recall(talk.index, request, vector)
-    return frozenset(block.messages), tokens.count(block.text)
+    part = recall(talk.index, request, vector).part
+    return (frozenset(part.messages), part.tokens) if part else (frozenset(), 0)
 
 
 def by_words_alone(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.fakes import HashEmbedder
 from vaultmind.config import AutoRagConfig, Config, ContextConfig, RecallConfig, SummaryConfig
-from vaultmind.session.context import ContextBuilder, ContextSources
+from vaultmind.session.context import ContextBuilder
 from vaultmind.session.conversation import View
 from vaultmind.session.longterm import Ask, Brought
 from vaultmind.session.parts import BuildRequest, BuiltContext, Part
@@ -147,7 +147,7 @@ class House:
 
     def build(self, *pending: str, caller: Caller = MAIN, **request: Any) -> BuiltContext:
         """Build a context."""
-        means = ContextSources(
+        builder = ContextBuilder(
             reader=VaultReader(self.paths, max_bytes=8_000_000),
             shows=lambda path, who: path not in self.hidden,
             hides=lambda *part: False,
@@ -156,7 +156,7 @@ class House:
             embedder=lambda: self.embedder,
             config=self.config,
         )
-        return ContextBuilder(means).build(BuildRequest("main", pending=pending, **request), caller)
+        return builder.build(BuildRequest("main", pending=pending, **request), caller)
 
 
 def house(paths: VaultPaths) -> House:

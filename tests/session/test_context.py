@@ -42,8 +42,9 @@ def test_a_damaged_or_unreadable_file_is_named_and_the_rest_is_there(
     context = _start(reader)
     assert list(_texts(context)) == ["identity", "brain"]
     assert _texts(context)["brain"] == "- Likes tea"
-    assert "merge markers" in context.left_out[0] and "mend it" in context.left_out[0]
-    assert "not UTF-8" in context.left_out[1]
+    brain, active = (one.reason for one in context.dropped)
+    assert "merge markers" in brain and "mend it" in brain
+    assert "not UTF-8" in active
 
 
 def test_a_forgotten_paragraph_of_the_active_context_is_left_out(

@@ -45,7 +45,7 @@ def test_facts_stand_by_section_and_everything_is_counted(
     for name in ("L1/L1_001", "L1/L1_002", "L2/L2_001"):
         files.append(f"{paths.memory('main')}/summaries/{name}.md", "x")
     shown = show(reader, "Main", PERSON, shows=_everything)
-    assert shown.counts == Counts(facts=3, archived=2, sessions=2, messages=5, l1=2, l2=1)
+    assert shown.counts == Counts(facts=3, archived=2, sessions=2, l1=2, l2=1)
     assert [(part.section, part.heading) for part in shown.sections] == [
         ("user", "Użytkownik"),
         ("current", "Bieżące"),

@@ -30,7 +30,7 @@ from vaultmind.session.summary import (
     due,
     fold,
     parse_rolling,
-    rewritten,
+    rendered,
     still_said,
     unfolded,
 )
@@ -273,7 +273,7 @@ class Conversation:
             text = file.text if file else ""
             base = parse_rolling(text) if text.strip() else Rolling(self.session, self.agent)
             new = update(base)
-            return rewritten(text, new) if new != base else None
+            return rendered(new) if new != base else None
 
         if self._place.gate.keeps_records(self.agent):
             path = self._paths.rolling(self.agent, self.session, segment or self.segment)
