@@ -29,6 +29,7 @@ HIGH = "How high is the oven door?"
 def vault(tmp_path: Path) -> Iterator[Vault]:
     vault = Vault(tmp_path)
     vault.put("Oven.md", "The oven door is 25 cm high, built by [[Władek]].\n")
+    vault.put("Tax.md", "Invoices and stamps for the tax office.\n")
     vault.put("Władek.md", "Stove fitter in Mogilany. His daughter takes the calls.\n")
     yield vault
     vault.close()

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -261,13 +261,15 @@ def shown(rolling: Rolling, max_tokens: int | None = None, *, speakers: bool = F
     """
     if max_tokens is not None:
         rolling = fitting(rolling, max_tokens, speakers=speakers)
-    titles = headings(rolling.language)
     named = speakers and len({line.speaker for line in rolling.lines if line.speaker}) > 1
-    sections = [
-        section_text(titles[kind], [_item(line, named=named) for line in lines])
-        for kind, lines in groupby(ordered(rolling.lines), key=lambda one: one.kind)
-    ]
-    return "\n\n".join(sections)
+    return sections(rolling, lambda line: _item(line, named=named))
+
+
+def sections(rolling: Rolling, item: Callable[[Line], str]) -> str:
+    """Return headings and bullets."""
+    titles = headings(rolling.language)
+    kinds = groupby(ordered(rolling.lines), key=lambda one: one.kind)
+    return "\n\n".join(section_text(titles[kind], map(item, lines)) for kind, lines in kinds)
 
 
 def fitting(rolling: Rolling, max_tokens: int, *, speakers: bool = False) -> Rolling:
@@ -293,7 +295,8 @@ def tokens_of(rolling: Rolling, *, speakers: bool = False) -> int:
 
 
 def _item(line: Line, *, named: bool) -> str:
-    return f"{line.speaker}: {line.text}" if named and line.speaker else line.text
+    text = escape(line.text)
+    return f"{line.speaker}: {text}" if named and line.speaker else text
 
 
 def section_text(title: str, items: Iterable[str]) -> str:
@@ -356,12 +359,10 @@ def rendered(rolling: Rolling) -> str:
         "messages": rolling.messages,
         "tokens": tokens_of(rolling),
     }
-    text, titles = "", headings(rolling.language)
+    text = ""
     for key, value in values.items():
         text = edits.set_property(text, key, value)
-    for kind, lines in groupby(ordered(rolling.lines), key=lambda one: one.kind):
-        text += f"\n{section_text(titles[kind], map(source_bullet, lines))}\n"
-    return text
+    return f"{text}\n{sections(rolling, source_bullet)}\n"
 
 
 def _line(bullet: Bullet) -> Line | None:
