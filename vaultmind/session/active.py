@@ -1,9 +1,9 @@
 """active_context.md: what the last conversation leaves for the next one.
 
 It is the sliding summary of all of the conversation, at once: what was decided, what is so, what is
-open, what else was said. The next one starts with it, long before a model has had time to say it better. What
-was said before it is told in a line each, by the titles of the sessions, when a context begins:
-nothing of that is stored.
+open, what else was said. The next one starts with it, long before a model has had time to say it
+better. What was said before it is told in a line each, by the titles of the sessions, when a
+context begins: nothing of that is stored.
 """
 
 from __future__ import annotations

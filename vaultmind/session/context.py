@@ -142,9 +142,9 @@ class _Draft:
             return tokens if self.request.budget is not None else most
         return min(tokens, most) if self.wants(name) else 0
 
-    def beside_window(self, name: PartName) -> int:
-        """Return the same, of what is there without what is kept for the window."""
-        return min(self.cap(name), max(0, self.room - int(WINDOW_SHARE * self.budget)))
+    def beside_window(self, name: PartName, taken: int = 0) -> int:
+        """Return the same, of what is there without what is kept for the window and is taken."""
+        return min(self.cap(name), max(0, self.room - int(WINDOW_SHARE * self.budget) - taken))
 
     def wants(self, *names: PartName) -> bool:
         """Tell whether any of some parts may be in the context at all."""
@@ -233,14 +233,10 @@ class _Draft:
         Within its share, or in all there is where there is no conversation.
         """
         paths, agent = self.by.reader.paths, self.request.agent
-        files: dict[PartName, str] = {
-            "identity": paths.identity(agent),
-            "brain": paths.brain(agent),
-            "active context": paths.active_context(agent),
-        }
-        if self.request.task:
-            del files["active context"]
-        wanted = {path for name, path in files.items() if self.wants(name)}
+        wanted = {paths.identity(agent)} if self.wants("identity") else set()
+        wanted |= {paths.brain(agent)} if self.wants("brain") else set()
+        if self.wants("active context") and not self.request.task:
+            wanted.add(paths.active_context(agent))
         heading = f"{self.words['active']}\n"
         room = self.left - self.frame * len(wanted)
         if self.view:
@@ -323,21 +319,17 @@ class _Draft:
         """Return the view with what is due folded into its summary."""
         config, tokens = self.config, max(MIN_FOLD_TOKENS, self.window_room)
         every, full = config.summary.every, config.session.summarize_at
+        whole = summary.Window(config.context.sliding_window, tokens, every, full)
         try:
-            whole = summary.Window(config.context.sliding_window, tokens, every, full)
-            view = self.by.talks.fold(view, whole)
+            return self.by.talks.fold(view, whole)
         except VaultMindError as error:  # a full disk, a file that somebody else keeps changing
-            log.warning("a summary was not folded on: %s", error)
             self.notes.append(f"The summary could not be brought up to date: {error}")
-        if view.behind:
-            done = view.rolling.messages
-            self.notes.append(f"The summary covers {done} of {done + view.behind} messages so far.")
-        return view
+            return view
 
     def add_memory(self, best: float) -> None:
         """Add what lasting memory says, and what comes to mind through it."""
         view, memory = self.view, self.beside_window("memory")
-        near = min(self.cap("associations"), max(0, self.beside_window("associations") - memory))
+        near = self.beside_window("associations", memory)
         if not (memory or near):
             self.drop("lasting memory")
             return
