@@ -8,7 +8,7 @@ lasting memory, associations; the last messages take all that is left.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -409,31 +409,27 @@ class _Draft:
 
     def finished(self) -> BuiltContext:
         """Return the context; what the estimates let in too much is taken out again."""
-        for name in [one for one in reversed(self.parts) if one != "window"]:
-            if self._cost() > self.budget:
-                del self.parts[name]
-                self.drop(f"the {name}")
-        last, excess = self.parts.get("window"), self._cost() - self.budget
-        if last is not None and excess > 0:
+        shown = [self.parts[name] for name in parts.PART_NAMES if name in self.parts]
+        for part in [one for one in reversed(self.parts.values()) if one.name != "window"]:
+            if self._cost(shown) > self.budget:
+                shown.remove(part)
+                self.drop(f"the {part.name}")
+        if shown and (excess := self._cost(shown) - self.budget) > 0:
+            last = shown.pop()
             text = clip(last.text, last.tokens - excess)
-            self.parts["window"] = replace(last, text=text, tokens=count(text), messages=())
+            part = replace(last, text=text, tokens=count(text), messages=())
+            shown += [part] if text else []
         return BuiltContext(
             agent=self.request.agent,
             session=self.view.session if self.view else "",
             segment=self.view.segment if self.view else 0,
             budget=self.budget,
-            tokens=self._cost(),
-            parts=self._shown(),
+            tokens=self._cost(shown),
+            parts=tuple(shown),
             dropped=tuple(dict.fromkeys(self.dropped)),
             notes=tuple(dict.fromkeys(self.notes)),
         )
 
-    def _shown(self) -> tuple[Part, ...]:
-        return tuple(
-            part for name in parts.PART_NAMES if (part := self.parts.get(name)) and part.text
-        )
-
-    def _cost(self) -> int:
-        shown = self._shown()
+    def _cost(self, shown: Sequence[Part]) -> int:
         text = parts.joined(part.text for part in shown)
         return count(text) + self.request.frame_tokens * len(shown)
