@@ -24,7 +24,7 @@ from vaultmind import tokens
 from vaultmind.index.embed import open_embedder
 from vaultmind.index.words.terms import query_terms
 from vaultmind.ports import Embedder
-from vaultmind.session.context import RAG_SHARE
+from vaultmind.session.context import SHARES
 from vaultmind.session.recall import (
     RecallRequest,
     SegmentIndex,
@@ -106,7 +106,7 @@ def evidence(talks: list[Talk]) -> dict[str, dict[str, list[float]]]:
 
 def share(talk: Talk, way: Choose, budget: int) -> float:
     """Return the mean share of a question's evidence in its context."""
-    room = int(RAG_SHARE * budget)
+    room = int(SHARES["earlier"][1] * budget)
     reserved = frozenset(window(talk, budget - room))
     shares = []
     for question in talk.questions:

@@ -37,8 +37,14 @@ if TYPE_CHECKING:
 START_SHARE, START_TOKENS = 0.3, 240
 """Of a budget, that identity, brain and active context take even if all others want room; or so
 many tokens, where half of it holds them."""
-RAG_SHARE, SUMMARY_SHARE, MEMORY_SHARE, ASSOCIATION_SHARE = 0.4, 0.2, 0.15, 0.05
-"""Of a budget, that what was said earlier may take where the caller named it; others at most."""
+SHARES: dict[PartName, tuple[str, float]] = {
+    "earlier": ("auto_rag", 0.4),
+    "summary": ("summary", 0.2),
+    "memory": ("recall", 0.15),
+    "associations": ("association", 0.05),
+}
+"""The section of the configuration with a part's limit; the share of a budget that what was said
+earlier may take where the caller named it, and others at most."""
 WINDOW_SHARE, TOOLS_SHARE = 0.1, 0.5
 """Kept for the last messages whatever is recalled; tools' share of what pending messages leave."""
 HEADING_TOKENS, MIN_FOLD_TOKENS = 12, 400
@@ -130,17 +136,11 @@ class _Draft:
 
     def cap(self, name: PartName) -> int:
         """Return what a part may take: its own limit, or its share of a small budget."""
-        config = self.config
-        share, most = {
-            "earlier": (RAG_SHARE, config.auto_rag.max_tokens),
-            "summary": (SUMMARY_SHARE, config.summary.max_tokens),
-            "memory": (MEMORY_SHARE, config.recall.max_tokens),
-            "associations": (ASSOCIATION_SHARE, config.association.max_tokens),
-        }[name]
-        tokens = int(share * self.budget)
+        section, share = SHARES[name]
+        tokens, most = int(share * self.budget), getattr(self.config, section).max_tokens
         if name == "earlier":
-            return tokens if self.request.budget is not None else most
-        return min(tokens, most) if self.wants(name) else 0
+            return tokens if self.request.budget is not None else int(most)
+        return min(tokens, int(most)) if self.wants(name) else 0
 
     def beside_window(self, name: PartName, taken: int = 0) -> int:
         """Return the same, of what is there without what is kept for the window and is taken."""
@@ -168,23 +168,23 @@ class _Draft:
         Where none is named, an agent whose latest has ended begins a new one; a person looks at
         what was, and is told so.
         """
-        request, is_agent = self.request, self.caller.kind == "agent"
+        request, view = self.request, None
         try:
             view = self.by.talks.view(request.agent, request.session)
         except UnreadableNote as error:
             if request.session:
                 raise
             self.notes.append(f"The latest conversation cannot be read: {error}")
-            return None
-        if view is None or not self.by.shows(view.path, self.caller):
-            if request.session:
-                raise NotFound(f"{request.agent} has no session {request.session!r}.")
-            return None
-        if not request.session and is_agent and view.ended:
+        if view and not self.by.shows(view.path, self.caller):
+            view = None
+        if view is None and request.session:
+            raise NotFound(f"{request.agent} has no session {request.session!r}.")
+        if view is None or request.session or not view.ended:
+            return view
+        if self.caller.kind == "agent":
             self.drop(f"the conversation {view.session}", "it has ended, and a new one begins")
             return None
-        if not (request.session or is_agent) and (view.ended or view.imported):
-            self.notes.append(f"This is the latest conversation, {view.session}, which has ended.")
+        self.notes.append(f"This is the latest conversation, {view.session}, which has ended.")
         return view
 
     def _vector(self) -> Matrix | None:

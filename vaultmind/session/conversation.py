@@ -79,8 +79,6 @@ class View:
     """Of the conversation: `en` where it cannot be told."""
     ended: bool = False
     """Whether it is one of our own that is over. An imported one was never other, and is not."""
-    imported: bool = False
-    """Whether it took place elsewhere: an agent may go on with it, a person is told it is over."""
     behind: int = 0
     """Messages that are still being folded into the summary."""
 
@@ -208,7 +206,6 @@ class Conversation:
             index=self._index,
             language=self._language,
             ended=not self.meta.source and (self.meta.state != "open" or bool(self.meta.ended)),
-            imported=bool(self.meta.source),
         )
 
     def _said(self, rolling: Rolling) -> Rolling:

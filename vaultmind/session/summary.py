@@ -47,6 +47,8 @@ NUMBERS_FADE, PACE = 0.1, 20
 """Exponent of a fact with a number; messages in which one of exponent 1 loses half its weight."""
 HEADER_TOKENS = 4
 """What a message costs besides its words: who speaks."""
+NAMES = ("session", "agent", "language", "updated", "upto")
+"""Properties of a summary's file that are words."""
 _COMMENT = re.compile(r"%%(\{.*?\})%%")
 
 
@@ -339,29 +341,18 @@ def parse_rolling(text: str) -> Rolling:
     """Return what a summary's file says, however it was edited; never raises."""
     found = front_matter(text)
     values = found.properties if found else {}
-    named = {name: _text(values.get(name)) for name in ("session", "agent", "updated", "upto")}
-    return Rolling(
-        **named,
-        language=_text(values.get("language")) or "en",
-        messages=int(_number(values.get("messages"), 2**32)),
-        lines=ordered(line for bullet in bullets(text) if (line := _line(bullet))),
-    )
+    named = {name: said for name in NAMES if (said := _text(values.get(name)))}
+    messages = int(_number(values.get("messages"), 2**32))
+    lines = ordered(line for bullet in bullets(text) if (line := _line(bullet)))
+    return Rolling(**named, messages=messages, lines=lines)
 
 
 def rendered(rolling: Rolling) -> str:
     """Return a summary's file."""
-    values: dict[str, str | int] = {
-        "session": rolling.session,
-        "agent": rolling.agent,
-        "language": rolling.language,
-        "updated": rolling.updated,
-        "upto": rolling.upto,
-        "messages": rolling.messages,
-        "tokens": tokens_of(rolling),
-    }
     text = ""
-    for key, value in values.items():
-        text = edits.set_property(text, key, value)
+    for name in (*NAMES, "messages"):
+        text = edits.set_property(text, name, getattr(rolling, name))
+    text = edits.set_property(text, "tokens", tokens_of(rolling))
     return f"{text}\n{sections(rolling, source_bullet)}\n"
 
 
