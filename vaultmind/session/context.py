@@ -303,7 +303,7 @@ class _Draft:
         if not (whole := summary.tokens_of(rolling, speakers=True)):
             return
         room = self.beside_window("summary")
-        fits = summary.fitting(rolling, room - count(f"{title}\n"))
+        fits = summary.fitting(rolling, room - count(f"{title}\n"), speakers=True)
         there = self.picked.keys | self.recalled
         blocks = {one.block for one in self.before if key_of(one) in there} - {""}
         lines = tuple(one for one in fits.lines if one.source not in blocks)
