@@ -132,7 +132,8 @@ def memory_show(app: App, call: Call, agent: Whose = "") -> Row:
     """
     target, agents = known_agent(app, call.caller, agent), call.caller.kind == "agent"
     shown = app.show(target, call.caller)
-    facts = [fact for section in shown.sections for fact in section.facts]
+    older = (fact for section in shown.sections for fact in section.facts)
+    facts = [*shown.new, *(fact for fact in older if fact not in shown.new)]
     app.voice.note_shown(call.caller, target, facts)
     counts, last, told = shown.counts, shown.last_session, plain(shown)
     text = Recalled("\n".join(_facts(shown, agents)), f"the brain of {shown.agent}")
@@ -185,7 +186,7 @@ def say(
     """Do what sentences ask of the memory (remember, forget, correct, what do you know)."""
     target = known_agent(app, call.caller, agent)
     if dry_run:
-        meant = [app.voice.heed(one, target).intent for one in utterances]
+        meant = [app.words.understand(app.words.parted(one)[0]) for one in utterances]
         fields = ("intent", "lang", "payload", "confidence")
         rows = [Row(**{name: getattr(one, name) for name in fields}) for one in meant]
         said = (f"{one.intent} ({one.lang or '-'}): {one.payload}" for one in meant)
@@ -198,19 +199,14 @@ def say(
 @operation("Make the memory folder", writes=True, surfaces=LOCAL, persons=True)
 def init(app: App, call: Call, language: Language = "en", agent: Whose = "") -> Row:
     """Make the memory folder and an agent's identity; what exists stays."""
-    made = make(app, call, app.target(call.caller, agent), language)
-    made["next"] = "vaultmind connect claude-desktop --write"
-    return made
-
-
-def make(app: App, call: Call, agent: str, language: str) -> Row:
-    """Make what is missing of the memory folder and of an agent in it."""
-    wanted = (app.paths.readme, app.paths.suggestions, app.paths.identity(agent))
-    existing = tuple(path for path in wanted if app.reader.exists(path))
-    created = app.init(agent, language, call.caller)
+    whose = app.target(call.caller, agent)
+    if whose not in app.paths.agent_names():
+        app.authority.begin(whose, call.caller)
+    created = app.init(whose, language, call.caller)
     places = {"vault": str(app.config.vault), "state_dir": str(app.config.state_dir)}
-    shown = "vault created existing next"
-    return Row(shown, **places, created=created, existing=existing, next="")
+    named = "" if whose == app.config.agent else f" --agent {whose}"
+    then = f"vaultmind connect claude-desktop{named} --write"
+    return Row("vault created next", **places, created=created, next=then)
 
 
 @operation("What an erasure would remove", surfaces=LOCAL, persons=True)
