@@ -118,12 +118,10 @@ def test_each_request_of_a_message_is_done_once_in_turn_and_answered(
         assert desk.facts() == facts
 
 
-@pytest.mark.parametrize(
-    "words", ["Forget everything", "Wipe your memory", "Zapomnij wszystko", "Wyczyść całą pamięć"]
-)
-def test_forget_everything_deletes_no_fact_that_was_not_just_told(desk: Desk, words: str) -> None:
+def test_forget_everything_deletes_no_fact_that_was_not_just_told(desk: Desk) -> None:
     desk.requests.ask(MemoryWrite("remember", "main", MAIN, "I have a dog"))
-    desk.say(words)
+    for words in ("Forget everything", "Wipe your memory", "Zapomnij wszystko", "Wyczyść pamięć"):
+        desk.say(words)
     assert desk.facts() == ["I have a dog"]
 
 
@@ -196,10 +194,11 @@ def test_dont_keep_that_hides_what_was_said_before_and_the_answer(desk: Desk) ->
 
 
 def test_off_the_record_words_hide_themselves_and_nothing_before(desk: Desk) -> None:
+    said = "Off the record: I can't stand my boss"
     desk.capture("I have a new bike", "c1")
-    desk.capture("Off the record: I can't stand my boss", "c2")
-    assert desk.say("Off the record: I can't stand my boss", "c2").outcome.hidden_messages == 1
-    assert desk.hidden() == ["Off the record: I can't stand my boss"]
+    desk.capture(said, "c2")
+    assert desk.say(said, "c2").outcome.hidden_messages == 1
+    assert desk.hidden() == [said]
 
 
 # --- correcting ---------------------------------------------------------------------------
@@ -251,19 +250,12 @@ def test_a_correction_that_may_lose_words_or_mean_somebody_else_asks(
     assert fact in heard.message
 
 
-@pytest.mark.parametrize(
-    ("words", "stands"),
-    [
-        ("No, my wife is called Anna", "my wife is called Anna and my daughter is called Zosia"),
-        ("No, my daughter is called Ola", "my wife is called Ewa and my daughter is called Ola"),
-    ],
-)
-def test_a_correction_of_one_half_keeps_the_other_half_of_a_fact(
-    desk: Desk, words: str, stands: str
-) -> None:
+def test_a_correction_of_one_half_keeps_the_other_half_of_a_fact(desk: Desk) -> None:
     desk.say("Remember that my wife is called Ewa and my daughter is called Zosia")
-    assert desk.say(words).outcome.outcome == "written"
-    assert desk.facts() == [stands]
+    assert desk.say("No, my wife is called Anna").outcome.outcome == "written"
+    assert desk.facts() == ["my wife is called Anna and my daughter is called Zosia"]
+    assert desk.say("No, my daughter is called Ola").outcome.outcome == "written"
+    assert desk.facts() == ["my wife is called Anna and my daughter is called Ola"]
 
 
 def test_a_correction_in_words_destroys_no_secret_that_the_person_typed(desk: Desk) -> None:

@@ -385,8 +385,8 @@ class _Draft:
         text = "\n".join([*lines, *([self.said] if self.said else [])])
         keys += self.asked.keys if self.whole else ()
         why = counted(len(picked.keys), "message") if picked.keys else ""
-        for key in picked.too_large:
-            self.drop(f"message {key}", "too large for the window")
+        if picked.too_large:
+            self.drop(counted(picked.too_large, "message"), "too large for the window")
         if picked.older:
             self.drop(counted(picked.older, "older message"), "only the newest stay whole")
         path = (self.view.path,) if self.view else ()

@@ -31,8 +31,6 @@ SIZES: dict[PartName, tuple[int, ...]] = {"memory": (50, 35, 20), "associations"
 """Tokens of a piece, the longest that fits first."""
 DEPTH, PER_NOTE = 12, 2
 """Hits looked at, since some stand in the context already; of one note."""
-MOST_QUERY = 2000
-"""Characters of a question that are looked for: of a longer one, which is a paste, its ends."""
 SHOWN = "stands in the context already"
 WORK = "of work for another task: plans and searches tell of it"
 _LEAD = re.compile(r"\A[-*+•][ \t]+")
@@ -100,8 +98,6 @@ class LongTerm:
     def recall(self, ask: Ask) -> Brought:
         """Return what lasting memory says to a question, within the room."""
         settings, query = self.config.recall, ask.query.strip()
-        if len(query) > MOST_QUERY:
-            query = f"{query[: MOST_QUERY // 2]}\n{query[-MOST_QUERY // 2 :]}"
         telling = len(telling_terms(query_terms(query, ("en",))))
         reason = "" if telling else "nothing in it to look for" if query else "nothing was asked"
         if ask.best >= self.config.context.recall_gate:
@@ -122,7 +118,7 @@ class LongTerm:
             answer = self.search(request, ask.caller)
         except BadArgument as error:  # an agent that is not there, or not for this caller
             return _nothing(str(error))
-        ask, scale = replace(ask, query=query), scale_of(answer.state.embedder)
+        scale = scale_of(answer.state.embedder)
         found = self._answers(answer.hits, ask)
         read = [replace(hit, score=scale.reading(hit.score)) for hit in found]
         least = max(settings.relevance, ONE_WORD) if telling == 1 else settings.relevance

@@ -24,7 +24,7 @@ DAY_TOKENS = 10
 MOST_UNANSWERED, MOST_OF_A_TURN = 3, 1000
 """Messages at the end that are taken for the question where none is named; messages of an answer
 under way that are looked past."""
-QUERY_CHARACTERS = 4000
+QUERY_CHARACTERS = 2000
 """Of a long message that are searched for, its ends."""
 GAP = "…"
 
@@ -60,8 +60,8 @@ class Picked(NamedTuple):
     entries: Sequence[Entry] = ()
     older: int = 0
     """Messages before the first of them."""
-    too_large: Sequence[str] = ()
-    """Keys of those that were passed over."""
+    too_large: int = 0
+    """Messages that were passed over."""
 
     @property
     def keys(self) -> frozenset[str]:
@@ -101,7 +101,7 @@ def pick(
     messages: Sequence[Message], room: int, words: dict[str, str], most: int, out: Collection[str]
 ) -> Picked:
     """Return the newest messages that fit, other than those left `out`."""
-    entries, too_large = list[Entry](), list[str]()
+    entries, too_large = list[Entry](), 0
     left, at, oldest = room, len(messages), max(0, len(messages) - most)
     while at > oldest:
         one = messages[at - 1]
@@ -113,7 +113,7 @@ def pick(
             if cost > left:
                 if cost <= TOO_LARGE * room or left < WORTH_GOING_ON * room:
                     break
-                too_large.append(entry.key)
+                too_large += 1
                 entry, cost = Entry(GAP), count(f"{GAP}\n")
             if entry.key or (entries and entries[-1].key):
                 entries.append(entry)

@@ -150,15 +150,7 @@ def _built_json(built: Built, to: Reader) -> dict[str, Any]:
         | {"messages": [id_ for id_ in one.messages if not to.mark or PLAIN_ID.fullmatch(id_)]}
         for one in context.parts
     ]
-    dropped = [{"what": _what(one.what, to), "reason": one.reason} for one in context.dropped]
-    return plain(context) | {"parts": parts, "dropped": dropped}
-
-
-def _what(what: str, to: Reader) -> str:
-    """Return what is left out; a message whose id comes from a file is not called by it."""
-    kind, _, name = what.partition(" ")
-    hidden = to.mark and kind == "message" and not PLAIN_ID.fullmatch(name)
-    return "a message" if hidden else what
+    return plain(context) | {"parts": parts}
 
 
 @words(Built)
@@ -172,7 +164,7 @@ def _built_words(built: Built, to: Reader) -> Iterator[str]:
 
     context = built.context
     shown = joined(to.text(part_text(built, part)) for part in context.parts) or NOTHING
-    left = [f"{_what(one.what, to)} ({one.reason})" for one in context.dropped[:NAMED]]
+    left = [f"{one.what} ({one.reason})" for one in context.dropped[:NAMED]]
     more = len(context.dropped) - len(left)
     said = f"Left out: {'; '.join(left)}" + (f"; {more} more" if more else "") if left else ""
     for aside in ("\n".join(context.notes), said) if to.mark else ():
