@@ -159,6 +159,8 @@ def test_one_of_a_list_is_forgotten_by_its_place(desk: Desk) -> None:
     assert desk.say("Forget that").outcome.outcome == "not_found", "that may be any of them"
     assert desk.say("Delete the first line of the file").intent.intent == "none"
     desk.say("What do you know about me?")
+    assert desk.say("Delete the fifth one").intent.intent == "none"
+    desk.say("What do you know about me?")
     assert desk.say("Usuń pierwszy").outcome.outcome == "written"
     assert desk.facts() == ["I row on Sundays", "I'm 42"]
 

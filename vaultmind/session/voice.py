@@ -218,7 +218,7 @@ class Voice:
         if listed and len(that) > 1:
             last = len(listed.groups())
             at = -1 if listed.lastindex == last else (listed.lastindex or 1) - 1
-            return partial(self._forget_all, facts=that[at:][:1])
+            return partial(self._forget_all, facts=that[at:][:1]) if that[at:] else None
         first, *rest = WORD.findall(words) or [""]
         right = words.partition(first)[2].lstrip(" ,:–—-")
         denies = spoken.intent.intent == "none" and fold(first) in NEGATIONS and rest
