@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.session.samples import Files
-from vaultmind.errors import NotAllowed
 from vaultmind.session.log import SessionLog
 from vaultmind.types import Message
 from vaultmind.vault.files import VaultReader
@@ -62,21 +61,6 @@ def test_an_id_without_a_named_conversation_counts_with_its_words(log: SessionLo
     assert log.log_many("main", recap).refs == first.refs
     other = log.log_many("main", [_said("Another talk.", "1")])
     assert (other.new, other.session) == (1, "2026-02-20_002")
-
-
-def test_an_agent_that_may_only_read_has_nothing_written_for_it(
-    log: SessionLog, files: Files, paths: VaultPaths
-) -> None:
-    ref = log.log("main", _said("before it was lowered"))
-    files.read_only.add("main")
-    before = _file(log, ref.session)
-    with pytest.raises(NotAllowed, match="autonomy 0"):
-        log.log("main", _said("one"))
-    with pytest.raises(NotAllowed):
-        log.end("main")
-    assert log.end_idle(now=NOON + timedelta(days=1)) == ()
-    assert _file(log, ref.session) == before
-    assert not (paths.root / paths.active_context("main")).exists()
 
 
 # --- many messages ----------------------------------------------------------------------------
@@ -171,10 +155,3 @@ def test_a_session_with_broken_front_matter_hurts_nothing(
     clock.passes(hours=1)
     assert log.end_idle() == (paths.session("main", "2026-02-20_002"),)
     assert file.read_text("utf-8") == broken
-
-
-# --- the newest -------------------------------------------------------------------------------
-
-
-def _file(log: SessionLog, session: str) -> str:
-    return log._reader.read(log._paths.session("main", session)).text

@@ -73,6 +73,8 @@ class HostTalk:
     """As the session's front matter names it: `claude-code:<the host's id>`."""
     path: Path
     caller: Caller
+    prompt: Message | None = None
+    """What the person said last."""
     session: str = ""
     """Where its last messages stand; empty while none is known to be written down."""
     place: Place = Place()  # noqa: RUF009
@@ -87,25 +89,18 @@ class HostTalk:
     """Texts that the host was given and still has before it."""
     owed: str = ""
     """Why a start context is due that the host is not known to have; empty where none is."""
-    offers: int = 0
     offered: Given = Given()  # noqa: RUF009
     """The last answer, while the host is not known to have it."""
     ends: bool = False
     """Whether the conversation is over once all of it was read."""
     lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def offer(self, given: Given) -> str:
-        """Keep what the host is answered with now; return the name to confirm it by."""
-        self.offers, self.offered = self.offers + 1, given
-        return str(self.offers)
-
-    def delivered(self, name: str) -> None:
+    def delivered(self) -> None:
         """Count the last answer as given: the host has it."""
         given = self.offered
-        if name == str(self.offers):
-            self.held.update(given.messages)
-            self.shown = [*self.shown, *given.texts][-MAX_SHOWN:]
-            self.owed = "" if given.start == self.owed else self.owed
+        self.held.update(given.messages)
+        self.shown = [*self.shown, *given.texts][-MAX_SHOWN:]
+        self.owed = "" if given.start == self.owed else self.owed
 
     def let_go(self) -> None:
         """Keep that the host has nothing of what was said or given before it any more."""
@@ -257,6 +252,8 @@ class Capture:
             if not talk.caller.project:  # the first: it may go to others in the course of it
                 talk.caller = replace(talk.caller, project=project_of(line.folder))
             talk.held.update(message.id for message in line.messages)
+        typed = (message for message in reversed(messages) if message.role == "user")
+        talk.prompt = next(typed, talk.prompt)
         new = 0
         if messages and self._keeps_records(talk.agent):
             skips = talk.skips = talk.skips or self._skipping(talk)

@@ -145,6 +145,7 @@ class Talk:
     """Sessions that are to be ended: they fell silent, or are full."""
     known: dict[tuple[str, str], MessageRef] = field(default_factory=dict)
     """Where the message of an id, and of words or a time, stands."""
+    ids: set[str] = field(default_factory=set)
 
     def keys(self, message: Message) -> list[tuple[str, str]]:
         """Return by what a message is known again."""
@@ -158,13 +159,14 @@ class Talk:
     def learn(self, session: str, message: Message) -> MessageRef:
         """Keep where a message stands."""
         ref = MessageRef(self.agent, session, message.block, message.id)
+        self.ids.add(message.id)
         self.known.update(dict.fromkeys(self.keys(message), ref))
         return ref
 
     def place(self, message: Message) -> tuple[Message, tuple[str, str] | None]:
         """Return a message and by what it is known; another of the same id gets its own: `1:2`."""
-        given, number, ids = message.id, 1, {id_ for id_, _ in self.known}
-        while message.id in ids:
+        given, number = message.id, 1
+        while given and message.id in self.ids:
             for key in ((message.id, ""), *self.keys(message)):
                 if key in self.known:
                     return message, key
