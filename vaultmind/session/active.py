@@ -17,10 +17,11 @@ from itertools import pairwise
 
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote
 from vaultmind.index.words.language import detect
+from vaultmind.language.text import plain_sentences
 from vaultmind.redact import MARK, mask
 from vaultmind.session import files, summary
 from vaultmind.session.files import Hides
-from vaultmind.session.sentences import read, sentences, shortened
+from vaultmind.session.sentences import read, shortened
 from vaultmind.session.summary import Line, Rolling, fold, source_bullet
 from vaultmind.session.unkept import keeping
 from vaultmind.tokens import clip, count
@@ -214,7 +215,9 @@ def active_context(messages: Sequence[Message], rolling: Rolling, max_tokens: in
     fits = summary.fitting(replace(whole, lines=tuple(short)), max_tokens)
     if fits.lines:
         return summary.sections(fits, source_bullet)
-    spoken = (text for one in messages if summary.is_spoken(one) for text in sentences(one.text))
+    spoken = (
+        text for one in messages if summary.is_spoken(one) for text in plain_sentences(one.text)
+    )
     return escape(clip(next(spoken, ""), max_tokens // 3))
 
 
@@ -241,7 +244,9 @@ def title_of(messages: Sequence[Message]) -> str:
     was said.
     """
     heads = (mask(one.text[: 20 * TITLE_CHARS]).text for one in messages if one.role == "user")
-    plain = (re.sub(r"[#>*`_\[\]|\s]+", " ", one) for text in heads for one in sentences(text))
+    plain = (
+        re.sub(r"[#>*`_\[\]|\s]+", " ", one) for text in heads for one in plain_sentences(text)
+    )
     lines = [one.strip() for one in plain if re.search(r"\w", one)]
     long = (line for line in lines if len(line.split()) >= TITLE_WORDS)
     title = next(long, lines[0] if lines else "")

@@ -361,16 +361,12 @@ class _Draft:
         def hides(file: str, line: int) -> bool:
             return any(by.hides(one, file, subagents.block_of(line)) for one in agents)
 
-        past = subagents.history(
-            by.reader.paths,
-            self.request.task,
-            self.config.context.subagent_history,
-            excludes=by.excludes,
-            hides=hides,
-        )
-        self.notes.extend(past.notes)
+        paths, task = by.reader.paths, self.request.task
+        many = self.config.context.subagent_history
+        runs = subagents.history(paths, task, many, excludes=by.excludes, hides=hides)
+        self.notes += [] if runs else [subagents.missing(paths, task)]
         if self.wants("history"):
-            part, dropped = subagents.runs_part(past, self.words["history"], self.room)
+            part, dropped = subagents.runs_part(runs, self.words["history"], self.room)
             self.add(part)
             self.dropped.extend(dropped)
 

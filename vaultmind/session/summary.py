@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from vaultmind.language.text import plain_sentences
 from vaultmind.session import sentences as reading
 from vaultmind.session.sentences import KINDS, Kind, Sentence, headings, how_often, read
 from vaultmind.session.unkept import keeping, orders_memory, unkept
@@ -165,7 +166,7 @@ def _read_lines(
     speakers = frozenset(name for one in messages for name in one.speaker.split())
     for at, message in enumerate(messages, before + 1):
         if is_spoken(message):
-            texts = [one for one in reading.sentences(message.text) if not orders_memory(one)]
+            texts = [one for one in plain_sentences(message.text) if not orders_memory(one)]
             said = [read(text, language, speakers) for text in texts]
             placed += [(message, at, number, one) for number, one in enumerate(said, 1)]
     telling = reading.tell([*known, *(sentence for *_, sentence in placed)])[len(known) :]
