@@ -2,7 +2,7 @@
 
 BM25 over stems and vectors, as arrays. An answer seldom repeats the words of its question, so a
 message is also found by what stands around it: each counts a share of its neighbours' words and
-meaning. On LoCoMo's development conversations (benchmarks/recall.py) that finds more than any other
+meaning. On development conversations of LoCoMo that finds more than any other
 step. One gate by relevance decides whether anything is shown.
 """
 
