@@ -279,7 +279,7 @@ class App:
         """Return what understands conversations, by a model or by rules."""
         from vaultmind.consolidate.model import Thinker
 
-        return Thinker(self.minion, self.words.understand)
+        return Thinker(self.minion)
 
     def _near(self, agent: str, words: str, caller: Caller, kind: Kind) -> Sequence[Hit]:
         """Return an agent's facts, or the notes, that are nearest to some words in meaning."""
@@ -291,16 +291,14 @@ class App:
             return ()
 
     def _ended(self, agent: str, session: str) -> None:
-        self.consolidation.ended(agent, session)
+        self.consolidation.start()
 
     @cached_property
     def levels(self) -> Levels:
         """Return what makes summaries of several sessions."""
         from vaultmind.consolidate.levels import Levels
-        from vaultmind.consolidate.model import ModelWriter
 
-        writer = ModelWriter(self.minion, self.words.understand)
-        return Levels(self._resources(), writer, self.config.levels)
+        return Levels(self._resources(), self.thinker.summarise, self.config.levels)
 
     def _resources(self) -> Resources:
         return Resources(
@@ -319,12 +317,10 @@ class App:
             self._resources(),
             lambda: self.thinker,
             lambda: self.levels,
-            config.state_dir / "consolidation.paused",
             auto=config.consolidation.auto,
             delay_seconds=config.consolidation.delay_seconds,
             max_facts=config.extraction.max_facts,
             end_idle=self.sessions.end_idle,
-            seconds_today=self.minion.spent_today,
         )
 
     def _embedder_now(self) -> Embedder | None:
@@ -335,8 +331,7 @@ class App:
         """Return what takes an agent's own recap and facts, made when the first one comes."""
         from vaultmind.consolidate.reported import Reported
 
-        most = self.config.extraction.max_facts
-        return Reported(self._resources(), most, self.words.understand)
+        return Reported(self._resources(), self.config.extraction.max_facts)
 
     @property
     def device(self) -> str:

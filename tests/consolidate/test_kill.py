@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.consolidate.sleeping import EVENING, MORNING, Bed, ByRules
-from vaultmind.consolidate.types import Request, Understood
+from vaultmind.consolidate.types import Extraction, Request
 from vaultmind.memory.audit import read_audit
 from vaultmind.types import PERSON, Fact, Message
 
@@ -48,12 +48,11 @@ class Remembering(ByRules):
     """The built-in rules, which say the same to the same question: asked once."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self._answers: dict[Any, Understood] = {}
+        self._answers: dict[Any, Extraction] = {}
 
     def extract(
         self, messages: Sequence[Message], brain: Sequence[Fact], *, language: str, max_facts: int
-    ) -> Understood:
+    ) -> Extraction:
         """Return what the rules find."""
         key = tuple(messages), tuple((one.text, one.section) for one in brain)
         if key not in self._answers:

@@ -10,8 +10,7 @@ from vaultmind.consolidate.reported import MOST_MESSAGES, MOST_SENTENCES, ground
 from vaultmind.consolidate.settle import with_about
 from vaultmind.session.active import has_recap
 from vaultmind.session.files import plain_text
-from vaultmind.session.summary import Line, source_bullet
-from vaultmind.tokens import count
+from vaultmind.session.summary import source_bullet
 from vaultmind.types import Message
 
 SESSION = "2026-02-20_001"
@@ -62,12 +61,6 @@ def test_the_recap_comes_first_and_other_sections_stay_as_far_as_there_is_room()
         "## Decisions\n- The oven is rebuilt"
     )
     assert "^x-2" in body and has_recap(body, SESSION) and not has_recap(before, SESSION)
-
-
-def test_a_recap_never_takes_more_than_its_room() -> None:
-    lines = [Line(f"Sentence {n} about the oven, " * 3, "other", f"a-r{n}") for n in range(40)]
-    body = with_about("", [source_bullet(one) for one in lines], "pl", 300)
-    assert body.startswith("## O czym") and 200 < count(plain_text(body)) <= 300
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from vaultmind.errors import MinionFailed, NotFound
 from vaultmind.types import Prompt, Turn
 
 if TYPE_CHECKING:
-    from vaultmind.minion.choice import ClosableGenerator
+    from vaultmind.ports import Generator
 
 HINT = (
     "`vaultmind minion use MODEL`, or --model MODEL here. Without one `vaultmind context "
@@ -69,7 +69,7 @@ def chat(settings: Settings, model: str | None) -> int:
 
 
 def take_turn(
-    settings: Settings, generator: ClosableGenerator, budget: int, id: str, text: str
+    settings: Settings, generator: Generator, budget: int, id: str, text: str
 ) -> dict[str, Any]:
     """Write a message down, build its context, ask the model, write the answer down.
 

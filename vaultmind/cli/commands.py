@@ -369,18 +369,15 @@ def import_() -> None:
     """
 
 
-@made("sessions.consolidate",
-      also=[option("--status", "action", flag_value="look", help="Only show what waits."),
-            option("--pause", "action", flag_value="pause", help="Stop the background work."),
-            option("--resume", "action", flag_value="resume", help="Let it go on.")])  # fmt: skip
+@made("sessions.consolidate", also=[option("--status", is_flag=True, help="Show what waits.")])
 def consolidate(settings: Settings, args: Args) -> int:
     """Take facts and summaries from what was said.
 
     It happens by itself a while after a conversation ends; imported ones wait for this command.
     Example: vaultmind consolidate --dry-run, or --dry-run --again SESSION for one that is done.
     """
-    if "action" in args:
-        settings.tell(settings.ask("consolidation", {"action": args["action"]}))
+    if args.pop("status", False):
+        settings.tell(settings.ask("consolidation", {}))
         return 0
     done = settings.tell(settings.ask("consolidate", args))
     stay = [one["pending"] and not one["facts"] for one in done["sessions"]]

@@ -14,12 +14,12 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from vaultmind.consolidate.names import groups, letters_shared, same_name, sound
 from vaultmind.consolidate.numbers import month_of, numbers, plain, value_of, weekday
 from vaultmind.consolidate.types import WORDS, Reason, any_of
 from vaultmind.index.when import mentioned
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.stopwords import BY_LANGUAGE
+from vaultmind.language.names import groups, letters_shared, same_name, sound
 from vaultmind.language.words import SMALL, SOFT, Word, content, fold
 from vaultmind.redact import mask
 from vaultmind.types import Message

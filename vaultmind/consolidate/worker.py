@@ -30,7 +30,7 @@ from vaultmind.heavy import step_back
 from vaultmind.ports import Report, silent
 from vaultmind.session.files import Head
 from vaultmind.types import Caller, Progress
-from vaultmind.vault.paths import SESSION_ID, agent_name
+from vaultmind.vault.paths import agent_name
 from vaultmind.vault.session_meta import read_meta
 
 BY_ITSELF = "consolidation"
@@ -62,7 +62,6 @@ class Consolidation:
         self._asking = 0
         self._due: float | None = None
         """From when on there is work to do by itself; None while there is none."""
-        self._is_working = False
         self._thread: threading.Thread | None = None
         self._running = ""
 
@@ -70,24 +69,29 @@ class Consolidation:
         """Consolidate what is asked for, now; a run that goes on already is waited for.
 
         The facts are written as the agent's own, whoever asks: its level binds them. Raises
-        NotFound for a session or summary that is not there.
+        NotFound for a session that is not there.
         """
         agents = (agent_name(request.agent),) if request.agent else self._paths.agent_names()
         if not request.dry_run:
             self._setup.end_idle(request.agent and agents[0])
-        done = Consolidated()
+        done, client, dry_run = Consolidated(), caller.client, request.dry_run
+        kept = [one for one in agents if self._with.gate.keeps_records(one)]
+        why = "it may only read (autonomy 0 in its identity.md)"
+        done.notes += [f"Nothing is written for {one}: {why}." for one in agents if one not in kept]
         with self._turn(asked=True):
             try:
-                self._asked(request, agents, caller.client, done, report)
+                chosen = self._chosen(request, kept, done)
+                for at, (agent, session) in enumerate(chosen):
+                    report(Progress(at, len(chosen), "sessions"))
+                    self._take(agent, session, client, done, dry_run=dry_run)
+                report(Progress(len(chosen), len(chosen), "sessions"))
+                for agent in () if request.again or dry_run else kept:
+                    self._levels(agent, client, done)
             except CutOff:
                 done.notes.append("It was cut off, and is gone on with another time.")
             finally:
                 self._running = ""
         return done
-
-    def ended(self, agent: str, session: str) -> None:
-        """Say that a session has ended: after a while of quiet it is consolidated."""
-        self.start()
 
     def unsettled(self, agent: str, *, better: bool = False) -> list[str]:
         """Return the sessions of an agent that have ended and wait on this device, oldest first.
@@ -106,9 +110,13 @@ class Consolidation:
             if one.meta.pending == UNCLEAR or not (one.meta.source or self._how(one))
         ]
 
-    def settled_by_agent(self, agent: str, session: str, caller: Caller) -> None:
-        """Mark a session as settled by the agent itself: no other engine reads it."""
-        self._mark(agent, session, caller, "an agent settled a session")
+    def mark(self, agent: str, session: str, caller: Caller, then: str = "") -> bool:
+        """Mark a session as done, and `then` as pending for a better reader; tell whether."""
+        from vaultmind.consolidate.settle import consolidated
+
+        path, change = self._paths.session(agent, session), consolidated(self._with.clock(), then)
+        why = "a session was consolidated"
+        return self._with.gate.save(path, change, caller, why) is not None
 
     def standing(self) -> Standing:
         """Return how far it is."""
@@ -116,17 +124,7 @@ class Consolidation:
         due = {a: {one.id for one in h if "pending" in one.raw} for a, h in heads.items()}
         waiting = [(agent, one) for agent in heads for one in self.unsettled(agent)]
         queue = tuple((agent, one) for agent, one in waiting if one in due[agent])
-        asked_for, seconds = len(waiting) - len(queue), self._setup.seconds_today()
-        return Standing(queue, self._running, self._setup.paused.exists(), seconds, asked_for)
-
-    def pause(self) -> None:
-        """Begin with nothing more by itself, after a restart neither, until `resume`."""
-        self._setup.paused.touch()
-
-    def resume(self) -> None:
-        """Go on by itself."""
-        self._setup.paused.unlink(missing_ok=True)
-        self.start()
+        return Standing(queue, self._running, len(waiting) - len(queue))
 
     def start(self) -> None:
         """Look in the background for what waits, after a while of quiet; returns at once."""
@@ -178,30 +176,30 @@ class Consolidation:
         step_back()
         while not self._stopping.is_set():
             with self._turns:
-                quiet = LOOK_SECONDS if self._due is None else self._due - time.monotonic()
+                due = self._due
+                quiet = LOOK_SECONDS if due is None else due - time.monotonic()
                 if quiet > 0 and self._turns.wait(quiet):
                     continue  # something was told meanwhile
-                has_work, self._due, self._is_working = self._due is not None, None, True
             try:
-                self._by_itself() if has_work else self._setup.end_idle("")
+                self._setup.end_idle("") if due is None else self._by_itself()
             except Exception:  # it is tried again after the next end
                 log.exception("what was to be consolidated could not be")
             with self._turns:
-                self._is_working = False
+                self._due = None if self._due == due else self._due
                 self._turns.notify_all()
 
     def _by_itself(self) -> None:
         """Consolidate what is pending, session by session: who asks goes in between."""
-        done = Consolidated()
+        done, agents = Consolidated(), self._paths.agent_names()
         try:
-            for agent, session in self.standing().queue:
+            for agent, session in [*self.standing().queue, *((one, "") for one in agents)]:
                 with self._turn():
-                    if not self._setup.paused.exists() and session in self.unsettled(agent):
+                    if not self._with.gate.keeps_records(agent):
+                        continue
+                    if not session:
+                        self._levels(agent, BY_ITSELF, done)
+                    elif session in self.unsettled(agent):
                         self._take(agent, session, BY_ITSELF, done, dry_run=False)
-            for agent in self._paths.agent_names():
-                with self._turn():
-                    if not self._setup.paused.exists() and self._with.gate.keeps_records(agent):
-                        self._levels(agent, BY_ITSELF, done, dry_run=False)
         except CutOff:
             log.info("consolidation was cut off; it goes on after the next start")
         finally:
@@ -223,38 +221,11 @@ class Consolidation:
 
     # --- within a turn -----------------------------------------------------------------------
 
-    def _asked(
-        self,
-        request: Request,
-        agents: Sequence[str],
-        client: str,
-        done: Consolidated,
-        report: Report,
-    ) -> None:
-        kept = [one for one in agents if self._with.gate.keeps_records(one)]
-        done.notes += [
-            f"Nothing is written for {one}: it may only read (autonomy 0 in its identity.md)."
-            for one in agents
-            if one not in kept
-        ]
-        named = request.again or request.session
-        if named and not SESSION_ID.fullmatch(named):
-            for agent in kept[:1]:
-                own, again = Caller("agent", agent, client), self._setup.levels().again
-                done.summaries.append(again(agent, named, own, dry_run=request.dry_run))
-            return
-        chosen = self._chosen(named, kept, done, again=bool(request.again))
-        for at, (agent, session) in enumerate(chosen):
-            report(Progress(at, len(chosen), "sessions"))
-            self._take(agent, session, client, done, dry_run=request.dry_run)
-        report(Progress(len(chosen), len(chosen), "sessions"))
-        for agent in () if request.again else kept:
-            self._levels(agent, client, done, dry_run=request.dry_run)
-
     def _chosen(
-        self, named: str, agents: Sequence[str], done: Consolidated, *, again: bool
+        self, request: Request, agents: Sequence[str], done: Consolidated
     ) -> list[tuple[str, str]]:
         """Return the sessions that are to be consolidated, imported ones too; note why not."""
+        named, again = request.again or request.session, bool(request.again)
         heads = [(agent, one) for agent in agents for one in self._with.heads(agent)]
         if named and agents and not any(one.id == named for _, one in heads):
             raise NotFound(f"There is no session {named!r} of {' or '.join(agents)}.")
@@ -284,7 +255,7 @@ class Consolidation:
             if not dry_run and (not left.pending or gives_up):
                 unclear = any(one.reason == "unclear alone" for one in left.dropped)
                 then = UNCLEAR if unclear and left.by == "extractive" else ""
-                marked = self._mark(agent, session, caller, "a session was consolidated", then)
+                marked = self.mark(agent, session, caller, then)
                 why = () if marked else ("It was opened again, and is taken up when it ends.",)
                 left = replace(left, pending=not marked, notes=(*left.notes, *why))
         except CutOff:
@@ -296,21 +267,12 @@ class Consolidation:
             left = SessionDone(agent, session, pending=True, notes=why)
         done.sessions.append(left)
 
-    def _mark(self, agent: str, session: str, caller: Caller, why: str, then: str = "") -> bool:
-        """Mark a session as done, and `then` as pending for a better reader; tell whether."""
-        from vaultmind.consolidate.settle import consolidated
-
-        path, change = self._paths.session(agent, session), consolidated(self._with.clock(), then)
-        return self._with.gate.save(path, change, caller, why) is not None
-
-    def _levels(self, agent: str, client: str, done: Consolidated, *, dry_run: bool) -> None:
+    def _levels(self, agent: str, client: str, done: Consolidated) -> None:
         self._check()
         self._running = f"summaries of {agent}"
         caller = Caller("agent", agent, client)
         try:
-            done.summaries += self._setup.levels().make(agent, caller, dry_run=dry_run)
+            done.summaries += self._setup.levels().make(agent, caller)
         except (VaultMindError, OSError) as error:
             log.warning("the summaries of %s were not made: %s", agent, error)
-            said = error.message if isinstance(error, VaultMindError) else str(error)
-            why = f"{said.removesuffix('.')}. They are tried again at the next run."
-            done.notes.append(f"The summaries of {agent} were not made: {why}")
+            done.notes.append(f"The summaries of {agent} were not made: {error}")

@@ -14,7 +14,7 @@ from datetime import datetime
 from importlib.metadata import distributions
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from vaultmind.address import Server, parse_address
 from vaultmind.config import MinionConfig
@@ -38,14 +38,6 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
-class ClosableGenerator(Generator, Protocol):
-    """A generator that holds something open."""
-
-    def close(self) -> None:
-        """Let go."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Done(Generic[T]):
     """What a job came to, and who did it."""
@@ -56,15 +48,8 @@ class Done(Generic[T]):
     """Id of the model; `extractive`."""
     failures: tuple[str, ...] = ()
     """Why those before it did not, in words."""
-    capped: bool = False
-    """Whether a model would have been asked, had the day's seconds not been used up."""
-    resting: bool = False
-    """Whether a model was not asked because it crashed a while ago, and no other did it."""
-
-    @property
-    def again(self) -> bool:
-        """Tell whether a model should have done it and may another time."""
-        return self.value is None and bool(self.failures)
+    unasked: bool = False
+    """Whether a model was not asked: the day's seconds are used up, or it crashed a while ago."""
 
 
 class Minion:
@@ -75,12 +60,12 @@ class Minion:
         config: MinionConfig,
         folder: Path,
         *,
-        open_generator: Callable[[str], ClosableGenerator] | None = None,
+        open_generator: Callable[[str], Generator] | None = None,
         clock: Clock = lambda: datetime.now().astimezone(),
     ) -> None:
         self._config = config
         self._open = open_generator or (lambda name: opened(name, config, folder))
-        self._generators: dict[str, ClosableGenerator] = {}
+        self._generators: dict[str, Generator] = {}
         self._lock = threading.Lock()
         self._spending = Spending(folder, config.daily_seconds, clock)
         self._closed = False
@@ -120,7 +105,7 @@ class Minion:
                     break
             finally:
                 self._spending.add(time.monotonic() - began)
-        return Done(None, EXTRACTIVE, tuple(failures), SPENT in whys, "resting" in whys)
+        return Done(None, EXTRACTIVE, tuple(failures), bool(whys & {SPENT, "resting"}))
 
     def _pay(self, name: str) -> None:
         """Raise MinionFailed where a model may not work any more today; count a command's call."""
@@ -166,9 +151,7 @@ class Minion:
             one.close()
 
 
-def opened(
-    name: str, config: MinionConfig, folder: Path, *, background: bool = True
-) -> ClosableGenerator:
+def opened(name: str, config: MinionConfig, folder: Path, *, background: bool = True) -> Generator:
     """Return the generator of a configured name; its process or connection comes when needed.
 
     Raises MinionFailed for a file that is missing or no model, BadArgument for any other name.

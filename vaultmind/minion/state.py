@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import logging
 import math
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,19 +22,17 @@ log = logging.getLogger(__name__)
 
 def learned(folder: Path, key: str) -> dict[str, Any]:
     """Return what is known of a model: `safe`, `failure`, `tokens_per_second`."""
-    found = _models(_load(folder)).get(key)
-    return found if isinstance(found, dict) else {}
+    found: dict[str, Any] = _load(folder).get("models", {}).get(key, {})
+    return found
 
 
 def learn(folder: Path, key: str, **known: Any) -> None:  # noqa: ANN401
     """Keep what was learned of a model."""
-    more = {key: learned(folder, key) | known}
-    _update(folder, lambda held: {"models": _models(held) | more})
 
+    def change(held: dict[str, Any]) -> None:
+        held.setdefault("models", {}).setdefault(key, {}).update(known)
 
-def _models(held: dict[str, Any]) -> dict[str, Any]:
-    models = held.get("models")
-    return models if isinstance(models, dict) else {}
+    _update(folder, change)
 
 
 class Spending:
@@ -48,13 +45,10 @@ class Spending:
         self._folder = folder
         self._daily_seconds = daily_seconds
         self._clock = clock
-        self._own: Counter[tuple[str, str]] = Counter()
-        """What was counted here, by day: it binds where nothing can be written, too."""
 
     def today(self, what: str = "seconds") -> float:
         """Return the seconds that models have worked today, or the `calls` of a command."""
-        day = self._clock().date().isoformat()
-        return max(_counted(_load(self._folder), day, what), self._own[day, what])
+        return self._counted(_load(self._folder)).get(what, 0.0)
 
     def left(self) -> float:
         """Return the seconds that they may still work today; infinite where nothing binds them."""
@@ -62,30 +56,30 @@ class Spending:
 
     def add(self, amount: float, what: str = "seconds") -> None:
         """Count some seconds of work, or a call."""
-        day = self._clock().date().isoformat()
-        self._own[day, what] += amount  # type: ignore[assignment]  # a Counter takes any number
 
-        def change(held: dict[str, Any]) -> dict[str, Any]:
-            kept = {one: _counted(held, day, one) for one in ("seconds", "calls")}
-            return {"day": day, **kept, what: kept[what] + amount}
+        def change(held: dict[str, Any]) -> None:
+            counted = self._counted(held)
+            held["days"] = {self._day(): counted | {what: counted.get(what, 0.0) + amount}}
 
         _update(self._folder, change)
 
+    def _day(self) -> str:
+        return self._clock().date().isoformat()
 
-def _counted(held: dict[str, Any], day: str, what: str) -> float:
-    found = held.get(what)
-    return float(found) if held.get("day") == day and isinstance(found, int | float) else 0.0
+    def _counted(self, held: dict[str, Any]) -> dict[str, float]:
+        found: dict[str, float] = held.get("days", {}).get(self._day(), {})
+        return found
 
 
 def _load(folder: Path) -> dict[str, Any]:
     try:
-        held = json.loads((folder / FILE).read_text("utf-8"))
+        held: dict[str, Any] = json.loads((folder / FILE).read_text("utf-8"))
     except (OSError, ValueError):
         return {}
-    return held if isinstance(held, dict) else {}
+    return held
 
 
-def _update(folder: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+def _update(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
     """Change what is kept, alone among threads and processes."""
     from filelock import FileLock
 
@@ -94,7 +88,8 @@ def _update(folder: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) ->
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with FileLock(folder / f".{FILE}.lock", timeout=LOCK_SECONDS):
             held = _load(folder)
-            new.write_text(json.dumps(held | change(held), indent=1), "utf-8")
+            change(held)
+            new.write_text(json.dumps(held, indent=1), "utf-8")
             new.chmod(0o600)
             new.replace(folder / FILE)
     except (OSError, NotImplementedError) as error:

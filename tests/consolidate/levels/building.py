@@ -9,7 +9,7 @@ from typing import Any
 from tests.memory.conftest import MAIN, NOW, House
 from vaultmind.config.settings import LevelsConfig
 from vaultmind.consolidate.levels import Levels
-from vaultmind.consolidate.summarise import ExtractiveSummariser, Summariser
+from vaultmind.consolidate.summarise import Summarise, of_sources
 from vaultmind.consolidate.types import Resources, SummaryDone
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.session.files import Shelf
@@ -56,7 +56,7 @@ class Vault(House):
         """Write a session a day."""
         return [self.talk(number) for number in range(first, last + 1)]
 
-    def levels(self, gate: Any = None, writer: Summariser | None = None, **settings: int) -> Levels:
+    def levels(self, gate: Any = None, writer: Summarise = of_sources, **settings: int) -> Levels:
         """Return what makes summaries, as after a start."""
         resources = Resources(
             gate or self.gate,
@@ -66,7 +66,7 @@ class Vault(House):
             lambda: NOW,
             DEVICE,
         )
-        return Levels(resources, writer or ExtractiveSummariser(), LevelsConfig(**settings))
+        return Levels(resources, writer, LevelsConfig(**settings))
 
     def make(self, **settings: int) -> list[SummaryDone]:
         """Make what is due."""

@@ -4,7 +4,6 @@ agent says of them, and what is read out of them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,8 +20,7 @@ from vaultmind.types import Caller, Message, Section
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.consolidate.reported import Fate
-    from vaultmind.consolidate.types import Dropped
+    from vaultmind.consolidate.types import Dropped, Settled
     from vaultmind.session.files import Head
 
 SAID: dict[str, str] = {
@@ -47,19 +45,17 @@ RULES = (
     "that can be read alone, with the message that says it. Call memory_settle again with session, "
     "and facts; none is fine."
 )
-SUMMARY_ID = re.compile(r"L[12]_\d{3,}")
 IDS = "the id of a session such as 2026-02-20_001"
 
 tells("consolidate.types.Settled", "category fact evidence replaces outcome reason",
       "category fact replaces outcome reason")  # fmt: skip
 tells("consolidate.types.SessionDone", "session agent by pending summary facts dropped notes")
-tells("consolidate.types.SummaryDone", words="id agent outcome path text notes")
+tells("consolidate.types.SummaryDone", words="id agent path text notes")
 
 Yours = Annotated[str, Arg("Yours.")]
 Recap = Annotated[str, Arg("With end: what was decided, what is open.", max=4000)]
 Only = Annotated[str, Arg("Only this one, by its id.", max=op.MAX_ID)]
-Again = Annotated[str, Arg("A session or summary that is done anew, by its id.", max=op.MAX_ID)]
-Action = Annotated[Literal["look", "pause", "resume"], Arg("Of the work in the background.")]
+Again = Annotated[str, Arg("A session that is done anew, by its id.", max=op.MAX_ID)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +214,7 @@ def _said(done: Row, wrote: bool, began: bool, ends: bool, hosts: bool) -> Itera
         yield f"{where} has ended." if done["ended"] else f"{none}."
 
 
-def _fate(fate: Fate) -> Row:
+def _fate(fate: Settled) -> Row:
     """Return what became of a stated fact, with what to do about it; the reason quotes the brain.
 
     The outcome is that of a write, or `dropped`.
@@ -229,7 +225,7 @@ def _fate(fate: Fate) -> Row:
     if fate.outcome not in ("written", "unchanged"):
         do = _DO.get(fate.reason, "give it as it was said" if "not in evi" in fate.reason else "")
         reason = ": ".join(filter(None, (MEANS.get(fate.reason, fate.reason), do)))
-    return Row(text=fate.text, outcome=fate.outcome, reason=Recalled(reason, "memory"))
+    return Row(text=fate.fact, outcome=fate.outcome, reason=Recalled(reason, "memory"))
 
 
 def _fact_words(one: Row) -> str:
@@ -362,7 +358,7 @@ def _settled(
         old = f"^{one.update.strip('^ ')}" if one.update else ""
         claims.append(Told(one.text, said[name].text, one.section, old))
     fates = app.reported.facts(agent, session, claims, call.caller)
-    app.consolidation.settled_by_agent(agent, session, call.caller)
+    app.consolidation.mark(agent, session, call.caller)
     return tuple(map(_fate, fates))
 
 
@@ -401,8 +397,8 @@ def consolidate(
         raise BadArgument("again", again, "an id without `session`: it names what is done anew")
     if session and not SESSION_ID.fullmatch(session):
         raise BadArgument("session", session, IDS)
-    if again and not (SESSION_ID.fullmatch(again) or SUMMARY_ID.fullmatch(again)):
-        raise BadArgument("again", again, f"{IDS}, or of a summary such as L1_001")
+    if again and not SESSION_ID.fullmatch(again):
+        raise BadArgument("again", again, IDS)
     named = bool(agent or session or again)  # every agent has a session of one name
     whose = known_agent(app, call.caller, agent) if named else ""
     request = Request(whose, session, again, dry_run)
@@ -420,31 +416,13 @@ def consolidate(
     notes = list(done.notes)
     if not (done.sessions or done.summaries):
         said = "Nothing waits."
-        agents = (whose,) if whose else app.paths.agent_names()
-        coming = (_next_words(app, one) for one in agents if app.gate.keeps_records(one))
-        notes += [] if session or again else filter(None, coming)
     said = f"Nothing was written; it would be: {said}" if dry_run else said
     return Row(message=said, sessions=done.sessions, summaries=done.summaries, notes=notes)
 
 
-def _next_words(app: App, agent: str) -> str:
-    """Return what an agent's next summaries wait for; empty where it never said a word."""
-    heads = app.sessions.heads(agent)
-    missing, above = app.levels.left(agent) if heads else (0, 0)
-    said = [f"{counted(missing, 'more session')} until the next L1"] if missing > 0 else []
-    said += [f"{above:,} more L1 until the next L2"] if above > 0 else []
-    running = sum(one.is_open for one in heads)
-    said += [f"{counted(running, 'conversation')} not over yet"] if running else []
-    return f"{agent}: {', '.join(said)}." if said else ""
-
-
-@operation("How the work in the background stands", writes=True, surfaces=op.LOCAL, persons=True)
-def consolidation(app: App, call: Call, action: Action = "look") -> Row:
-    """Show what waits to be consolidated and what was done last; pause it or go on."""
-    if action == "pause":
-        app.consolidation.pause()
-    elif action == "resume":
-        app.consolidation.resume()
+@operation("How the work in the background stands", surfaces=op.LOCAL, persons=True)
+def consolidation(app: App, call: Call) -> Row:
+    """Show what waits to be consolidated."""
     return background(app, call.caller)
 
 
@@ -457,14 +435,13 @@ def background(app: App, caller: Caller) -> Row:
     if caller.kind == "agent":
         waiting = sum(agent == caller.agent for agent, _ in found.queue)
         said = f"{waiting:,} of your sessions wait"
-        return Row(waiting=waiting, paused=found.paused, words=said)
+        return Row(waiting=waiting, words=said)
     words = [f"{counted(len(found.queue), 'session')} waiting"]
     words += [f"{found.asked_for:,} until `vaultmind consolidate`"] if found.asked_for else []
     words += [f"works on {found.running}"] if found.running else []
-    words += ["paused until `vaultmind consolidate --resume`"] if found.paused else []
     return Row(
-        "waiting paused running seconds_today asked_for queue",
-        **{"waiting": len(found.queue), "paused": found.paused, "words": " · ".join(words)},
-        **{"running": found.running, "seconds_today": round(found.seconds_today, 1)},
-        **{"asked_for": found.asked_for, "queue": [f"{two} ({one})" for one, two in found.queue]},
+        "waiting running seconds_today asked_for queue",
+        **{"waiting": len(found.queue), "words": " · ".join(words), "running": found.running},
+        **{"seconds_today": round(app.minion.spent_today(), 1), "asked_for": found.asked_for},
+        **{"queue": [f"{two} ({one})" for one, two in found.queue]},
     )
