@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,7 @@ from typing import Any
 from vaultmind.ports import Clock
 
 FILE = "minion.json"
-LOCK_SECONDS = 1.0
-
+_lock = threading.Lock()
 log = logging.getLogger(__name__)
 
 
@@ -38,7 +38,7 @@ def learn(folder: Path, key: str, **known: Any) -> None:  # noqa: ANN401
 class Spending:
     """Seconds of work by day; a new day begins at the person's midnight. Any thread.
 
-    What another process adds to the same file, as `vaultmind chat` does, counts too.
+    What another process adds to the same file counts too.
     """
 
     def __init__(self, folder: Path, daily_seconds: float, clock: Clock) -> None:
@@ -80,17 +80,14 @@ def _load(folder: Path) -> dict[str, Any]:
 
 
 def _update(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    """Change what is kept, alone among threads and processes."""
-    from filelock import FileLock
-
     new = folder / f".{FILE}.new"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with FileLock(folder / f".{FILE}.lock", timeout=LOCK_SECONDS):
+        with _lock:
             held = _load(folder)
             change(held)
             new.write_text(json.dumps(held, indent=1), "utf-8")
             new.chmod(0o600)
             new.replace(folder / FILE)
-    except (OSError, NotImplementedError) as error:
+    except OSError as error:
         log.warning("%s could not be written: %s", folder / FILE, error)
