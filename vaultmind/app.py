@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind.config import Config, device_name
-from vaultmind.consolidate.types import Resources, Setup
+from vaultmind.consolidate.types import Resources
 from vaultmind.consolidate.worker import Consolidation
 from vaultmind.episodes.forgetting import EPISODES, EpisodesErasing, StepLines
 from vaultmind.episodes.opening import Episodes
@@ -124,7 +124,10 @@ class App:
         self.watching = open_watching(self.episodes.recorder, self.sources, clock)
         self._open_talks()
         self._open_outlets()
-        self.consolidation = Consolidation(self._asleep())
+        most, idle = config.extraction.max_facts, self.sessions.end_idle
+        self.consolidation = Consolidation(
+            self._resources(), lambda: (self.thinker, self.levels), config.consolidation, most, idle
+        )
 
     def _open_gate(self) -> None:
         """Open the one way in which memory is changed."""
@@ -307,19 +310,6 @@ class App:
             self.sessions.heads,
             self.clock,
             self._device_name,
-        )
-
-    def _asleep(self) -> Setup:
-        """Return what consolidation works with; what writes is made when it is first needed."""
-        config = self.config
-        return Setup(
-            self._resources(),
-            lambda: self.thinker,
-            lambda: self.levels,
-            auto=config.consolidation.auto,
-            delay_seconds=config.consolidation.delay_seconds,
-            max_facts=config.extraction.max_facts,
-            end_idle=self.sessions.end_idle,
         )
 
     def _embedder_now(self) -> Embedder | None:

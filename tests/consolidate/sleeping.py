@@ -12,11 +12,11 @@ from typing import Any
 
 from tests.memory.conftest import NOW, House
 from tests.waiting import until
-from vaultmind.config.settings import LevelsConfig
+from vaultmind.config.settings import ConsolidationConfig, LevelsConfig
 from vaultmind.consolidate.extract import extract
 from vaultmind.consolidate.levels import Levels
 from vaultmind.consolidate.summarise import of_session, of_sources
-from vaultmind.consolidate.types import Candidate, Extraction, Resources, Setup
+from vaultmind.consolidate.types import Candidate, Extraction, Resources
 from vaultmind.consolidate.worker import Consolidation
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.tombstones import Tombstones
@@ -121,14 +121,9 @@ class Bed(House):
             gate or self.gate, self.reader, self.hides, self.log.heads, self.clock, DEVICE
         )
         summaries = Levels(resources, of_sources, LevelsConfig(l1_sessions=levels))
-        thinks = thinker or ByRules()
-        setup = Setup(
-            resources,
-            lambda: thinks,
-            lambda: summaries,
-            **{"delay_seconds": 0.0, "end_idle": self.log.end_idle, **settings},
-        )
-        return Consolidation(setup)
+        minds = thinker or ByRules(), summaries
+        config = ConsolidationConfig(**{"delay_seconds": 0.0, **settings})
+        return Consolidation(resources, lambda: minds, config, end_idle=self.log.end_idle)
 
     # --- what there is -------------------------------------------------------------------
 

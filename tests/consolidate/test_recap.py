@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from vaultmind.consolidate.reported import MOST_MESSAGES, MOST_SENTENCES, grounded
+from vaultmind.consolidate.reported import MOST_SENTENCES, grounded
 from vaultmind.consolidate.settle import with_about
 from vaultmind.session.active import has_recap
 from vaultmind.session.files import plain_text
@@ -42,11 +42,6 @@ def test_a_list_is_read_by_its_lines_and_has_an_end() -> None:
     kept_, left_out = grounded(f"# Recap\n{lines}", said(*TALK), "main", SESSION)
     assert len(kept_) == MOST_SENTENCES
     assert any(str(MOST_SENTENCES) in reason for _, reason in left_out)
-
-
-def test_what_a_long_talk_said_long_ago_bears_a_recap_out() -> None:
-    chatter = [("user", f"Nothing to tell about number {n}.") for n in range(3 * MOST_MESSAGES)]
-    assert kept("They rebuild the bread oven in May with Tomek.", [*TALK, *chatter])
 
 
 def test_the_recap_comes_first_and_other_sections_stay_as_far_as_there_is_room() -> None:

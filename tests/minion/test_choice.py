@@ -11,15 +11,11 @@ from tests.fakes import QueueGenerator
 from tests.minion.model import ask, config
 from vaultmind.errors import BadArgument, MinionFailed
 from vaultmind.minion.choice import Minion
-from vaultmind.minion.state import Spending
+from vaultmind.minion.state import spend
 from vaultmind.minion.structured import ask_json
 from vaultmind.ports import Generator
 
-WORD = {
-    "type": "object",
-    "properties": {"word": {"type": "string"}},
-    "required": ["word"],
-}
+WORD = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}
 SOUND = '{"word": "yes"}'
 
 
@@ -75,7 +71,7 @@ def test_json_is_found_in_fences_and_between_words(text: str, value: object) -> 
 def test_where_the_days_seconds_are_used_up_nobody_is_asked(tmp_path: Path) -> None:
     model = QueueGenerator("a", "b", name="small")
     one = minion(tmp_path, {"small": model}, model="small")
-    Spending(tmp_path, 0.0, lambda: datetime.now().astimezone()).add(4000.0)
+    spend(tmp_path, datetime.now().astimezone().date().isoformat(), 4000.0)
     done = one.run("summary", say)
     assert (done.value, done.unasked, model.asked) == (None, True, [])
     assert "minion.daily_seconds" in done.failures[0]

@@ -19,10 +19,3 @@ def test_every_window_fits_and_nothing_is_lost(texts: list[str], room: int) -> N
         assert sum(min(room, cost) for cost in costs) <= room
         assert all(cost <= room or len(text) == 1 for cost, text in zip(costs, window, strict=True))
     assert "".join(text for window in found for text in window) == "".join(texts)
-
-
-def test_a_long_text_is_parted_at_sentences() -> None:
-    text = "The first sentence is here. The second one follows it. The third one ends it."
-    first, second = windows([text], 13, lambda text: len(text.split()))
-    assert first == ["The first sentence is here. The second one follows it. "]
-    assert second == ["The third one ends it."]

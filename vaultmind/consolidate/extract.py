@@ -14,14 +14,7 @@ from itertools import chain
 from vaultmind.consolidate.ground import values, words_of
 from vaultmind.consolidate.merge import merge
 from vaultmind.consolidate.talk import GAP, TO_THE_MEMORY, Utterance, read_talk, spans, statement
-from vaultmind.consolidate.types import (
-    SECTION_OF,
-    Candidate,
-    Category,
-    Dropped,
-    Extraction,
-    Reason,
-)
+from vaultmind.consolidate.types import SECTION_OF, Candidate, Category, Dropped, Extraction, Reason
 from vaultmind.language.network import network
 from vaultmind.language.words import SOFT
 from vaultmind.types import Fact, Message
@@ -79,7 +72,7 @@ def extract(
     Give only messages that may be recalled: what was forgotten is left out by the caller.
     """
     talk = read_talk(messages)
-    said = talk.by_user()
+    said = [one for one in talk.said if one.role == "user"]
     dropped = [
         Dropped(_shown(one), one.fault, (one.key,))
         for one in said

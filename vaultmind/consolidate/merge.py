@@ -99,17 +99,12 @@ def _told(one: Candidate, brain: Sequence[Fact]) -> Candidate | Dropped:
     for fact in brain:
         if is_known(one.text, fact.text):
             return Dropped(one.text, "already known", one.evidence, one.category)
-    for fact in brain:
-        if contradicts(one.text, fact.text):
-            return replace(
-                one,
-                category="UPDATE",
-                replaces=fact.text,
-                block=fact.block,
-                section=fact.section or one.section,
-                weight=max(UPDATED, one.weight),
-            )
-    return one
+    old = next((fact for fact in brain if contradicts(one.text, fact.text)), None)
+    if old is None:
+        return one
+    section, weight = old.section or one.section, max(UPDATED, one.weight)
+    found = replace(one, category="UPDATE", section=section, weight=weight)
+    return replace(found, replaces=old.text, block=old.block)
 
 
 def is_known(new: str, old: str) -> bool:

@@ -29,7 +29,6 @@ from vaultmind.consolidate.summarise import (
 )
 from vaultmind.consolidate.talk import GAP, Talk, key_of, read_talk, statement
 from vaultmind.consolidate.types import (
-    CATEGORIES,
     SECTION_OF,
     Candidate,
     Category,
@@ -63,7 +62,7 @@ SECONDS = 3600.0
 """What the configuration allows a job is less."""
 SENSE = 0.3
 """Share of a model's statements that must have been said for any to be believed."""
-MOST_SENTENCES, MOST_CHARACTERS, FACT_CHARACTERS = 5, 400, 200
+MOST_SENTENCES, MOST_CHARACTERS = 5, 400
 PARAGRAPHS: dict[Level, tuple[int, int]] = {"L1": (3, 5), "L2": (2, 3)}
 """Fewest and most."""
 SOURCE_TOKENS = 240
@@ -85,7 +84,6 @@ _ABOUT = re.compile(
     re.IGNORECASE,
 )
 """Whom every fact is about need not be said in each."""
-_INTEGER = {"type": "integer"}
 
 
 # --- asking about lines --------------------------------------------------------------------
@@ -121,7 +119,7 @@ def transcript(talk: Talk) -> tuple[Line, ...]:
 
 
 def ask(
-    generator: Generator, name: str, lines: Sequence[Line], schema: Mapping[str, Any], **fixed: str
+    generator: Generator, name: str, lines: Sequence[Line], schema: dict[str, Any], **fixed: str
 ) -> list[dict[str, Any]]:
     """Return a model's answers about some lines, one for each window that they fill.
 
@@ -145,25 +143,10 @@ def ask(
     found = []
     for part in parts:
         text = prompts.filled(name, language, **{place: "\n".join(part)}, **fixed)
-        turns, shape = (Turn("user", text),), _object(**schema)
-        prompt = Prompt(turns, shape, max_tokens=answer, seconds=SECONDS)
+        turns = (Turn("user", text),)
+        prompt = Prompt(turns, schema, max_tokens=answer, seconds=SECONDS)
         found.append(ask_json(generator, prompt))
     return found
-
-
-def _object(**properties: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Return the schema of an object, all of whose properties are required."""
-    required = list(properties)
-    shape = {"type": "object", "properties": properties, "required": required}
-    return shape | {"additionalProperties": False}
-
-
-def _list(items: Mapping[str, Any], most: int, fewest: int = 0) -> dict[str, Any]:
-    return {"type": "array", "items": items, "maxItems": most, "minItems": fewest}
-
-
-def _text(most: int) -> dict[str, Any]:
-    return {"type": "string", "maxLength": most}
 
 
 def sound(texts: Iterable[str], lines: Sequence[Line]) -> tuple[list[str], list[str]]:
@@ -270,16 +253,10 @@ def _think(generator: Generator, job: _Job) -> Extraction:
     spoken = " ".join(line.text for line in job.lines)
     known = sorted(job.brain, key=lambda one: -share_of(one.text, spoken))
     known = known[: min(MOST_KNOWN, window // KNOWN_SHARE)]
-    fact = _object(
-        category={"enum": list(CATEGORIES)},
-        fact=_text(FACT_CHARACTERS),
-        evidence=_list(_INTEGER, 4, 1),
-        replaces=_INTEGER,
-    )
-    summary = _list(_text(300), MOST_SENTENCES)
-    schema = {"facts": _list(fact, max(1, job.max_facts)), "summary": summary}
     shown = "\n".join(f"{at}. {one.text}" for at, one in enumerate(known, 1))
     fixed = {"brain": shown or "-", "facts": str(job.max_facts)}
+    schema = prompts.schema("extraction")
+    schema["properties"]["facts"]["maxItems"] = max(1, job.max_facts)
     answers = ask(generator, "extraction", job.lines, schema, **fixed)
     told = list(dict.fromkeys(one for answer in answers for one in answer["summary"]))
     every = -(-len(told) // MOST_SENTENCES) or 1  # of a talk in many windows, some of each
@@ -336,12 +313,10 @@ def _judged(one: Mapping[str, Any], known: Sequence[Fact], job: _Job) -> Candida
 def _level(generator: Generator, level: Level, lines: Sequence[Line], max_tokens: int) -> Summary:
     """Return a model's summary of several sources; raises MinionFailed, nonsense too."""
     fewest, most = PARAGRAPHS[level]
-    told = _object(**{"text": _text(900), "from": _list(_INTEGER, 12)})
-    schema = {"paragraphs": _list(told, PARAGRAPHS["L1"][1])}
     wanted = {"words": str(round(max_tokens * WORDS_A_TOKEN)), "paragraphs": f"{fewest}-{most}"}
     kept: list[Paragraph] = []
     dropped: list[str] = []
-    answers = ask(generator, "level", lines, schema, **wanted)
+    answers = ask(generator, "level", lines, prompts.schema("level"), **wanted)
     for one in (one for answer in answers for one in answer["paragraphs"]):
         meant = [line for line in lines if line.number in one["from"]] or lines
         said, lost = sound([one["text"]], meant)

@@ -25,7 +25,6 @@ from vaultmind.consolidate.types import (
     Settled,
     Work,
 )
-from vaultmind.errors import PathRefused, UnreadableNote
 from vaultmind.index.when import with_dates
 from vaultmind.language.words import fold
 from vaultmind.memory.sections import pick
@@ -35,7 +34,7 @@ from vaultmind.session.active import recap_block
 from vaultmind.session.files import read_session, recallable
 from vaultmind.session.sentences import sentences
 from vaultmind.session.summary import Line, source_bullet, unkept
-from vaultmind.types import Caller, Fact, Message, Section
+from vaultmind.types import Caller, Message, Section
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.session_meta import runs
 
@@ -81,33 +80,24 @@ class Reported:
         that cannot be read.
         """
         said, _ = self._heard(agent, session)
-        known = known_facts(self._by, agent)
-        judged: list[Candidate | Dropped] = []
-        good: list[Candidate] = []
+        known = [one.text for one in known_facts(self._by, agent)]
+        most, bad, fates = len(known) + self._max_facts, list[Dropped](), list[Settled]()
+        work, messages = Work(self._by, agent, session, caller), {key_of(one): one for one in said}
         for told in facts:
             found = _judged(told, said)
-            if isinstance(found, Candidate):
-                there = any(is_known(found.text, one.text) for one in known)
-                if there or len(good) == self._max_facts:
-                    reason = "already known" if there else "too many"
-                    found = Dropped(found.text, reason, found.evidence, found.category)
-                else:
-                    known.append(Fact(found.text, found.section))
-                    good.append(found)
-            judged.append(found)
-        bad = [one for one in judged if isinstance(one, Dropped)]
-        work, messages = Work(self._by, agent, session, caller), {key_of(one): one for one in said}
-        applied = iter(bring_in(work, good, bad, messages))
-        fates = [
-            next(applied)
-            if isinstance(one, Candidate)
-            else Settled(one.category, "", one.evidence, reason=one.reason)
-            for one in judged
-        ]
-        return tuple(
-            replace(fate, fact=one_line(mask(told.text).text))
-            for told, fate in zip(facts, fates, strict=True)
-        )
+            there = any(is_known(found.text, one) for one in known)
+            if isinstance(found, Candidate) and (there or len(known) == most):
+                reason = "already known" if there else "too many"
+                found = Dropped(found.text, reason, found.evidence, found.category)
+            if isinstance(found, Dropped):
+                bad.append(found)
+                fate = Settled(found.category, "", found.evidence, reason=found.reason)
+            else:
+                known.append(found.text)
+                (fate,) = bring_in(work, [found], (), messages)
+            fates.append(replace(fate, fact=one_line(mask(told.text).text)))
+        bring_in(work, (), bad, messages)
+        return tuple(fates)
 
     def recap(
         self, agent: str, session: str, recap: str, caller: Caller
@@ -121,10 +111,7 @@ class Reported:
         if lines and not why:
             work = Work(self._by, agent, session, caller)
             bullets = [source_bullet(one) for one in lines]
-            try:
-                why = "" if retell(work, bullets, "the agent's recap of a session") else LATER
-            except (PathRefused, UnreadableNote) as error:
-                why = str(error)
+            why = "" if retell(work, bullets, "the agent's recap of a session") else LATER
         if why:
             return 0, [*left_out, *((one.text, why) for one in lines)]
         return len(lines), left_out

@@ -10,15 +10,13 @@ against the talk take the place of the sentences chosen then; what a person has 
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from vaultmind.consolidate.ground import share_of
-from vaultmind.consolidate.talk import key_of
+from vaultmind.consolidate.talk import day_of, key_of
 from vaultmind.consolidate.types import (
     SECTION_OF,
     Candidate,
@@ -29,10 +27,9 @@ from vaultmind.consolidate.types import (
     Settled,
     Work,
 )
-from vaultmind.errors import BadArgument, VaultMindError, WriteFailed
+from vaultmind.errors import VaultMindError, WriteFailed
 from vaultmind.memory.audit import EXTRACTED, REPORTED, settled_words
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.match import same_fact
 from vaultmind.memory.sensitive import sensitive
 from vaultmind.memory.suggestions import parse
 from vaultmind.plural import counted
@@ -60,12 +57,10 @@ if TYPE_CHECKING:
 
 KEPT = "The active context was changed since, and was left as it is."
 SETTLED = "this session left it once already"
-REMOVED = "left before, and since removed by hand: not written again"
 SECOND_HAND = "only an agent says that the user said it"
 """Why what an agent wrote down adds nothing sensitive by itself."""
 ARCHIVED = "{} moved to the archive to keep the brain small; `vaultmind log` names them."
 MEANWHILE = "Something changed or was forgotten while it was read: it is read again."
-log = logging.getLogger(__name__)
 
 
 def known_facts(by: Resources, agent: str) -> list[Fact]:
@@ -83,28 +78,28 @@ def settle(work: Work, thinker: Thinker, max_facts: int) -> tuple[SessionDone, b
     was forgotten meanwhile. It is not marked as done by this. Raises VaultMindError, OSError, and
     what `check` raises.
     """
-    by, agent, session, check = work.by, work.agent, work.session, work.check
+    by, agent, session = work.by, work.agent, work.session
     said, known = _said(work), known_facts(by, agent)
     found = Extraction()
     if any(one.text.strip() for one in said.values()):
         messages = list(said.values())
         language = language_of(messages)
         found = thinker.extract(messages, known, language=language, max_facts=max_facts)
-    check()
+    work.check()
     there = {one.text for one in known_facts(by, agent)}
     if _said(work) != said or not {one.text for one in known} <= there:
         return SessionDone(agent, session, by=found.by, pending=True, notes=(MEANWHILE,)), False
-    facts, dropped = _untold(work, found, said)
-    settled = bring_in(work, facts, dropped, said)
+    blocks = _stated(work)
+    stated = {key for key, one in said.items() if one.block in blocks}
+    facts = [one for one in found.facts if stated.isdisjoint(one.evidence)]
+    settled = bring_in(work, facts, found.dropped, said)
     notes = list(found.notes)
     if moved := sum(one.archived for one in settled):
         notes.append(ARCHIVED.format(counted(moved, "older fact")))
-    check()
     if not work.dry_run and not better(work, found):
         notes.append(KEPT)
-    check()
     done = SessionDone(
-        agent, session, tuple(settled), tuple(dropped), found.summary, found.by,
+        agent, session, tuple(settled), found.dropped, found.summary, found.by,
         found.again, tuple(notes),
     )  # fmt: skip
     return done, found.again and not found.unasked
@@ -116,50 +111,30 @@ def _said(work: Work) -> dict[str, Message]:
     return {key_of(one): one for one, _ in recallable(work.agent, work.path, text, work.by.hides)}
 
 
-def _untold(
-    work: Work, found: Extraction, said: Mapping[str, Message]
-) -> tuple[list[Candidate], list[Dropped]]:
-    """Return what no agent reported in other words from the same messages, and the rest.
+def _stated(work: Work) -> set[str]:
+    """Return the blocks of the session's messages that an agent stated facts from.
 
-    An agent that reported something of a message was there, and read it best: what it reported may
-    be known, or wait for the person. What the person asked for is kept unless it shares a word.
+    It was there and read them best: what it stated is known by now, or waits for the person.
     """
     reader = work.by.reader
     waits = parse(read_text(reader, reader.paths.suggestions)[0])
     own = (one.write for one in waits if one.write.agent == work.agent)
     every: list[Fact | MemoryWrite] = [*known_facts(work.by, work.agent), *own]
-    reported = [
-        (one.evidence.block, one.text)
-        for one in every
-        if one.how == REPORTED and one.evidence and one.evidence.session == work.session
-    ]
-    new, dropped = list[Candidate](), list(found.dropped)
-    for fact in found.facts:
-        blocks = [said[key].block for key in fact.evidence if key in said]
-        same = [text for block, text in reported if block in blocks]
-        if any(not fact.asked or share_of(fact.text, text) > 0 for text in same):
-            dropped.append(Dropped(fact.text, "already known", fact.evidence, fact.category))
-        else:
-            new.append(fact)
-    return new, dropped
+    refs = (one.evidence for one in every if one.how == REPORTED)
+    return {ref.block for ref in refs if ref and ref.session == work.session}
 
 
 def consolidated(when: datetime, then: str = "") -> Change:
     """Return the change that says a session was consolidated, in its front matter alone.
 
-    `then`: what is pending from now on. One that a person has opened again, or whose properties are
-    broken, is left as it is.
+    `then`: what is pending from now on. One that a person has opened again is left as it is.
     """
 
     def change(file: FileText | None) -> str | None:
         if file is None or parse_meta(file.text).state != "ended":
             return None
-        try:
-            text = set_property(file.text, "consolidated", iso(when))
-            return set_property(text, "pending", then) if then else remove_property(text, "pending")
-        except BadArgument as error:
-            log.warning("%s could not be marked: %s", file.path, error)
-            return None
+        text = set_property(file.text, "consolidated", iso(when))
+        return set_property(text, "pending", then) if then else remove_property(text, "pending")
 
     return change
 
@@ -168,10 +143,7 @@ def consolidated(when: datetime, then: str = "") -> Change:
 
 
 def bring_in(
-    work: Work,
-    facts: Sequence[Candidate],
-    dropped: Sequence[Dropped],
-    said: Mapping[str, Message],
+    work: Work, facts: Sequence[Candidate], dropped: Sequence[Dropped], said: Mapping[str, Message]
 ) -> list[Settled]:
     """Bring facts through the gate, and tell the audit what was dropped.
 
@@ -183,13 +155,10 @@ def bring_in(
     before = gate.settled_before(agent, work.session)
     settled = []
     for fact in facts:
-        work.check()
-        known = known_facts(work.by, agent)
         if fact.category != "DELETE" and settled_words(fact.text) in before:
-            there = any(same_fact(one.text, fact.text) for one in known)
-            outcome = Outcome("unchanged", agent, reason=SETTLED if there else REMOVED)
+            outcome = Outcome("unchanged", agent, reason=SETTLED)
         else:
-            write = _write(work, fact, said, known)
+            write = _write(work, fact, said)
             try:
                 outcome = gate.would(write) if work.dry_run else gate.write(write)
             except WriteFailed:  # the session stays to be done
@@ -205,17 +174,15 @@ def bring_in(
         if one.reason != "already known" and one.category != "DELETE"  # a wish, maybe fulfilled
     ]
     if told and work.session and not work.dry_run:
-        work.check()
         gate.dropped(agent, work.session, told, work.caller)
     return settled
 
 
-def _write(
-    work: Work, fact: Candidate, said: Mapping[str, Message], known: Sequence[Fact]
-) -> MemoryWrite:
+def _write(work: Work, fact: Candidate, said: Mapping[str, Message]) -> MemoryWrite:
     """Return the write that brings a fact into memory."""
     evidence = [one for key, one in said.items() if key in fact.evidence]
     latest = evidence[-1] if evidence else None
+    day = day_of(latest) if latest else None
     ref = MessageRef(work.agent, work.session, latest.block, latest.id) if latest else None
     write = MemoryWrite(
         "remember",
@@ -226,31 +193,19 @@ def _write(
         evidence=ref,
         how=REPORTED if fact.quote else EXTRACTED,
         quote=fact.quote,
-        said_on=_day(latest, work.by.clock().date()) if latest else "",
+        said_on=str(min(work.by.clock().date(), day.date())) if day else "",
     )
 
-    def named(words: str) -> str:
-        """Return what names a known fact: its block id, as long as it still says the same."""
-        same = (one.text for one in known if fact.block and one.block == fact.block)
-        return f"^{fact.block}" if any(same_fact(one, words) for one in same) else words
-
+    known = f"^{fact.block}" if fact.block else ""
     if fact.category == "UPDATE":
-        write = replace(write, op="replace", old=named(fact.replaces))
+        write = replace(write, op="replace", old=known or fact.replaces)
     elif fact.category == "DELETE":
-        write = replace(write, op="forget", text=named(fact.text))
+        write = replace(write, op="forget", text=known or fact.text)
     hold = fact.doubt or ("" if evidence else "no message of the conversation says it")
     second_hand = fact.quote or any(one.how == "reported" for one in evidence)
     if not hold and second_hand and (write.op == "forget" or sensitive(fact.text)):
         hold = SECOND_HAND
     return replace(write, hold=hold)
-
-
-def _day(message: Message, today: date) -> str:
-    """Return the day on which something was said; today for a clock that ran ahead."""
-    try:
-        return min(today, date.fromisoformat(message.time[:10])).isoformat()
-    except ValueError:
-        return today.isoformat()
 
 
 # --- the active context ---------------------------------------------------------------------
@@ -262,22 +217,19 @@ def better(work: Work, found: Extraction) -> bool:
     Nothing is to be done where that speaks of another session, or of this one in the agent's own
     words. What a person has changed stays.
     """
-    by, agent = work.by, work.agent
-    text = read_text(by.reader, by.reader.paths.active_context(agent))[0]
+    reader = work.by.reader
+    text = read_text(reader, reader.paths.active_context(work.agent))[0]
     is_about = speaks_of(text) == link(work.path) and not has_recap(text, work.session)
     if found.by == "extractive" or not found.summary or not is_about:
         return True
-    left = ActiveContextFile(by.reader, by.hides).read(agent, work.path, by.clock())
     about = [escape(one) for one in sentences(found.summary)]
-    same = body_of(text).strip() == left.body.strip()
-    return same and retell(work, about, "what a session leaves, summed up", text)
+    return retell(work, about, "what a session leaves, summed up", untouched=True)
 
 
-def retell(work: Work, about: Sequence[str], reason: str, before: str | None = None) -> bool:
+def retell(work: Work, about: Sequence[str], reason: str, *, untouched: bool = False) -> bool:
     """Write other bullets on what a session was about into the active context; tell whether.
 
-    Not where a later session left its own, or it does not hold what stood there `before`, where
-    that is given.
+    Not where a later session left its own; if `untouched`, only in the place of what we wrote.
     """
     by, now = work.by, work.by.clock()
     written = ActiveContextFile(by.reader, by.hides)
@@ -285,7 +237,7 @@ def retell(work: Work, about: Sequence[str], reason: str, before: str | None = N
 
     def change(file: FileText | None) -> str | None:
         text = file.text if file else ""
-        if before is not None and body_of(text) != body_of(before):
+        if untouched and body_of(text).strip() != left.body.strip():
             return None
         base = body_of(text) if speaks_of(text) == link(work.path) else ""
         body = mask(with_about(base, about, left.language, BODY_TOKENS)).text

@@ -78,10 +78,6 @@ class Talk:
     days: Mapping[str, date] = field(default_factory=dict)
     """The day of each message by its key, where it has one."""
 
-    def by_user(self) -> list[Utterance]:
-        """Return what the user said."""
-        return [one for one in self.said if one.role == "user"]
-
 
 def key_of(message: Message) -> str:
     """Return what a message is called everywhere: its id, or its block where it has none."""

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind.ports import Clock
 from vaultmind.session.files import Head, Hides
@@ -14,15 +14,12 @@ from vaultmind.types import Caller, OutcomeName, Section
 from vaultmind.vault.files import VaultReader
 
 if TYPE_CHECKING:
-    from vaultmind.consolidate.levels import Levels
-    from vaultmind.consolidate.model import Thinker
     from vaultmind.memory.gate import Gate
 
 WORDS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
 """What is said, and looked for, in words."""
 Level = Literal["L1", "L2"]
 Category = Literal["CORE", "PREFERENCE", "DECISION", "PROJECT", "UPDATE", "DELETE", "SKIP"]
-CATEGORIES: tuple[Category, ...] = get_args(Category)
 
 UNCLEAR = "unclear"
 """What is pending where a session was consolidated, and left something to a better reader."""
@@ -210,28 +207,10 @@ class CutOff(Exception):  # no fault: it is begun again another time
 
 
 @dataclass(frozen=True, slots=True)
-class Setup:
-    """What consolidation works with."""
-
-    resources: Resources
-    thinker: Callable[[], Thinker]
-    """Returns what thinks, made when it is first needed: a start must not wait for it."""
-    levels: Callable[[], Levels]
-    auto: bool = True
-    delay_seconds: float = 20.0
-    """Quiet time after an end before it is begun with."""
-    max_facts: int = 8
-    end_idle: Callable[[str], object] = lambda agent: None
-    """Ends the sessions of an agent that have been silent for too long; of all for `""`."""
-
-
-@dataclass(frozen=True, slots=True)
 class Standing:
     """How far consolidation is."""
 
     queue: tuple[tuple[str, str], ...]
     """(agent, session) of those that wait."""
-    running: str
-    """What is worked at, in words; empty while nothing is."""
     asked_for: int
     """Ended sessions, imported ones most of them, that wait until the person asks."""

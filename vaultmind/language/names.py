@@ -7,7 +7,7 @@ from collections.abc import Collection
 from functools import cache, lru_cache
 from pathlib import Path
 
-from vaultmind.language.words import fold
+from vaultmind.language.words import fold, letters_shared
 
 SHORT = 4
 """Letters of a part of a name that may stand for it."""
@@ -33,9 +33,8 @@ def agent_meant(word: str, names: Collection[str]) -> str:
     """Return the agent that a word names, in whatever case; empty when none or two."""
     folded = fold(word)
     exact = {fold(name): name for name in names}
-    meant = [name for one, name in exact.items() if one.isalpha() and _is_form(folded, one)]
-    alone = meant[0] if folded.isalpha() and len(meant) == 1 else ""
-    return exact.get(folded, alone)
+    meant = [exact[one] for one in exact if (one + folded).isalpha() and _is_form(folded, one)]
+    return exact.get(folded, meant[0] if len(meant) == 1 else "")
 
 
 @cache
@@ -86,12 +85,6 @@ def _sounds(folded: str) -> set[str]:
     """Return how a folded word may sound; `ch` is two sounds, `c` two as well."""
     ways = {sound(folded), sound(folded.replace("ch", "cz"))}
     return ways | {re.sub(r"c(?![ei])k?", "k", heard) for heard in ways}
-
-
-def letters_shared(one: str, other: str) -> int:
-    """Return with how many letters two words begin alike."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _inflected(one: str, other: str) -> bool:

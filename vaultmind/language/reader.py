@@ -158,10 +158,6 @@ class Reader:
             if _phrase(line) is None
         )
 
-    def warm(self) -> None:
-        """Load the network now, so that no message waits for it."""
-        intent_of("remember that I like tea")
-
     def _lines(self) -> list[tuple[int, str]]:
         try:
             text = self._file.read_text("utf-8", "replace") if self._file else ""

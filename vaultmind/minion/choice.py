@@ -20,7 +20,7 @@ from vaultmind.address import Server, parse_address
 from vaultmind.config import MinionConfig
 from vaultmind.errors import BadArgument, MinionFailed, install_hint
 from vaultmind.minion.models import CommandGenerator, LocalGenerator, RemoteGenerator
-from vaultmind.minion.state import Spending, learned
+from vaultmind.minion.state import learned, spend, spent
 from vaultmind.ports import Clock, Generator
 from vaultmind.types import PURPOSES, Purpose
 
@@ -67,7 +67,8 @@ class Minion:
         self._open = open_generator or (lambda name: opened(name, config, folder))
         self._generators: dict[str, Generator] = {}
         self._lock = threading.Lock()
-        self._spending = Spending(folder, config.daily_seconds, clock)
+        self._folder = folder
+        self._clock = clock
         self._closed = False
 
     def chain(self, purpose: Purpose) -> tuple[str, ...]:
@@ -104,23 +105,27 @@ class Minion:
                 if SPENT in whys:
                     break
             finally:
-                self._spending.add(time.monotonic() - began)
+                spend(self._folder, self._today(), time.monotonic() - began)
         return Done(None, EXTRACTIVE, tuple(failures), bool(whys & {SPENT, "resting"}))
 
     def _pay(self, name: str) -> None:
         """Raise MinionFailed where a model may not work any more today; count a command's call."""
-        if _BOUND.get() and self._spending.left() <= 0:
-            worked = f"Models have worked {self.spent_today():.0f} s today"
-            raise MinionFailed(SPENT, f"{worked}, as long as they may (minion.daily_seconds).")
+        most, worked = self._config.daily_seconds, self.spent_today()
+        if _BOUND.get() and 0 < most <= worked:
+            told = f"Models have worked {worked:.0f} s today, as long as they may"
+            raise MinionFailed(SPENT, f"{told} (minion.daily_seconds).")
         if name == COMMAND:
-            if self._spending.today("calls") >= self._config.calls_per_day:
-                raise MinionFailed(SPENT, "The command was called as often as it may today "
-                                   "(minion.calls_per_day).")  # fmt: skip
-            self._spending.add(1, "calls")
+            if spent(self._folder, self._today(), "calls") >= self._config.calls_per_day:
+                told = "The command was called as often as it may today (minion.calls_per_day)."
+                raise MinionFailed(SPENT, told)
+            spend(self._folder, self._today(), 1, "calls")
 
     def spent_today(self) -> float:
         """Return the seconds that models have worked since midnight."""
-        return self._spending.today()
+        return spent(self._folder, self._today())
+
+    def _today(self) -> str:
+        return self._clock().date().isoformat()
 
     @contextmanager
     def unbound(self) -> Iterator[None]:

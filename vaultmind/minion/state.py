@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-from vaultmind.ports import Clock
 
 FILE = "minion.json"
 _lock = threading.Lock()
@@ -35,40 +32,20 @@ def learn(folder: Path, key: str, **known: Any) -> None:  # noqa: ANN401
     _update(folder, change)
 
 
-class Spending:
-    """Seconds of work by day; a new day begins at the person's midnight. Any thread.
+def spent(folder: Path, day: str, what: str = "seconds") -> float:
+    """Return the seconds that models have worked on an ISO day, or the `calls` of a command."""
+    found: float = _load(folder).get("days", {}).get(day, {}).get(what, 0.0)
+    return found
 
-    What another process adds to the same file counts too.
-    """
 
-    def __init__(self, folder: Path, daily_seconds: float, clock: Clock) -> None:
-        self._folder = folder
-        self._daily_seconds = daily_seconds
-        self._clock = clock
+def spend(folder: Path, day: str, amount: float, what: str = "seconds") -> None:
+    """Count some seconds of work, or a call; of days before nothing is kept."""
 
-    def today(self, what: str = "seconds") -> float:
-        """Return the seconds that models have worked today, or the `calls` of a command."""
-        return self._counted(_load(self._folder)).get(what, 0.0)
+    def change(held: dict[str, Any]) -> None:
+        counted = held.get("days", {}).get(day, {})
+        held["days"] = {day: counted | {what: counted.get(what, 0.0) + amount}}
 
-    def left(self) -> float:
-        """Return the seconds that they may still work today; infinite where nothing binds them."""
-        return max(0.0, self._daily_seconds - self.today()) if self._daily_seconds else math.inf
-
-    def add(self, amount: float, what: str = "seconds") -> None:
-        """Count some seconds of work, or a call."""
-
-        def change(held: dict[str, Any]) -> None:
-            counted = self._counted(held)
-            held["days"] = {self._day(): counted | {what: counted.get(what, 0.0) + amount}}
-
-        _update(self._folder, change)
-
-    def _day(self) -> str:
-        return self._clock().date().isoformat()
-
-    def _counted(self, held: dict[str, Any]) -> dict[str, float]:
-        found: dict[str, float] = held.get("days", {}).get(self._day(), {})
-        return found
+    _update(folder, change)
 
 
 def _load(folder: Path) -> dict[str, Any]:

@@ -28,12 +28,7 @@ def talk(*texts: str) -> list[Message]:
 
 def named(category: str, fact: str, *evidence: int, replaces: int = 0) -> dict[str, Any]:
     """Return a fact as a model gives it."""
-    return {
-        "category": category,
-        "fact": fact,
-        "evidence": list(evidence),
-        "replaces": replaces,
-    }
+    return {"category": category, "fact": fact, "evidence": list(evidence), "replaces": replaces}
 
 
 def answer(*facts: dict[str, Any], summary: Sequence[str] = ()) -> str:

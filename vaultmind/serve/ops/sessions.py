@@ -317,7 +317,7 @@ def memory_settle(
     if facts and not session:
         raise BadArgument("session", session, "the id of the conversation that you read")
     told: tuple[Row, ...] = ()
-    waiting = app.consolidation.unsettled(whose, better=True)
+    waiting = app.consolidation.unsettled(whose)
     if session:
         if session not in waiting:
             raise NotFound(f"{session} of {whose} does not wait to be settled.")
@@ -438,10 +438,9 @@ def background(app: App, caller: Caller) -> Row:
         return Row(waiting=waiting, words=said)
     words = [f"{counted(len(found.queue), 'session')} waiting"]
     words += [f"{found.asked_for:,} until `vaultmind consolidate`"] if found.asked_for else []
-    words += [f"works on {found.running}"] if found.running else []
     return Row(
-        "waiting running seconds_today asked_for queue",
-        **{"waiting": len(found.queue), "words": " · ".join(words), "running": found.running},
+        "waiting seconds_today asked_for queue",
+        **{"waiting": len(found.queue), "words": " · ".join(words)},
         **{"seconds_today": round(app.minion.spent_today(), 1), "asked_for": found.asked_for},
         **{"queue": [f"{two} ({one})" for one, two in found.queue]},
     )

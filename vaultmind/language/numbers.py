@@ -21,10 +21,9 @@ def month_of(word: str) -> float | None:
     return None if word in ("may", "march", "mar", "sep") else value_of(word.casefold(), kind="mo")
 
 
-def weekday(word: str) -> int | None:
+def weekday(word: str) -> float | None:
     """Return which day of the week a word names, Monday being 0."""
-    found = value_of(word.casefold(), kind="wd")
-    return None if found is None else int(found)
+    return value_of(word.casefold(), kind="wd")
 
 
 @cache
