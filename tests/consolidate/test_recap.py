@@ -7,10 +7,6 @@ from collections.abc import Sequence
 import pytest
 
 from vaultmind.consolidate.reported import MOST_SENTENCES, grounded
-from vaultmind.consolidate.settle import with_about
-from vaultmind.session.active import has_recap
-from vaultmind.session.files import plain_text
-from vaultmind.session.summary import source_bullet
 from vaultmind.types import Message
 
 SESSION = "2026-02-20_001"
@@ -42,20 +38,6 @@ def test_a_list_is_read_by_its_lines_and_has_an_end() -> None:
     kept_, left_out = grounded(f"# Recap\n{lines}", said(*TALK), "main", SESSION)
     assert len(kept_) == MOST_SENTENCES
     assert any(str(MOST_SENTENCES) in reason for _, reason in left_out)
-
-
-def test_the_recap_comes_first_and_other_sections_stay_as_far_as_there_is_room() -> None:
-    before = (
-        "## What it was about\n- oven, bricks\n- Something else %%{}%% ^x-1\n\n"
-        "## Decisions\n- The oven is rebuilt ^x-2\n\n## Next steps\n- " + "ask and ask " * 90
-    )
-    lines, _ = grounded("We rebuild the bread oven in May.", said(*TALK), "main", SESSION)
-    body = with_about(before, [source_bullet(one) for one in lines], "en", 100)
-    assert plain_text(body) == (
-        "## What it was about\n- We rebuild the bread oven in May.\n\n"
-        "## Decisions\n- The oven is rebuilt"
-    )
-    assert "^x-2" in body and has_recap(body, SESSION) and not has_recap(before, SESSION)
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def unsaid(claim: str, sources: Sequence[Message], day: str = "", also: str = ""
     said, mine = _Said(*map(frozenset[Any]().union, *every)), _said(claim, day)
     if lost := _lost_date(mine, said):
         return Fault("date not in evidence", lost)
-    named = list(_names(claim, said.words, detect(" ".join(one.text for one in sources))))
+    named = list(_names(claim, detect(" ".join(one.text for one in sources))))
     if lost := _lost_number(mine, said, len(named), sources):
         return Fault("number not in evidence", lost)
     lost = next((one for one in named if not _is_among(one, said.words, said.proper)), "")
@@ -282,7 +282,7 @@ def _lost_date(mine: _Said, said: _Said) -> str:
 # --- names --------------------------------------------------------------------------------
 
 
-def _names(claim: str, said: frozenset[str], spoken: str) -> Iterator[str]:
+def _names(claim: str, spoken: str) -> Iterator[str]:
     """Yield the words of a claim that are names by their capital letter.
 
     The word that opens a sentence has one whatever it is: it counts where it is known as a name.
@@ -290,7 +290,6 @@ def _names(claim: str, said: frozenset[str], spoken: str) -> Iterator[str]:
     language = detect(claim)
     if language in CAPITAL_NOUNS:
         return
-    claim = _AT_LENGTH.sub(lambda run: " ; " if _initials(run[0]) & said else run[0], claim)
     found = list(_LETTERS.finditer(claim))
     for at, match in enumerate(found):
         word = match.group()
@@ -308,17 +307,6 @@ def _names(claim: str, said: frozenset[str], spoken: str) -> Iterator[str]:
             if not whose and sound(fold(word)) not in groups():
                 continue
         yield word
-
-
-_AT_LENGTH = re.compile(r"[A-ZŁŚŻ]\w+(?: (?:(?:of|for|and) )?[A-ZŁŚŻ]\w+)+")
-
-
-def _initials(run: str) -> frozenset[str]:
-    """Return the initials of the last words of a run, by first letters and by capitals: `ghcr`."""
-    words = run.split()
-    ends = [words[at:] for at in range(len(words) - 1)]
-    by_capitals = ("".join(filter(str.isupper, " ".join(end))) for end in ends)
-    return frozenset(map(fold, [*by_capitals, *("".join(w[0] for w in end) for end in ends)]))
 
 
 @lru_cache(maxsize=20_000)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from vaultmind.vault.files import VaultReader
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
 DEVICE = "test"
-LINK = re.compile(r"\[\[([^\]|#]+)(?:#\^([^\]|]+))?(?:\|[^\]]*)?\]\]")
 TALKS = (
     ("We decided to paint the kitchen walls green in April.", "The green paint costs 240 euros."),
     ("My sister Olga moved to Gdynia with her two dogs.", "She works in the harbour office."),
@@ -75,18 +73,3 @@ class Vault(House):
     def text(self, relative: str) -> str:
         """Return a file's text."""
         return self.file(relative).read_text("utf-8")
-
-    def names(self, level: str) -> list[str]:
-        """Return the names of the summaries of a level."""
-        folder = self.file(f"{self.paths.summaries('main')}/{level}")
-        return sorted(path.name for path in folder.glob("*.md"))
-
-    def dead_links(self, relative: str) -> list[str]:
-        """Return the links of a file that Obsidian would not resolve."""
-        dead = []
-        for path, block in LINK.findall(self.text(relative)):
-            target = self.file(f"{path}.md")
-            there = target.is_file() and (not block or f"^{block}" in target.read_text("utf-8"))
-            if not there:
-                dead.append(f"{path}#^{block}")
-        return dead

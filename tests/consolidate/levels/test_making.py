@@ -43,15 +43,6 @@ def test_an_unreadable_session_does_not_keep_the_others_waiting(vault: Vault) ->
     assert "2026-02-01_001" in done.notes[0]
 
 
-def test_talks_in_which_nothing_was_said_are_summed_up_as_that(vault: Vault) -> None:
-    for number in range(1, 6):
-        vault.talk(number, "Hi!", "Thanks, bye.")
-    (done,) = vault.make()
-    assert done.text == "Nothing was said that needs keeping."
-    assert not vault.dead_links(done.path)
-    assert vault.make() == []
-
-
 @pytest.mark.parametrize("meanwhile", ["edited", "hidden"])
 def test_what_changes_or_is_hidden_while_it_is_summed_up_is_read_anew(
     vault: Vault, meanwhile: str
@@ -76,7 +67,6 @@ def test_what_changes_or_is_hidden_while_it_is_summed_up_is_read_anew(
     (done,) = levels.make("main", MAIN)
     wanted = {"edited": "We moved the piano to the attic yesterday.", "hidden": TALKS[0][1]}
     assert done.text == wanted[meanwhile]
-    assert vault.names("L1") == ["L1_001.md"]
 
 
 def test_an_l2_does_not_tell_what_was_hidden_of_an_l1(vault: Vault) -> None:
