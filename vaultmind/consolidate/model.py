@@ -62,7 +62,8 @@ SECONDS = 3600.0
 """What the configuration allows a job is less."""
 SENSE = 0.3
 """Share of a model's statements that must have been said for any to be believed."""
-MOST_SENTENCES, MOST_CHARACTERS = 5, 400
+MOST_SENTENCES = 5
+"""Of the summary of a conversation."""
 PARAGRAPHS: dict[Level, tuple[int, int]] = {"L1": (3, 5), "L2": (2, 3)}
 """Fewest and most."""
 SOURCE_TOKENS = 240
@@ -127,11 +128,10 @@ def ask(
     says. It is asked in the language of the lines. Raises MinionFailed.
     """
     language = detect(" ".join(one.text for one in lines)) or "en"
-    place = "notes" if name == "level" else "transcript"
     window = generator.context_tokens or UNSAID_CONTEXT
     answer = min(MOST_ANSWER, window // ANSWER_SHARE)
     free = window - answer - MARGIN
-    free -= generator.count(prompts.filled(name, language, **{place: ""}, **fixed))
+    free -= generator.count(prompts.filled(name, language, transcript="", **fixed))
     room = max(free - answer, free // 2)
     if room < LEAST_ROOM:
         raise MinionFailed("too_long", f"The window of {generator.id} ({window}) has no room.")
@@ -142,7 +142,7 @@ def ask(
         raise MinionFailed("too_long", why)
     found = []
     for part in parts:
-        text = prompts.filled(name, language, **{place: "\n".join(part)}, **fixed)
+        text = prompts.filled(name, language, transcript="\n".join(part), **fixed)
         turns = (Turn("user", text),)
         prompt = Prompt(turns, schema, max_tokens=answer, seconds=SECONDS)
         found.append(ask_json(generator, prompt))
@@ -160,9 +160,8 @@ def sound(texts: Iterable[str], lines: Sequence[Line]) -> tuple[list[str], list[
     for one in (one for text in texts for one in sentences(one_line(text))):
         if any(same_fact(one, other) for other in kept) or not any(map(str.isalnum, one)):
             continue
-        fault = supported(one, said)
-        if fault is not None or len(one) > MOST_CHARACTERS:
-            dropped.append((fault.detail or fault.reason) if fault else "so long a sentence")
+        if fault := supported(one, said):
+            dropped.append(fault.detail or fault.reason)
         else:
             kept.append(one if one[-1] in '.!?…。！？"»”)' else f"{one}.")
     return kept, dropped

@@ -32,7 +32,6 @@ from vaultmind.memory.audit import EXTRACTED, REPORTED, settled_words
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.sensitive import sensitive
 from vaultmind.memory.suggestions import parse
-from vaultmind.plural import counted
 from vaultmind.redact import mask
 from vaultmind.session.active import (
     BODY_TOKENS,
@@ -59,7 +58,6 @@ KEPT = "The active context was changed since, and was left as it is."
 SETTLED = "this session left it once already"
 SECOND_HAND = "only an agent says that the user said it"
 """Why what an agent wrote down adds nothing sensitive by itself."""
-ARCHIVED = "{} moved to the archive to keep the brain small; `vaultmind log` names them."
 MEANWHILE = "Something changed or was forgotten while it was read: it is read again."
 
 
@@ -94,8 +92,6 @@ def settle(work: Work, thinker: Thinker, max_facts: int) -> tuple[SessionDone, b
     facts = [one for one in found.facts if stated.isdisjoint(one.evidence)]
     settled = bring_in(work, facts, found.dropped, said)
     notes = list(found.notes)
-    if moved := sum(one.archived for one in settled):
-        notes.append(ARCHIVED.format(counted(moved, "older fact")))
     if not work.dry_run and not better(work, found):
         notes.append(KEPT)
     done = SessionDone(
@@ -166,8 +162,8 @@ def bring_in(
             except VaultMindError as error:
                 outcome = Outcome("denied", agent, fact=write.text, reason=error.message)
         text, replaces = outcome.fact or fact.text, outcome.before or fact.replaces
-        done = outcome.outcome, outcome.reason, outcome.archived
-        settled.append(Settled(fact.category, text, fact.evidence, replaces, *done))
+        done = Settled(fact.category, text, fact.evidence, replaces, outcome.outcome)
+        settled.append(replace(done, reason=outcome.reason))
     told = [
         (one.text, one.reason, tuple(said[key].block for key in one.evidence if key in said))
         for one in dropped
@@ -195,7 +191,6 @@ def _write(work: Work, fact: Candidate, said: Mapping[str, Message]) -> MemoryWr
         quote=fact.quote,
         said_on=str(min(work.by.clock().date(), day.date())) if day else "",
     )
-
     known = f"^{fact.block}" if fact.block else ""
     if fact.category == "UPDATE":
         write = replace(write, op="replace", old=known or fact.replaces)

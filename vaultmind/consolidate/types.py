@@ -153,8 +153,6 @@ class Settled:
     outcome: OutcomeName | Literal["dropped"] = "dropped"
     """What the gate made of it; in a dry run what it would."""
     reason: str = ""
-    archived: int = 0
-    """Older facts that moved to the archive to make room for it."""
 
 
 @dataclass(frozen=True, slots=True)
