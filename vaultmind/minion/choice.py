@@ -77,8 +77,8 @@ class Minion:
         Empty where no model is set, or where the purpose is to do without one.
         """
         own, general = getattr(self._config, purpose), self._config.model
-        if self._config.command and purpose != "rerank":  # a plan cannot wait for it
-            general = COMMAND
+        if self._config.command:  # a plan cannot wait for it, and other summaries are not its
+            general = {"extraction": COMMAND, "summary": EXTRACTIVE}.get(purpose, general)
         line = dict.fromkeys(filter(None, (own, general)))
         return tuple(takewhile(lambda name: name != EXTRACTIVE, line))
 
@@ -93,8 +93,6 @@ class Minion:
             began = time.monotonic()
             try:
                 generator = self.generator(name)
-                if name == COMMAND and purpose == "summary":
-                    continue  # it sums a conversation up when it takes its facts: one call for both
                 self._pay(name)
                 value = job(generator)
                 return Done(value, generator.id, tuple(failures))
@@ -102,15 +100,13 @@ class Minion:
                 log.warning("%s by %s: %s", purpose, name, failure)
                 failures.append(failure.message)
                 whys.add(getattr(failure, "why", ""))
-                if SPENT in whys:
-                    break
             finally:
                 spend(self._folder, self._today(), time.monotonic() - began)
         return Done(None, EXTRACTIVE, tuple(failures), bool(whys & {SPENT, "resting"}))
 
     def _pay(self, name: str) -> None:
         """Raise MinionFailed where a model may not work any more today; count a command's call."""
-        most, worked = self._config.daily_seconds, self.spent_today()
+        most, worked = self._config.daily_seconds, spent(self._folder, self._today())
         if _BOUND.get() and 0 < most <= worked:
             told = f"Models have worked {worked:.0f} s today, as long as they may"
             raise MinionFailed(SPENT, f"{told} (minion.daily_seconds).")
@@ -119,10 +115,6 @@ class Minion:
                 told = "The command was called as often as it may today (minion.calls_per_day)."
                 raise MinionFailed(SPENT, told)
             spend(self._folder, self._today(), 1, "calls")
-
-    def spent_today(self) -> float:
-        """Return the seconds that models have worked since midnight."""
-        return spent(self._folder, self._today())
 
     def _today(self) -> str:
         return self._clock().date().isoformat()
@@ -164,9 +156,9 @@ def opened(name: str, config: MinionConfig, folder: Path, *, background: bool = 
     if name == COMMAND and config.command:
         return CommandGenerator(config)
     if name.startswith(("http://", "https://")):
-        at = parse_address(name)
-        server = Server(at, os.environ.get(config.key_env, ""))
-        return RemoteGenerator(server, f"{at.model}@{at.host}", config, config.context_tokens)
+        at, key = parse_address(name), os.environ.get(config.key_env, "")
+        name = f"{at.model}@{at.host}"
+        return RemoteGenerator(Server(at, key), name, config, config.context_tokens)
     if name.lower().endswith(".gguf"):
         return LocalGenerator(Path(name), config, folder, background=background)
     allowed = f"`{EXTRACTIVE}`, the path of a .gguf file, or a server's URL#NAME"
@@ -192,9 +184,9 @@ def _model(minion: Minion, name: str, package: str) -> dict[str, Any]:
     `safe`: it crashed with the usual settings. `failure`: why its last job failed.
     `tokens_per_second`: of its last answer, reading the question included.
     """
-    unknown: dict[str, Any] = {"safe": False, "tokens_per_second": 0.0, "failure": ""}
-    row = {"name": name, "kind": "server", "problem": "", "hint": "", "size_mb": 0.0,
-           "context_tokens": 0, "trained_tokens": 0, **unknown}  # fmt: skip
+    row: dict[str, Any] = {"name": name, "kind": "server", "problem": "", "hint": "",
+           "size_mb": 0.0, "context_tokens": 0, "trained_tokens": 0, "safe": False,
+           "tokens_per_second": 0.0, "failure": ""}  # fmt: skip
     try:
         found = minion.generator(name)
     except (MinionFailed, BadArgument) as failure:
@@ -203,11 +195,11 @@ def _model(minion: Minion, name: str, package: str) -> dict[str, Any]:
     row["context_tokens"] = found.context_tokens
     if not isinstance(found, LocalGenerator):
         return row | {"name": found.id, "kind": COMMAND} if name == COMMAND else row
-    row |= {"kind": "gguf", "size_mb": found.head.size_mb,
-            "trained_tokens": found.head.context_tokens}  # fmt: skip
+    head = found.head
+    row |= {"kind": "gguf", "size_mb": head.size_mb, "trained_tokens": head.context_tokens}
     if not package:
         row |= {"problem": "llama-cpp-python is not installed.", "hint": install_hint("minion")}
-    return row | learned(found.folder, found.head.key)
+    return row | learned(found.folder, head.key)
 
 
 def named(name: str) -> str:

@@ -137,8 +137,8 @@ class RemoteGenerator:
 
     def _refusal(self, status: int, answer: Mapping[str, Any], prompt: Prompt) -> MinionFailed:
         sent = "\n".join(turn.text for turn in prompt.turns)
-        told = next((answer[name] for name in ("error", "detail", "message") if name in answer), "")
-        error = told if isinstance(told, dict) else {"message": told}
+        error = answer.get("error", answer.get("detail", answer.get("message", "")))
+        error = error if isinstance(error, dict) else {"message": error}
         said = shown(str(error.get("message", "")), sent, self._server.key)
         words = ": ".join(filter(None, (f"it answered {status}", said)))
         if error.get("code") == "context_length_exceeded":

@@ -67,8 +67,7 @@ def parse_json(text: str) -> Any:  # noqa: ANN401
 
 def _number(text: str) -> float:
     """Return a number; 1.0 is an integer, since it is used as an index."""
-    value = float(text)
-    return int(value) if value.is_integer() else value
+    return int(float(text)) if float(text).is_integer() else float(text)
 
 
 def faults(value: Any, schema: Any) -> tuple[str, ...]:  # noqa: ANN401
