@@ -129,7 +129,6 @@ def test_a_long_talk_is_read_window_by_window_and_nothing_is_left_out(tmp_path: 
 # --- contradictions -----------------------------------------------------------------------
 
 
-CARDIFF = talk("I live in Cardiff now", "a: How nice.")
 VOLVO = talk("I drive a Volvo to the office now", "a: How nice.")
 BIKE = ("Has a cat", "Goes to the office by bike")
 
@@ -139,9 +138,3 @@ def test_where_only_the_model_sees_a_contradiction_the_person_decides(tmp_path: 
     (fact,) = Models(tmp_path, answer(drives)).extract(VOLVO, *BIKE).facts
     assert (fact.category, fact.replaces, fact.block) == ("UPDATE", BIKE[1], "k2")
     assert "successor" in fact.doubt
-
-
-def test_what_the_built_in_check_sees_as_an_update_is_one(tmp_path: Path) -> None:
-    models = Models(tmp_path, answer(named("CORE", "Lives in Cardiff now", 1)))
-    (fact,) = models.extract(CARDIFF, "Has a cat", "Lives in Bristol").facts
-    assert (fact.category, fact.replaces) == ("UPDATE", "Lives in Bristol")
