@@ -13,20 +13,11 @@ from itertools import groupby
 from typing import Any, Literal
 
 from vaultmind import tokens
+from vaultmind.consolidate import summarise as built_in
 from vaultmind.consolidate.extract import WEIGHT, extract, likeliest, readings
 from vaultmind.consolidate.ground import share_of, supported
 from vaultmind.consolidate.merge import merge
-from vaultmind.consolidate.summarise import (
-    Paragraph,
-    Source,
-    Summary,
-    chosen,
-    lined_up,
-    of_session,
-    of_sources,
-    quotes_of,
-    worth_of,
-)
+from vaultmind.consolidate.summarise import Paragraph, Source, Summary
 from vaultmind.consolidate.talk import GAP, Talk, key_of, read_talk, statement
 from vaultmind.consolidate.types import (
     SECTION_OF,
@@ -189,7 +180,7 @@ class _Job:
     lines: tuple[Line, ...]
     messages: Sequence[Message]
     brain: Sequence[Fact]
-    built_in: Extraction
+    found: Extraction
     max_facts: int
 
 
@@ -208,7 +199,7 @@ class Thinker:
         among the facts whoever found them.
         """
         found = extract(messages, brain, max_facts=max_facts)
-        found = replace(found, summary=of_session(messages, language).text)
+        found = replace(found, summary=built_in.of_session(messages, language).text)
         talk = read_talk(messages)
         lines = transcript(talk)
         if not self._minion.chain("extraction") or all(line.role != "user" for line in lines):
@@ -229,18 +220,19 @@ class Thinker:
         """
         lines: list[Line] = []
         for one in sources if self._minion.chain("summary") else ():
-            quotes = quotes_of(level, one, language)
-            if tokens.count(lined_up(quotes)) > SOURCE_TOKENS:
-                quotes = chosen(quotes, worth_of(quotes), SOURCE_TOKENS, len(quotes))
+            quotes = built_in.quotes_of(level, one, language)
+            if tokens.count(built_in.lined_up(quotes)) > SOURCE_TOKENS:
+                worth = built_in.worth_of(quotes)
+                quotes = built_in.chosen(quotes, worth, SOURCE_TOKENS, len(quotes))
             lines += [
-                Line(at, each.source, "", lined_up([each]))
+                Line(at, each.source, "", built_in.lined_up([each]))
                 for at, each in enumerate(quotes, len(lines) + 1)
             ]
         if not lines:
-            return of_sources(level, sources, language, max_tokens)
+            return built_in.of_sources(level, sources, language, max_tokens)
         done = self._minion.run("summary", lambda it: _level(it, level, lines, max_tokens))
         if done.value is None:
-            found = of_sources(level, sources, language, max_tokens)
+            found = built_in.of_sources(level, sources, language, max_tokens)
         else:
             found = replace(done.value, by=done.by)
         return replace(found, notes=(*done.failures, *found.notes))
@@ -265,16 +257,16 @@ def _think(generator: Generator, job: _Job) -> Extraction:
     made_up = sum(one.reason in _MADE_UP or one.reason.endswith("in evidence") for one in wrong)
     offered = len(judged) + len(said) + len(lost)
     good = offered - made_up - len(lost)
-    if good < SENSE * offered or (not offered and job.built_in.facts):
+    if good < SENSE * offered or (not offered and job.found.facts):
         said_so = f"{good} of {offered} of its statements were said"
         raise _nonsense(generator, said_so if offered else "it found nothing")
-    asked = [one for one in job.built_in.facts if one.asked]
+    asked = [one for one in job.found.facts if one.asked]
     found = [*asked, *(one for one in judged if isinstance(one, Candidate))]
     merged = merge(found, job.talk, job.brain, job.max_facts)
     dropped = (*wrong, *merged.dropped)
     named = {one.text for one in dropped}
-    rest = (one for one in job.built_in.dropped if one.text not in named)
-    text = " ".join(said) if said and len(said) >= len(lost) else job.built_in.summary
+    rest = (one for one in job.found.dropped if one.text not in named)
+    text = " ".join(said) if said and len(said) >= len(lost) else job.found.summary
     return Extraction(merged.facts, (*dropped, *rest), text, notes=_note(lost))
 
 

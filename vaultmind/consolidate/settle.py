@@ -33,15 +33,7 @@ from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.sensitive import sensitive
 from vaultmind.memory.suggestions import parse
 from vaultmind.redact import mask
-from vaultmind.session.active import (
-    BODY_TOKENS,
-    ActiveContextFile,
-    body_of,
-    has_recap,
-    language_of,
-    link,
-    speaks_of,
-)
+from vaultmind.session import active
 from vaultmind.session.files import iso, plain_text, read_text, recallable
 from vaultmind.session.sentences import LANGUAGES, headings, sentences
 from vaultmind.tokens import count
@@ -81,7 +73,7 @@ def settle(work: Work, thinker: Thinker, max_facts: int) -> tuple[SessionDone, b
     found = Extraction()
     if any(one.text.strip() for one in said.values()):
         messages = list(said.values())
-        language = language_of(messages)
+        language = active.language_of(messages)
         found = thinker.extract(messages, known, language=language, max_facts=max_facts)
     work.check()
     there = {one.text for one in known_facts(by, agent)}
@@ -214,8 +206,10 @@ def better(work: Work, found: Extraction) -> bool:
     """
     reader = work.by.reader
     text = read_text(reader, reader.paths.active_context(work.agent))[0]
-    is_about = speaks_of(text) == link(work.path) and not has_recap(text, work.session)
-    if found.by == "extractive" or not found.summary or not is_about:
+    is_ours = active.speaks_of(text) == active.link(work.path)
+    if not is_ours or active.has_recap(text, work.session):
+        return True
+    if found.by == "extractive" or not found.summary:
         return True
     about = [escape(one) for one in sentences(found.summary)]
     return retell(work, about, "what a session leaves, summed up", untouched=True)
@@ -227,19 +221,19 @@ def retell(work: Work, about: Sequence[str], reason: str, *, untouched: bool = F
     Not where a later session left its own; if `untouched`, only in the place of what we wrote.
     """
     by, now = work.by, work.by.clock()
-    written = ActiveContextFile(by.reader, by.hides)
+    written = active.ActiveContextFile(by.reader, by.hides)
     left = written.read(work.agent, work.path, now)
 
     def change(file: FileText | None) -> str | None:
         text = file.text if file else ""
-        if untouched and body_of(text).strip() != left.body.strip():
+        if untouched and active.body_of(text).strip() != left.body.strip():
             return None
-        base = body_of(text) if speaks_of(text) == link(work.path) else ""
-        body = mask(with_about(base, about, left.language, BODY_TOKENS)).text
+        base = active.body_of(text) if active.speaks_of(text) == active.link(work.path) else ""
+        body = mask(with_about(base, about, left.language, active.BODY_TOKENS)).text
         return written.change(replace(left, body=body, slight=False), now)(file)
 
-    active = by.reader.paths.active_context(work.agent)
-    return by.gate.save(active, change, work.caller, reason) is not None
+    path = by.reader.paths.active_context(work.agent)
+    return by.gate.save(path, change, work.caller, reason) is not None
 
 
 def with_about(text: str, about: Sequence[str], language: str, max_tokens: int) -> str:
