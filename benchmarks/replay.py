@@ -1,7 +1,7 @@
 """How well what is to be read for a task is told: a repository's own commits, asked again.
 
     python benchmarks/replay.py [--repo PATH] [--last N] [--every K] [--half first|second]
-        [--budget 3000] [--embedder none|use|e5] [--rows ...] [--keep FOLDER] [--json]
+        [--budget 3000] [--embedder none|use|e5] [--rows ...] [--json]
 
 A task is the message of a commit, right are the files that it changed and that were there before;
 whoever is asked sees the tree before it and nothing later (`history.py`). Left out, and counted:
@@ -15,12 +15,6 @@ was there. Rows, all over one and the same tree:
 - `planner`: `vaultmind plan`, no model (`--ml-mode off`), `--detail compact`, within the budget.
 - `planner+episodes`: the same, with an episode known for each earlier commit that could be asked
   about: its message was the task, its files were changed, it went well (`replay_earlier.py`).
-- `planner+trained` (`--rows trained ...`): the same, trained every ten commits on what its plans
-  offered for those before (`replay_trained.py`); `--later-half` counts the later half alone.
-
-`--rows changed ...` adds `most changed`, the files that the commits before changed most often: as
-blind as routing, it tells how good a baseline that is; its tokens are those of the names.
-
 P@10 counts right files among the first ten places, however few are filled; R@10 is the share of
 the right files that are there; MRR is the mean of 1 / the place of the first right one, 0 past
 ten. `first` is the share of commits all of whose files are there: one look was enough. `right` is
@@ -28,7 +22,7 @@ the share of right files among those that are named, `tokens` a median. `possibl
 oracle would get: few commits change ten files. Two rows are compared commit by commit: better,
 the same, worse, and 95 % of the mean differences of samples with replacement.
 
-`--no-git`: the tree holds files alone, nothing of the commits before. `--keep` keeps vectors.
+`--no-git`: the tree holds files alone, nothing of the commits before.
 """
 
 from __future__ import annotations
@@ -47,33 +41,29 @@ from pathlib import Path
 
 from history import (
     MAX_FILES,
-    Commit,
     History,
     Step,
     copied,
     read_history,
     replayed,
-    subjects_only,
 )
 from replay_earlier import Memory, Recalling
 from replay_rows import (
     CUT,
     Answer,
-    MostChanged,
     Planned,
     Room,
     Routing,
     Row,
     Search,
     TextSearch,
-    embedder_named,
 )
-from replay_trained import Trained
+
+from vaultmind.index.embed import open_embedder
 
 ROOT = Path(__file__).parent.parent
 MEASURES = ("P@10", "R@10", "MRR", "first")
 ROWS = ("routing", "text", "search", "planner", "episodes")
-MORE_ROWS = ("changed", "trained")
 _RESAMPLED = 2000
 
 
@@ -184,7 +174,7 @@ def opened(folder: Path, arguments: argparse.Namespace, history: History) -> Ite
     with ExitStack() as stack:
         room = Room(
             folder / "state",
-            embedder_named(arguments.embedder, arguments.keep),
+            open_embedder(arguments.embedder),
             vault=arguments.as_vault,
         )
         stack.callback(room.close)
@@ -194,12 +184,10 @@ def opened(folder: Path, arguments: argparse.Namespace, history: History) -> Ite
         stack.callback(memory.close)
         every: dict[str, Row] = {
             "routing": Routing(room),
-            "changed": MostChanged(),
             "text": text,
             "search": Search(room, arguments.budget),
             "planner": Planned(room, arguments.budget),
             "episodes": Recalling(room, arguments.budget, memory),
-            "trained": Trained(room, arguments.budget, memory),
         }
         yield [every[name] for name in arguments.rows]
 
@@ -226,14 +214,6 @@ def told(done: Replay, repo: Path, arguments: argparse.Namespace) -> dict[str, o
             for a, b in against
         },
     }
-
-
-def each(done: Replay) -> Iterator[str]:
-    """Yield a line of JSON a commit, for whoever wants to know where a row goes wrong."""
-    for one in done.asked:
-        answers = {name: answer.files[:CUT] for name, answer in one.answers.items()}
-        step = {"sha": one.step.commit.sha, "message": one.step.commit.message}
-        yield json.dumps({**step, "right": sorted(one.step.truth), **answers}, ensure_ascii=False)
 
 
 def show(result: Mapping[str, object], rows: Mapping[str, Mapping[str, float]]) -> None:
@@ -264,35 +244,24 @@ def show(result: Mapping[str, object], rows: Mapping[str, Mapping[str, float]]) 
             )
 
 
-def replayed_repo(
-    repo: Path,
-    arguments: argparse.Namespace,
-    told_apart: Callable[[History], tuple[Commit, ...]] | None = None,
-) -> Replay:
-    """Replay a repository and return what came of it; `told_apart` makes other tasks of it."""
+def replayed_repo(repo: Path, arguments: argparse.Namespace) -> Replay:
+    """Replay a repository and return what came of it."""
     with tempfile.TemporaryDirectory(prefix="vaultmind-replay-") as passing:
         folder = Path(passing)
         whole = copied(repo, folder)
         history = read_history(whole, max_files=arguments.max_files)
-        if told_apart is not None:
-            history = History(told_apart(history), history.skipped)
         commits = history.chosen(arguments.last, arguments.every, arguments.half)
-        commits = subjects_only(commits) if arguments.subject else commits
         if not commits:
             sys.exit(f"{repo}: no commit can be asked about; left out: {history.skipped}")
         steps = replayed(whole, commits, folder, git=not arguments.no_git)
         with opened(folder, arguments, history) as rows:
             done = replay(history, steps, rows)
-    if arguments.later_half:
-        done.asked = done.asked[len(done.asked) // 2 :]
     return done
 
 
 def report(done: Replay, repo: Path, arguments: argparse.Namespace) -> None:
     """Print what came of a replay."""
     result = told(done, repo, arguments)
-    if arguments.each:
-        arguments.each.write_text("".join(f"{line}\n" for line in each(done)), "utf-8")
     if arguments.json:
         print(json.dumps(result, indent=1))
     else:
@@ -305,16 +274,12 @@ def add_options(parser: argparse.ArgumentParser, max_files: int = MAX_FILES) -> 
     add("--last", type=int, default=200, help="commits, from the end; 0: all")
     add("--every", type=int, default=1, help="only every so manieth of these")
     add("--half", choices=("first", "second"), default="", help="of the history, by time")
-    add("--later-half", action="store_true", help="count only the later half of what was asked")
     add("--max-files", type=int, default=max_files, help="a commit that changed more is left out")
     add("--budget", type=int, default=3000, help="tokens of a search's and a plan's answer")
     add("--embedder", default="none", help="none, use or e5")
-    add("--rows", nargs="+", choices=(*ROWS, *MORE_ROWS), default=list(ROWS))
-    add("--subject", action="store_true", help="ask the first line of a message alone")
+    add("--rows", nargs="+", choices=ROWS, default=list(ROWS))
     add("--no-git", action="store_true", help="without the commits before the tree")
     add("--as-vault", action="store_true", help="the repository is a vault, not a linked folder")
-    add("--keep", type=Path, help="folder for vectors, so that they are made once")
-    add("--each", type=Path, help="write each commit's answers to this file")
     add("--json", action="store_true", help="print JSON")
 
 

@@ -28,6 +28,7 @@ from vaultmind.consolidate.types import (
     Work,
 )
 from vaultmind.errors import VaultMindError, WriteFailed
+from vaultmind.language.text import plain_sentences
 from vaultmind.memory.audit import EXTRACTED, REPORTED, settled_words
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.sensitive import sensitive
@@ -35,7 +36,7 @@ from vaultmind.memory.suggestions import parse
 from vaultmind.redact import mask
 from vaultmind.session import active
 from vaultmind.session.files import iso, plain_text, read_text, recallable
-from vaultmind.session.sentences import LANGUAGES, headings, sentences
+from vaultmind.session.sentences import LANGUAGES, headings
 from vaultmind.tokens import count
 from vaultmind.types import Fact, MemoryWrite, Message, MessageRef, Outcome
 from vaultmind.vault.edits import remove_property, set_property
@@ -211,7 +212,7 @@ def better(work: Work, found: Extraction) -> bool:
         return True
     if found.by == "extractive" or not found.summary:
         return True
-    about = [escape(one) for one in sentences(found.summary)]
+    about = [escape(one) for one in plain_sentences(found.summary)]
     return retell(work, about, "what a session leaves, summed up", untouched=True)
 
 
