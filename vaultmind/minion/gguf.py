@@ -47,7 +47,7 @@ def read_head(path: Path) -> Head:
         size = path.stat().st_size
     except OSError as error:
         hint = "Name it by its whole path in `minion.model`."
-        told = f"The model {str(path)!r} cannot be read: {error.strerror}."
+        told = f"There is no model file {str(path)!r} to read: {error.strerror}."
         raise MinionFailed("missing", told, hint=hint) from error
     arch = _value(raw, "general.architecture")
     if not raw.startswith(MAGIC) or not isinstance(arch, str):
