@@ -12,7 +12,6 @@ from tests.fakes import HashEmbedder
 from tests.index.desk import Desk
 from tests.waiting import until
 from vaultmind.index import vectors as module
-from vaultmind.index.chroma import ChromaStore
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
@@ -40,27 +39,6 @@ def test_a_lost_store_is_filled_from_the_cache(desk: Desk) -> None:
     until(lambda: embedding.settled)
     assert desk.nearest(embedding, "subject3") == {"n3.md"}
     assert again.texts_seen <= 2, "the warm-up and the question, no chunk"
-
-
-class FailingStore(ChromaStore):
-    """A store whose disk fails, as often as asked for."""
-
-    failures = 0
-
-    def add(self, names: Sequence[str], vectors: Matrix) -> None:
-        if self.failures:
-            self.failures -= 1
-            raise OSError("disk failed")
-        super().add(names, vectors)
-
-
-def test_a_store_that_fails_once_is_filled_anew(desk: Desk) -> None:
-    store = FailingStore(desk.folder / "chroma")
-    store.failures = 1
-    embedding = desk.start(store=store)
-    until(lambda: embedding.settled)
-    assert desk.nearest(embedding, "subject3") == {"n3.md"}
-    assert embedding.note == ""
 
 
 def test_a_store_that_cannot_be_made_is_told_and_filled_once_it_can(
