@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from vaultmind.errors import VaultMindError
 from vaultmind.index.chroma import blank_freed_memory
-from vaultmind.index.db import changed_on_disk, chunks_of
+from vaultmind.index.db import chunks_of
 from vaultmind.index.embed import scale_of
 from vaultmind.index.search import Finder
 from vaultmind.index.sync import Sync
@@ -71,9 +71,7 @@ class Erasing:
         Sessions that the index does not have as they stand are indexed first: what is to be
         forgotten must be found whatever the index knows.
         """
-        if unread := self._unread(agent):
-            self._sync.refresh(unread)
-            self._embedding.wake()
+        self._sync.refresh([f"{self._sync.reader.paths.sessions(agent)}/"])
         told: dict[tuple[str, str, str], MessageRef] = {}
         for chunk in self._saying(text, Where((agent,), ("message",)), limit):
             block = chunk.anchor.removeprefix("#^")
@@ -88,18 +86,6 @@ class Erasing:
                 (ref, "\n".join(row[0] for row in connection.execute(pieces, key)))
                 for key, ref in told.items()
             ]
-
-    def _unread(self, agent: str) -> set[str]:
-        """Return an agent's sessions that are not on disk as the index has them."""
-        paths = self._sync.reader.paths
-        folder = paths.sessions(agent)
-        there = {f"{folder}/{one.name}" for one in (paths.root / folder).glob("*.md")}
-        with self._database.read() as connection:
-            known = connection.execute(
-                "SELECT path FROM files WHERE agent = ? AND kind = 'message'", (agent,)
-            )
-            every = there.union(path for (path,) in known)
-        return changed_on_disk(self._database, self._sync.reader, every)
 
     def saying(self, text: str, limit: int) -> list[Chunk]:
         """Return the chunks that hold words of a text, likeliest first."""
