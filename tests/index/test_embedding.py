@@ -31,7 +31,7 @@ def test_a_lost_store_is_filled_from_the_cache(desk: Desk) -> None:
     embedding = desk.start()
     until(lambda: embedding.settled)
     embedding.close()
-    for file in (desk.folder / "chroma").rglob("*"):
+    for file in desk.chroma.rglob("*"):
         if file.is_file():
             file.write_bytes(b"garbage" * 100)
     again = HashEmbedder()
@@ -45,13 +45,13 @@ def test_a_store_that_cannot_be_made_is_told_and_filled_once_it_can(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "PAUSES", (0.0, 0.05))
-    (desk.folder / "chroma").write_text("a file in its place: no folder can be made")
+    desk.chroma.write_text("a file in its place: no folder can be made")
     embedding = desk.start()
     until(lambda: "The vector store failed" in embedding.note)
-    (desk.folder / "chroma").unlink()
+    desk.chroma.unlink()
     until(lambda: desk.nearest(embedding, "subject3") == {"n3.md"})
     until(lambda: embedding.note == "")
-    assert len(list((desk.folder / "chroma").iterdir())) == 1, "tries leave nothing behind"
+    assert len(list(desk.chroma.iterdir())) == 1, "tries leave nothing behind"
 
 
 class FailingEmbedder(HashEmbedder):

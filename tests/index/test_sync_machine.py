@@ -127,10 +127,6 @@ class Life(RuleBasedStateMachine):
         (self.vault / ".obsidian/app.json").write_text(f'{{"userIgnoreFilters": {excluded}}}')
         self.index.everything()
 
-    @rule(place=PLACES)
-    def index_at_once(self, place: tuple[str, str]) -> None:
-        self.index.refresh([self.file(place).relative_to(self.vault).as_posix()])
-
     @rule(lose_vectors=st.booleans())
     def restart(self, lose_vectors: bool) -> None:
         self.index.close()
