@@ -83,13 +83,6 @@ def ask(
         connection.close()
 
 
-def test_the_token_says_whose_memory_it_is(app: App, port: int) -> None:
-    status, body = ask(port, "/v1/memory_show", {}, headers_of(app, "jaskier"))
-    assert status == 200
-    assert body["agent"] == "jaskier"
-    assert "ballady" in body["facts"]
-
-
 REFUSED: tuple[tuple[dict[str, str], int], ...] = (
     ({"Host": "evil.example"}, 421),
     ({"Host": "127.0.0.1.evil.example"}, 421),
@@ -116,11 +109,9 @@ def test_the_guard_lets_nothing_else_through_in_words(
         assert got == status and body["error"]["message"]
 
 
-def test_a_body_over_the_limit_is_refused_though_its_length_was_not_told(
-    app: App, port: int
-) -> None:
+def test_a_body_that_does_not_say_how_long_it_is_is_refused(app: App, port: int) -> None:
     half = b"x" * (guard.MAX_BODY_BYTES // 2 + 1)
-    assert ask(port, "/v1/memory_search", (half, half), headers_of(app))[0] == 413
+    assert ask(port, "/v1/memory_search", (half, half), headers_of(app))[0] == 411
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"main": 5}', '{"../x": "y"}', '{"person": "t"}'])
@@ -139,6 +130,11 @@ def test_a_token_file_that_is_broken_or_open_to_others_lets_nobody_in(
     path.write_text(text)
     with pytest.raises(ConfigError):
         guard.agent_of(tmp_path, "")
+
+
+def test_the_status_of_models_answers_a_get(app: App, port: int) -> None:
+    status, body = ask(port, "/v1/model/status", None, headers_of(app), "GET")
+    assert status == 200 and body["models"]
 
 
 def test_what_reads_other_files_is_no_route(app: App, port: int) -> None:

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.serve import metrics, operations
-from vaultmind.serve.call import Call, problem, readable
+from vaultmind.serve.call import Call, problem, readable, whole_json
 from vaultmind.serve.guard import CALLER, Guard, token_of
 from vaultmind.serve.lines import THREADS, run_in_thread
 from vaultmind.serve.mcp import http_manager
@@ -126,7 +126,7 @@ async def _arguments(request: Request) -> object:
     if body and kind != "application/json":
         raise BadArgument("Content-Type", kind, "application/json")
     try:
-        return json.loads(body) if body else {}
+        return json.loads(whole_json(body)) if body else {}
     except (ValueError, RecursionError) as error:
         raise BadArgument("body", body[:80], f"JSON ({error})") from error
 

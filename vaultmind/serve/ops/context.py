@@ -10,7 +10,7 @@ from vaultmind.errors import BadArgument
 from vaultmind.serve.call import Call, known_agent, own_session
 from vaultmind.serve.op import MAX_TEXT, MAX_WORDS, Arg, Whose, operation
 from vaultmind.serve.ops.changes import WAITING_TOKENS, waiting_for
-from vaultmind.serve.show import PLAIN_ID, Reader, Recalled, Row, Verbatim, plain, tells, words
+from vaultmind.serve.show import Reader, Recalled, Row, Verbatim, plain, tells, words
 
 if TYPE_CHECKING:
     from vaultmind.app import App
@@ -141,22 +141,8 @@ def part_text(built: Built, part: Part) -> str:
 @tells(Built)
 def _built_json(built: Built, to: Reader) -> dict[str, Any]:
     """Return the parts, what each cost, what was left out and why."""
-    context = built.context
-    parts = [
-        plain(one)
-        | {"text": part_text(built, one)}
-        | {"messages": [id_ for id_ in one.messages if not to.mark or PLAIN_ID.fullmatch(id_)]}
-        for one in context.parts
-    ]
-    dropped = [{"what": _what(one.what, to), "reason": one.reason} for one in context.dropped]
-    return plain(context) | {"parts": parts, "dropped": dropped}
-
-
-def _what(what: str, to: Reader) -> str:
-    """Return what is left out; a message whose id comes from a file is not called by it."""
-    kind, _, name = what.partition(" ")
-    hidden = to.mark and kind == "message" and not PLAIN_ID.fullmatch(name)
-    return "a message" if hidden else what
+    parts = [plain(one) | {"text": part_text(built, one)} for one in built.context.parts]
+    return plain(built.context) | {"parts": parts}
 
 
 @words(Built)
@@ -170,7 +156,7 @@ def _built_words(built: Built, to: Reader) -> Iterator[str]:
 
     context = built.context
     shown = joined(to.text(part_text(built, part)) for part in context.parts) or NOTHING
-    left = [f"{_what(one.what, to)} ({one.reason})" for one in context.dropped[:NAMED]]
+    left = [f"{one.what} ({one.reason})" for one in context.dropped[:NAMED]]
     more = len(context.dropped) - len(left)
     said = f"Left out: {'; '.join(left)}" + (f"; {more} more" if more else "") if left else ""
     for aside in ("\n".join(context.notes), said) if to.mark else ():

@@ -42,6 +42,7 @@ _RESULT = re.compile(r"[\s:,(–-]{1,20}(ok|passed|failed)\)?\.?$", re.IGNORECAS
 Action = Annotated[Literal["start", "event", "end", "feedback"], Arg()]
 HostSession = Annotated[str, Arg("The host's conversation.", max=op.MAX_ID, option="--session")]
 Lines = Annotated[tuple[str, ...], Arg(LINES.replace("ok`", "ok` or `failed`") + ".", max=500)]
+Hits = Annotated[tuple[str, ...], Arg("`useful ID`, `wrong ID`.", max=100, option="--hit")]
 ROUTES: dict[str, dict[str, str]] = {
     **{f"episode/{action}": {"action": action} for action in ("start", "event", "end")},
     "feedback": {"action": "feedback"},
@@ -71,7 +72,7 @@ def episode(
     events: Lines = (),
     outcome: Annotated[Result | None, Arg()] = None,
     note: Annotated[str, Arg("Why.", max=4000)] = "",
-    hits: Annotated[tuple[str, ...], Arg("`useful ID`, `wrong ID`.", max=100)] = (),
+    hits: Hits = (),
     agent: Annotated[str, Arg()] = "",
 ) -> Row:
     """Keep for the next agent what you do for a task on notes or code, unless you were told that
@@ -224,12 +225,13 @@ def _judge(app: App, call: Call, hits: tuple[str, ...]) -> str:
     """Take down what lines say of hits; return what was done in words."""
     from vaultmind.serve.ops.search import judge
 
+    said = []
     for at, line in enumerate(hits):
         verdict, _, hit = line.strip().partition(" ")
         if verdict not in ("useful", "wrong") or not hit.strip():
             raise BadArgument(f"hits[{at}]", line, "`useful ID` or `wrong ID`")
-        judge(app, call, "", hit, verdict)
-    return f"{counted(len(hits), 'hit')} judged." if hits else ""
+        said.append(judge(app, call, hit, verdict))
+    return " ".join(said)
 
 
 def _kept(app: App, episode: Episode, message: str, new: int = 0, judged: int = 0) -> Row:
@@ -301,29 +303,6 @@ def _read(app: App, name: str) -> Episode:
     except VaultMindError as error:
         agent, _, id = name.partition("/")
         return Episode(id, agent, "", TaskMark(""), "", flaw=str(error))
-
-
-@operation("Shrink what is old", writes=True, surfaces=op.LOCAL, persons=True)
-def purge(
-    app: App,
-    call: Call,
-    days: Annotated[
-        int | None, Arg("Days after their end; default: retention.days.", min=0, max=36_500)
-    ] = None,
-    yes: Annotated[bool, Arg("Do it; without, it is only shown.")] = False,
-) -> Row:
-    """Shrink episodes past their retention to outcome and links, for good."""
-    due = app.episodes.purge(call.caller, days, call.report, dry=not yes)
-    events = sum(one.events for one in due.episodes)
-    lost = f"{counted(events, 'event')} of {counted(len(due.episodes), 'episode')}"
-    said = f"{lost} went."
-    if not due.episodes:
-        said = f"Nothing to shrink: no episode kept in full ended {counted(due.days, 'day')} ago."
-    elif not yes:
-        said = f"{lost} would go, with what plans offered. Outcome, changed files, commits, issues "
-        said += "and decisions stay. Nothing was changed yet. To do it: the same with --yes."
-    left = tuple(f"{name}: {why}" for name, why in due.left)
-    return Row(message=said, done=yes, episodes=due.episodes, left=left)
 
 
 @operation("What the memory saved", surfaces=op.LOCAL, persons=True)

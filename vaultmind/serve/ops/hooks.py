@@ -96,7 +96,7 @@ def hook(
     target = app.target(call.caller, "")
     caller = Caller("agent", target, CLIENT)
     talk = app.capture.talk(target, session_id, transcript_path)
-    answer = Row(event=event, agent=target, session="", new=0, more=False, context="", given="")
+    answer = Row(session="", new=0, context="", given="")
     if delivered:
         talk.delivered(delivered)
         return answer
@@ -110,19 +110,17 @@ def hook(
             app.watching.paused(caller, session_id)
         elif event == "SessionEnd":
             app.watching.ended(caller, session_id)
-    taken = _taken(app, talk, event)
-    answer |= {"session": talk.session, "new": taken.new, "more": taken.more}
-    if event not in ANSWERED:
-        return answer
-    if event == "SessionStart":
-        app.capture.begins(talk, source or "startup")
-        prompt = ""
-    call, start = replace(call, caller=caller), talk.owed
-    text = _start(app, call, talk, start) if start else ""
-    recalled, given = _recalled(app, call, talk, prompt)
-    context = "\n\n".join(filter(None, (text, recalled)))
-    offer = talk.offer(given._replace(start=start))
-    answer |= {"session": talk.session, "context": Verbatim(context), "given": offer}
+    answer["new"] = _taken(app, talk, event).new
+    if event in ANSWERED:
+        if event == "SessionStart":
+            app.capture.begins(talk, source or "startup")
+            prompt = ""
+        call, start = replace(call, caller=caller), talk.owed
+        text = _start(app, call, talk, start) if start else ""
+        recalled, given = _recalled(app, call, talk, prompt)
+        answer["context"] = Verbatim("\n\n".join(filter(None, (text, recalled))))
+        answer["given"] = talk.offer(given._replace(start=start))
+    answer["session"] = talk.session
     return answer
 
 
@@ -254,6 +252,8 @@ def after_tool(
     Returns at once, written down or not: the hook leaves what waits as an errand, for a daemon
     that is killed. It is known by its id, and written down once.
     """
+    if not app.config.episodes.hook:
+        return Row(waits=False)
     catch_up_hooks(app)
     noted = _noted(
         app, app.target(call.caller, ""), session_id, transcript_path, at, id=id, took=took,
@@ -280,10 +280,6 @@ def _noted(app: App, agent: str, session_id: str, transcript_path: str = "", at:
         gone = next((line.moment for line in lines), -1.0)
         return message.text if message and moment(message.time) > gone else ""
 
-    if not app.config.episodes.hook:
-        done: Future[None] = Future()
-        done.set_result(None)
-        return done
     seen = Use(time=_moment(app, at).isoformat(timespec="seconds"), **use)
     return app.watching.used(Caller("agent", agent, CLIENT), session_id, seen, asked)
 
@@ -315,18 +311,19 @@ def _finish(app: App, path: str, talks: list[HostTalk]) -> None:
     try:
         for talk in talks:
             app.capture.finish(talk)
+        app.watching.then(partial(spool.drop, path))
     except (VaultMindError, OSError) as error:
         log.warning("what a hook left waits on: %s", error)
         spool.give_back(path)
-    else:
-        app.watching.then(partial(spool.drop, path))
 
 
 def _taken_up(app: App, event: dict[str, Any]) -> list[HostTalk]:
     """Take up a tool's use, or a conversation that began, grew or ended: it is to be read."""
     agent = agent_name(str(event.pop("agent", "") or ""))
     if "source" not in event:
-        _noted(app, agent, **op.OPERATIONS["after_tool"].check(event))
+        use = op.OPERATIONS["after_tool"].check(event)
+        if app.config.episodes.hook:
+            _noted(app, agent, **use)
         return []
     told = {name: str(event.get(name) or "") for name in ("session_id", "source")}
     talk = app.capture.talk(agent, told["session_id"], str(event.get("transcript_path") or ""))

@@ -13,7 +13,7 @@ from vaultmind.planner.types import Detail, Layer, Mode, TaskKind
 from vaultmind.plural import counted
 from vaultmind.serve.call import Call
 from vaultmind.serve.op import LOCAL, MAX_ID, MAX_PATH, MAX_TASK, MAX_TEXT, NOT_MCP, Arg, operation
-from vaultmind.serve.show import DATA, Reader, Recalled, Row, cell_of, named, plain, table, tells
+from vaultmind.serve.show import DATA, Reader, Recalled, Row, named, plain, rows, tells
 
 if TYPE_CHECKING:
     from vaultmind.app import App
@@ -36,8 +36,6 @@ SLICE_SECONDS = 0.5
 """How long to read at a time before telling how far it is."""
 SHOWN_FAULTS = 10
 """Files that could not be taken whole, named; the rest is a number."""
-LINK_SECONDS = 600.0
-"""How long to wait for the text of a linked folder."""
 
 Root = Annotated[str, Arg("The vault (default), or a linked folder.", max=MAX_PATH)]
 Where = Annotated[str, Arg("The vault (default) or a linked folder.", max=MAX_PATH)]
@@ -45,6 +43,7 @@ Since = Annotated[str, Arg("A time (2026-02-20, yesterday) or a revision (main).
 Layers = Annotated[tuple[Layer, ...], Arg("These and no others.", max=7, option="--layer")]
 Wait = Annotated[float, Arg("Wait so long for files that are not read yet.", min=0, max=600)]
 
+tells("planner.types.Dropped", words="file reason")
 tells("planner.types.Understood", "predicted confidence task_fingerprint risk reasons")
 
 
@@ -107,7 +106,7 @@ def context_plan(
     return Row(**told).saying(*(_for_agent if agents else _for_person)(plan, told))
 
 
-@tells("planner.types.Piece")
+@tells("planner.types.Piece", words="tokens file part first_line last_line layer why")
 def _piece_json(piece: Piece, to: Reader) -> dict[str, Any]:
     """Return where a part of the context comes from; its text stands in the context."""
     names = ("part", "first_line", "last_line", "tokens", "layer", "relevance", "freshness")
@@ -119,7 +118,7 @@ def _why(piece: Piece, most: int = SHOWN_REASONS) -> str:
     return ", ".join(one.words for one in piece.reasons[:most])
 
 
-@tells("planner.types.EarlierWork")
+@tells("planner.types.EarlierWork", words="episode outcome text")
 def _earlier_json(work: EarlierWork, to: Reader) -> dict[str, Any]:
     names = ("episode", "when", "outcome", "likeness", "changed")
     told = {name: getattr(work, name) for name in names}
@@ -161,20 +160,10 @@ def _for_agent(plan: Plan, told: dict[str, Any]) -> Iterator[str]:
 def _for_person(plan: Plan, told: dict[str, Any]) -> Iterator[str]:
     """Yield each part with its size and why it is there, then what was left out."""
     yield _head(plan, told)
-    found = []
-    for one in plan.context.pieces:
-        lines = f"{one.first_line}–{one.last_line}" if one.first_line else ""
-        changed = "" if one.freshness == "FRESH" else "changed meanwhile"
-        row = (one.path, one.part.removeprefix("#"), lines, one.layer, changed, _why(one))
-        found.append((one.tokens, *row))
-    yield "" if found else f"! {NO_PLAN}"
-    heads = ("tokens", "file", "part", "lines", "layer", "", "why")
-    yield from table(heads, found, most=len(found))
-    yield "Earlier work on tasks like this" if plan.earlier else ""
-    for work in plan.earlier:
-        yield f"  – {cell_of(work.text.removeprefix('- '))} ({work.episode})"
-    left_out = [(f"{one.file}: {one.reason}",) for one in plan.dropped_candidates]
-    yield from table(("left out",), left_out, most=8)
+    yield "" if plan.context.pieces else f"! {NO_PLAN}"
+    for name in ("pieces", "earlier", "dropped_candidates"):
+        found = plan.context.pieces if name == "pieces" else getattr(plan, name)
+        yield from rows(found) if found else ()
     yield from (f"! {note}" for note in plan.notes)
     score = plan.budget_report.efficiency_score
     yield f"{plan.took_ms:,.0f} ms, cache {plan.cache_status}, efficiency {score:.2f}"
@@ -234,13 +223,8 @@ def _wait(source: Source, call: Call, seconds: float) -> None:
 
 
 @operation("What is linked", surfaces=LOCAL, persons=True)
-def links(
-    app: App, call: Call, wait: Annotated[bool, Arg("Wait until all text is searchable.")] = False
-) -> Row:
+def links(app: App, call: Call) -> Row:
     """List the vault and the folders linked to it, with the state of each index."""
-    for one in app.sources.states() if wait else ():
-        if one.there:
-            _wait(app.sources.find(one.name), call, LINK_SECONDS)
     found = app.sources.states()
     how = "No folder is linked. To link one: vaultmind link ~/code/shop --as shop"
     return Row(sources=found, notes=(how,) if len(found) == 1 else ())
