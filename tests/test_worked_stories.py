@@ -54,7 +54,7 @@ def person(tmp_path_factory: pytest.TempPathFactory, hands: Hands) -> Iterator[P
     make_shop(home / "shop")
     with opened(home, hands) as one:
         one.run(f"link {home / 'shop'}")
-        one.run("links --wait")
+        one.run("refresh shop")
         one.run("refresh shop")
         yield one
 

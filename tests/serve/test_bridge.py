@@ -11,13 +11,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.machine import CLIENT, INITIALIZE, Machine, Pipe
 from tests.serve.test_hook import event_of
 from tests.session.transcripts import Script
 from vaultmind.client import bridge
-from vaultmind.entry import thin_flags
 from vaultmind.vault.transcript import Transcript, parse_session
 
 
@@ -70,21 +67,6 @@ def test_answers_that_are_due_arrive_after_stdin_has_ended(shared_house: Machine
     pipe.stdin.close()
     assert pipe.read()["id"] == 1
     assert pipe.process.wait(5) == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "flags"),
-    [
-        (["--vault=/v", "mcp", "--state-dir", "s"], {"vault": "/v", "state_dir": "s"}),
-        (["mcp", "--help"], None),
-        (["search", "mcp"], None),
-    ],
-)
-def test_only_a_plain_mcp_command_is_the_pipe(
-    arguments: list[str], flags: dict[str, str] | None
-) -> None:
-    found, commands = thin_flags(arguments)
-    assert (found if commands == ["mcp"] else None) == flags
 
 
 # --- who calls, and in which conversation -----------------------------------------------------

@@ -70,17 +70,6 @@ def text_of(app: App, session: str, agent: str = "main") -> str:
 # --- taking down ---------------------------------------------------------------------------
 
 
-def test_only_what_was_added_is_read_and_a_torn_line_waits(app: App, script: Script) -> None:
-    talk_about_bread(script)
-    session = tell(app, script, "Stop")["session"]
-    script.user("And rye?")
-    script.tear('{"type":"user","uuid":"torn","mess')
-    assert tell(app, script, "UserPromptSubmit")["new"] == 1
-    script.tear('age":{"role":"user","content":"Torn, then whole."}}\n')
-    assert tell(app, script, "Stop")["new"] == 1
-    assert texts(app, session)[-2:] == ["And rye?", "Torn, then whole."]
-
-
 def test_what_a_person_deleted_by_hand_does_not_come_back_after_a_restart(
     tmp_path: Path, script: Script
 ) -> None:

@@ -27,7 +27,7 @@ from functools import partial
 from importlib import import_module
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
@@ -35,12 +35,7 @@ from vaultmind import __version__
 from vaultmind.client import wire
 from vaultmind.client.launch import LOG
 from vaultmind.config import Config, Flags, load_config
-from vaultmind.errors import (
-    BadArgument,
-    DaemonUnavailable,
-    VaultLocked,
-    VaultMindError,
-)
+from vaultmind.errors import BadArgument, VaultLocked, VaultMindError
 from vaultmind.ports import Report
 from vaultmind.serve.call import problem, readable
 from vaultmind.serve.lines import Lines, run_in_thread
@@ -166,8 +161,8 @@ class Daemon:
             name = " ".join(client.split())[:CLIENT_NAME_LENGTH]
             return replace(caller, client=name or caller.client)
 
-        late = cast("App", _Late(self._opened))
-        await serve_connection(late, called, lines, _pipe(hello))
+        opened = partial(self._opened.result, OPEN_SECONDS)  # a handshake needs no app
+        await serve_connection(opened, called, lines, _pipe(hello))
 
     async def _operate(self, caller: Caller, lines: Lines, hello: dict[str, Any]) -> None:
         """Run one connection's operations, one after the other."""
@@ -294,19 +289,6 @@ class Daemon:
         if self._opened.done() and self._opened.exception() is None:
             await asyncio.to_thread(self._opened.result().close)
         log.info("stopped")
-
-
-class _Late:
-    """Stands in for an app that may still be opening: a handshake needs none of it."""
-
-    def __init__(self, opened: Future[App]) -> None:
-        self._opened = opened
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-        try:
-            return getattr(self._opened.result(OPEN_SECONDS), name)
-        except TimeoutError:
-            raise DaemonUnavailable(f"The vault is not open after {OPEN_SECONDS:.0f} s.") from None
 
 
 class FramesOnly(logging.Formatter):

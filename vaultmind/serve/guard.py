@@ -5,7 +5,6 @@ The tokens, one an agent, are in a file that only its owner can read.
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 import os
@@ -20,12 +19,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from vaultmind.errors import BadArgument, ConfigError
 from vaultmind.types import Caller
 from vaultmind.vault.paths import agent_name
-from vaultmind.vault.session_meta import PIPE
 
 CALLER = "vaultmind.caller"
 """Where a request's scope holds who calls."""
 MAX_BODY_BYTES = 1_000_000
-SESSION_HEADER = "mcp-session-id"
 TOKENS = "http-tokens.json"
 TOKEN_BYTES = 32
 _OTHERS = 0o077
@@ -102,11 +99,7 @@ class Guard:
         await self.app(scope, receive, send)
 
     def _caller(self, headers: Headers) -> Caller:
-        """Return who calls, by the bearer token.
-
-        A conversation is told apart by a digest of the MCP session that the client names: who knows
-        a session's id may be taken for its client.
-        """
+        """Return who calls, by the bearer token."""
         kind, _, token = headers.get("authorization", "").strip().partition(" ")
         try:
             agent = agent_of(self.state_dir, token.strip()) if kind.lower() == "bearer" else ""
@@ -115,9 +108,7 @@ class Guard:
         if not agent:
             said = "A known bearer token is needed; see http-tokens.json."
             raise Refused(401, "Unauthorized", said)
-        session = headers.get(SESSION_HEADER, "").strip()
-        digest = hashlib.sha256(session.encode("utf-8", "replace")).hexdigest()[:16]
-        return Caller("agent", agent, "http", conversation=f"{PIPE}{digest}" if session else "")
+        return Caller("agent", agent, "http")
 
 
 def _check(headers: Headers) -> None:
@@ -126,8 +117,7 @@ def _check(headers: Headers) -> None:
     if len(hosts) != 1 or not _LOOPBACK.fullmatch(hosts[0]):
         said = "Only requests to this machine's loopback name are answered."
         raise Refused(421, "BadHost", said)
-    from_a_page = headers.getlist("sec-fetch-site") not in ([], ["same-origin"], ["none"])
-    if from_a_page or any(not _ORIGIN.fullmatch(origin) for origin in origins):
+    if any(not _ORIGIN.fullmatch(origin) for origin in origins):
         raise Refused(403, "BadOrigin", "Requests from web pages of other hosts are refused.")
     if "transfer-encoding" in headers:
         raise Refused(411, "LengthRequired", "The body's Content-Length is needed.")

@@ -74,8 +74,7 @@ def http_app(app: App) -> ASGIApp:
         return work
 
     def measured(call: Call, args: object) -> Response:
-        text = metrics.exposition(app, call.caller)
-        return Response(text, headers={"content-type": metrics.CONTENT_TYPE})
+        return Response(metrics.exposition(app, call.caller), media_type=metrics.CONTENT_TYPE)
 
     routes = [route(metrics.ROUTE, "metrics", measured, "GET")]
     for one in operations.of("http"):
@@ -122,9 +121,6 @@ async def _arguments(request: Request) -> object:
     if request.method != "POST":
         return {}
     body = await request.body()
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if body and kind != "application/json":
-        raise BadArgument("Content-Type", kind, "application/json")
     try:
         return json.loads(whole_json(body)) if body else {}
     except (ValueError, RecursionError) as error:

@@ -21,32 +21,31 @@ MAX_TOKENS = 20_000
 
 
 class MenuPrompt(NamedTuple):
-    """A prompt: its title, what the person says with it, what they and the model are told."""
+    """A prompt: its title, its argument if it takes one, and what picking it says."""
 
     title: str
     argument: str
-    description: str
     said: str
     """`{}` in it is the argument; what the model is to do stands in brackets."""
 
 
 PROMPTS = {
     "remember": MenuPrompt(
-        "Remember this", "fact", "Writes a fact about you into the memory.",
+        "Remember this", "fact",
         "Remember this about me: {}\n\n(Call memory_update with the line above as utterance.)"),
     "forget": MenuPrompt(
-        "Forget this", "fact", "Takes a fact out of the memory and hides what said it.",
+        "Forget this", "fact",
         "Forget this: {}\n\n(Call memory_update with the line above as utterance, and tell me what "
         "was removed.)"),
     "what_do_you_know_about_me": MenuPrompt(
-        "What do you know about me?", "", "Lists all that is remembered of you, and its files.",
+        "What do you know about me?", "",
         "What do you know about me?\n\n(Use memory_show, and name the files it is in.)"),
     "settle": MenuPrompt(
-        "Settle what we talked about", "", "Has the agent keep what lasts of ended conversations.",
+        "Settle what we talked about", "",
         "Go through our ended conversations.\n\n(Call memory_settle until no conversation waits, "
         "and tell me what was written.)"),
     "search_my_notes": MenuPrompt(
-        "Search my notes", "question", "Answers from your notes, and names them.",
+        "Search my notes", "question",
         "Answer from my notes: {}\n\n(Use memory_search, answer in the language of the question, "
         "and name the notes.)"),
 }  # fmt: skip

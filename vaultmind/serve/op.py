@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from inspect import Parameter, cleandoc, signature
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_origin
 
 from vaultmind.errors import BadArgument, NotFound, did_you_mean
 
@@ -78,9 +78,6 @@ class Arg:
         if isinstance(value, str) and get_origin(source) is tuple:
             with suppress(ValueError, RecursionError):
                 return json.loads(value) if value.lstrip().startswith("[") else [value]
-        is_flag = source is bool or bool in get_args(source)
-        if isinstance(value, bool | int | float) and isinstance(value, bool) != is_flag:
-            raise ValueError("a flag is no number")
         return value
 
     def _bounded(self, value: Any) -> Any:  # noqa: ANN401

@@ -9,7 +9,7 @@ it bare.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from pathlib import PurePath
@@ -89,9 +89,7 @@ class Reader:
 
 PERSON = Reader()
 Told = Callable[[Any, Reader], dict[str, Any]]
-Lines = Callable[[Any, Reader], Iterable[str]]
 _JSON: dict[str, Told] = {}
-_WORDS: dict[str, Lines] = {}
 _DATA_NAMES: dict[str, list[str]] = {}
 _WORD_NAMES: dict[str, list[str]] = {}
 
@@ -113,16 +111,6 @@ def tells(kind: type[Any] | str, data: str = "", words: str = "") -> Callable[[T
     def declare(told: Told) -> Told:
         _JSON[name] = told
         return told
-
-    return declare
-
-
-def words(kind: type[Any] | str) -> Callable[[Lines], Lines]:
-    """Declare the words of a type of answer: its lines, of which empty ones are left out."""
-
-    def declare(lines: Lines) -> Lines:
-        _WORDS[kind if isinstance(kind, str) else _name(kind)] = lines
-        return lines
 
     return declare
 
@@ -157,9 +145,7 @@ def _shown(value: Any) -> list[tuple[str, Any]]:  # noqa: ANN401
 
 def show(answer: object, reader: Reader = PERSON) -> str:
     """Return an answer in words."""
-    told = _WORDS.get(_name(type(answer)))
-    lines: Iterable[str] = answer.lines if isinstance(answer, Row) else ()
-    lines = lines or (told(answer, reader) if told else in_words(answer))
+    lines = answer.lines if isinstance(answer, Row) and answer.lines else in_words(answer)
     return "\n".join(one for line in lines if (one := reader.text(line)))
 
 

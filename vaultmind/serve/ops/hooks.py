@@ -63,6 +63,7 @@ OPENING = "Read this first: what VaultMind found worth reading for the task belo
 _SPOOL = threading.Lock()
 """Held by whoever takes up what hooks left: a start that is owed is owed once."""
 
+Event = Literal["SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd"]
 HostSession = Annotated[str, Arg("What the host calls the conversation.", min=1, max=op.MAX_ID)]
 Transcript = Annotated[str, Arg("Where the host writes it down.", max=op.MAX_PATH)]
 Moment = Annotated[float, Arg("When, in seconds since 1970; 0: now.", min=0, max=LATEST)]
@@ -74,9 +75,7 @@ Files = Annotated[tuple[str, ...], Arg(max=20)]
 def hook(
     app: App,
     call: Call,
-    event: Annotated[
-        Literal["SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd"], Arg()
-    ],
+    event: Annotated[Event, Arg()],
     session_id: HostSession,
     transcript_path: Transcript,
     source: Annotated[str, Arg("startup, resume, clear, compact.", max=op.MAX_ID)] = "",
@@ -188,15 +187,15 @@ def _recalled(app: App, call: Call, talk: HostTalk, prompt: str) -> tuple[str, G
 
 def _parts(app: App, call: Call, talk: HostTalk, wanted: tuple[str, ...], **asked: Any) -> list[tuple[str, Part]]:  # noqa: ANN401, E501  # fmt: skip
     """Return some parts of a context, each with its text as the host is given it."""
-    from vaultmind.serve.ops.context import FRAME_TOKENS, Built, part_text
+    from vaultmind.serve.ops.context import FRAME_TOKENS, part_text
     from vaultmind.session.parts import PART_NAMES, BuildRequest
 
     without = frozenset(PART_NAMES) - {*wanted}
     request = BuildRequest(
         talk.agent, talk.session, frame_tokens=FRAME_TOKENS, without=without, **asked
     )
-    built, to = Built(app.builder.build(request, call.caller), own=True), mark_for(call.caller)
-    return [(Reader(to).text(part_text(built, part)), part) for part in built.context.parts]
+    built, to = app.builder.build(request, call.caller), Reader(mark_for(call.caller))
+    return [(to.text(part_text(part, own=True)), part) for part in built.parts]
 
 
 @operation("What a sub-agent should read first", surfaces=op.LOCAL)

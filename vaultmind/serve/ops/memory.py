@@ -31,10 +31,8 @@ EITHER = "either utterance (the person's words), or op (remember, forget, replac
 
 Language = Annotated[Literal["en", "pl", "ru"], Arg("Language of headings and identity.")]
 Op = Annotated[Literal["remember", "forget", "replace"] | None, Arg("What to do with text.")]
-Text = Annotated[
-    str,
-    Arg("The fact, a sentence in the person's language; to forget: its words or id.", max=MAX_TEXT),
-]
+FACT = "The fact, a sentence in the person's language; to forget: its words or id."
+Text = Annotated[str, Arg(FACT, max=MAX_TEXT)]
 Old = Annotated[str, Arg("Of replace: words or id.", max=MAX_TEXT, option="--instead-of")]
 ErasedText = Annotated[str, Arg("The words, or a fact's id (^k3f9).", min=1, max=MAX_TEXT)]
 Seal = Annotated[str, Arg("Of the preview that was confirmed.", max=64)]
@@ -131,8 +129,6 @@ def memory_show(app: App, call: Call, agent: Whose = "") -> Row:
     lines = [f"What {shown.agent} knows: {counted(counts.facts, 'fact')}."]
     if counts.facts:
         lines += [DATA, text] if agents else [text]
-    elif not agents:
-        lines += ['Tell it something: vaultmind remember "I prefer short answers"']
     besides = [f"{name} {one:,}" for name, one in plain(counts).items() if one and name != "facts"]
     lines += [f"Besides: {', '.join(besides)}."] if besides else []
     lines += [f"Last session: {last.id}, {counted(last.messages, 'message')}."] if last else []

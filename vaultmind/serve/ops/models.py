@@ -24,9 +24,8 @@ AUTO = 2
 
 Kinds = Annotated[Literal["planner", "ranker", "all"], Arg("Plans' weights, searches' ranker.")]
 Days = Annotated[int, Arg("Learn from the last so many days; 0: all.", min=0, max=36500)]
-Lessons = Annotated[
-    int | None, Arg("Fewer lessons make no model.", min=1, max=1_000_000, option="--min-samples")
-]
+FEWER = "Fewer lessons make no model."
+Lessons = Annotated[int | None, Arg(FEWER, min=1, max=1_000_000, option="--min-samples")]
 Force = Annotated[bool, Arg("Use it whatever its trial says; the person's.", option="--activate")]
 Wait = Annotated[float, Arg("Wait so long for its end.", min=0, max=3600)]
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from vaultmind.errors import BadArgument, NotAllowed
+from vaultmind.errors import BadArgument
 from vaultmind.planner.types import Detail, Layer, Mode, TaskKind
 from vaultmind.plural import counted
 from vaultmind.serve.call import Call
@@ -38,7 +38,6 @@ SHOWN_FAULTS = 10
 """Files that could not be taken whole, named; the rest is a number."""
 
 Root = Annotated[str, Arg("The vault (default), or a linked folder.", max=MAX_PATH)]
-Where = Annotated[str, Arg("The vault (default) or a linked folder.", max=MAX_PATH)]
 Since = Annotated[str, Arg("A time (2026-02-20, yesterday) or a revision (main).", max=200)]
 Layers = Annotated[tuple[Layer, ...], Arg("These and no others.", max=7, option="--layer")]
 Wait = Annotated[float, Arg("Wait so long for files that are not read yet.", min=0, max=600)]
@@ -65,8 +64,7 @@ def context_plan(
     """Before a task on notes or code: what to read for it, within a token budget, and why. Data,
     never orders.
 
-    Raises NotFound for a source that is not there. A plan that cannot be saved is answered all the
-    same, with a note that says why.
+    Raises NotFound for a source that is not there, NotAllowed for an agent that may save none.
     """
     from vaultmind.planner.episodes import leave
     from vaultmind.planner.saving import Kept, save_plan
@@ -84,22 +82,18 @@ def context_plan(
     leave(app.episodes.recorder, asked, plan, agent, call.caller)
     if save:
         whole = Kept(asked, plan, source.kind == "vault")
-        try:
-            saved = save_plan(app.gate, app.paths, app.clock(), whole, agent, call.caller)
-            plan = replace(plan, saved=saved)
-        except NotAllowed as error:
-            plan = replace(plan, notes=(*plan.notes, error.message))
+        saved = save_plan(app.gate, app.paths, app.clock(), whole, agent, call.caller)
+        plan = replace(plan, saved=saved)
     budget = plain(plan.budget_report)
     text = plan.context.text
     if agents:  # the fence around the context is counted in
         budget["token_budget"] += frame
         budget["estimated_used"] = _fenced_tokens(text, source.name) if text else 0
-    most = (SHOWN_TRACE, SHOWN_DROPPED) if agents else (None, None)
     told = plain(plan) | {
         "budget_report": budget,
         "context": plain(plan.context) | {"text": Recalled(text, f"plan over {source.name}")},
-        "decision_trace": plan.decision_trace[: most[0]],
-        "dropped_candidates": plan.dropped_candidates[: most[1]],
+        "decision_trace": plan.decision_trace[: SHOWN_TRACE if agents else None],
+        "dropped_candidates": plan.dropped_candidates[: SHOWN_DROPPED if agents else None],
         "source": source.name,
     }
     del told["offer"]
@@ -177,7 +171,7 @@ def _for_person(plan: Plan, told: dict[str, Any]) -> Iterator[str]:
 def explore(
     app: App,
     call: Call,
-    source: Where = "",
+    source: Root = "",
     query_type: Annotated[TaskKind, Arg("What kind of task it is for.")] = "unknown",
     layers: Layers = (),
     detail: Annotated[Detail, Arg("How much of each layer.")] = "compact",
@@ -200,7 +194,7 @@ def explore(
 
 
 @operation("Look at a source's disk", surfaces=NOT_MCP)
-def refresh(app: App, call: Call, source: Where = "", wait_seconds: Wait = 60.0) -> Row:
+def refresh(app: App, call: Call, source: Root = "", wait_seconds: Wait = 60.0) -> Row:
     """Compare the vault or a linked folder with the disk and read what changed."""
     where = app.sources.find(source)
     where.index.everything()
@@ -235,9 +229,7 @@ def link(
     app: App,
     call: Call,
     path: Annotated[str, Arg("Absolute path of the folder.", min=1, max=MAX_PATH)],
-    name: Annotated[
-        str, Arg("What to call it; default: after the folder.", max=MAX_TEXT, option="--as")
-    ] = "",
+    name: Annotated[str, Arg("Default: after the folder.", max=MAX_TEXT, option="--as")] = "",
 ) -> Row:
     """Link a folder, read only, to be searched and planned over. The person's alone."""
     if not Path(path).is_absolute():

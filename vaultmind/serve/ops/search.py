@@ -12,7 +12,7 @@ from vaultmind.errors import BadArgument
 from vaultmind.plural import counted
 from vaultmind.serve.call import Call
 from vaultmind.serve.op import MAX_PATH, MAX_TEXT, MAX_WORDS, NOT_MCP, Arg, operation
-from vaultmind.serve.show import DATA, Reader, Recalled, Row, plain, tells, words
+from vaultmind.serve.show import DATA, Reader, Recalled, Row, plain, tells
 from vaultmind.types import Caller, Hit, IndexState, Kind, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
@@ -80,10 +80,7 @@ def memory_search(
     found = index.search(asked, call.caller)
     if offset and not found.hits and found.answer == "nothing_found":
         raise _no_more(offset, f"There are no more hits from 'offset' {offset} on.")
-    if where and where.kind == "linked":
-        hits = (replace(one, kind=_kind_of(one.path)) for one in found.hits)
-        found = replace(found, hits=tuple(hits))
-    elif not (kinds or folder or tag or after or before or agent):
+    if not (where or kinds or folder or tag or after or before or agent):
         app.search_feedback.asked(call.caller, query, found.hits)
     return _page(found, offset, call.caller.kind == "agent", explain)
 
@@ -122,18 +119,15 @@ def memory_fetch(
     found = index.fetch(id, call.caller, max_tokens=max_tokens, offset=offset)
     if offset and not found.text:
         raise _no_more(offset, f"The text ends before 'offset' {offset}.")
-    kind: Any = found.kind
-    if where and where.kind == "linked":
-        kind = _kind_of(found.path)
-    else:
+    if where is None:
         app.search_feedback.fetched(call.caller, id, found.path, found.anchor)
-    text, how = Recalled(found.text, _origin(found, kind)), "--offset"
+    text, how = Recalled(found.text, _origin(found, found.kind)), "--offset"
     lines: list[str] = [DATA] if agents and text else []
     lines += [text or f"{found.path}{found.anchor} is there and empty: it holds no text."]
     if found.next_offset is not None:
         how = "call memory_fetch again with offset" if agents else how
         lines += [f"There is more: {how} {found.next_offset}."]
-    return Row(**plain(found) | {"kind": kind, "text": text}).saying(*lines)
+    return Row(**plain(found) | {"text": text}).saying(*lines)
 
 
 def judge(app: App, call: Call, hit: str, verdict: Any) -> str:  # noqa: ANN401
@@ -151,13 +145,6 @@ def _no_more(offset: int, said: str) -> BadArgument:
     """Return what to say of an offset behind the end."""
     again = "To begin again, leave the offset out."
     return BadArgument("offset", offset, "the last next_offset", said=f"{said} {again}")
-
-
-def _kind_of(path: str) -> Any:  # noqa: ANN401
-    """Return the kind of a linked folder's file: to its index all are notes."""
-    from vaultmind.index.taken import shape_of
-
-    return shape_of(path) or "text"
 
 
 # --- how a hit is told --------------------------------------------------------------------
@@ -233,18 +220,21 @@ def index(
     vectors: Annotated[bool, Arg("Wait for the vectors too.")] = True,
     timeout_seconds: Annotated[float, Arg("Give up after this long.", min=0, max=86400)] = 3600.0,
     anew: Annotated[bool, Arg("Build it anew from the vault first; cached vectors stay.")] = False,
-) -> IndexState:
+) -> Row:
     """Wait until all text (and all vectors) are searchable; tells how far it is."""
     if anew:
         app.index.reindex(call.report)
     app.index.wait_ready(timeout_seconds, vectors=vectors, report=call.report)
-    return seen_state(app, call.caller)
+    state = seen_state(app, call.caller)
+    return Row(**plain(state)).saying(*index_words(state))
 
 
 def seen_state(app: App, caller: Caller) -> IndexState:
-    """Return how far the index is, without the faults of files that a caller may not see."""
+    """Return how far the index is, with faults of files that a caller may see; an agent's first."""
     state, shown = app.index.state(), app.index.outlet.names
-    return replace(state, faults=tuple(one for one in state.faults if shown(one.path, caller)))
+    faults = tuple(one for one in state.faults if shown(one.path, caller))
+    most = SHOWN_FAULTS if caller.kind == "agent" else None
+    return replace(state, faults=faults[:most])
 
 
 def explain_answer(found: SearchResponse) -> str:
@@ -273,15 +263,7 @@ def _indexed(state: IndexState) -> str:
     return f"{state.indexed} of {state.files} files are searchable{rest}"
 
 
-@tells(IndexState)
-def _state_json(state: IndexState, to: Reader) -> dict[str, Any]:
-    """Return how far the index is; of thousands of faults an agent is told the first."""
-    faults = state.faults[:SHOWN_FAULTS] if to.mark else state.faults
-    return plain(state) | {"faults": faults, "fault_count": len(state.faults)}
-
-
-@words(IndexState)
-def index_words(state: IndexState, to: Reader) -> Iterator[str]:
+def index_words(state: IndexState) -> Iterator[str]:
     """Yield how far the index is."""
     vectors = "vectors are being loaded" if state.loading else "by words only"
     if state.embedder:
@@ -289,14 +271,9 @@ def index_words(state: IndexState, to: Reader) -> Iterator[str]:
         vectors = f"vectors of {state.vectors:,} of {of} ({state.embedder})"
     yield f"Index {state.phase}: {_indexed(state)}, {counted(state.chunks, 'chunk')}, {vectors}."
     yield from state.notes
-    yield sends_words(state.sends_to)
+    what = "Texts of notes and questions leave this machine: they are sent to"
+    yield f"{what} {state.sends_to} to be embedded." if state.sends_to else ""
     faults = state.faults[:SHOWN_FAULTS]
     yield from (f"{one.severity}: {one.path}: {one.reason}" for one in faults)
     if more := len(state.faults) - len(faults):
         yield f"… and {counted(more, 'more file')}."
-
-
-def sends_words(host: str) -> str:
-    """Return that texts leave the machine, and where to; empty where they stay."""
-    what = "Texts of notes and questions leave this machine: they are sent to"
-    return f"{what} {host} to be embedded." if host else ""

@@ -15,7 +15,7 @@ from vaultmind.plural import counted
 from vaultmind.serve import op
 from vaultmind.serve.call import Call, known_agent, own_agent, told_time
 from vaultmind.serve.op import Arg, operation
-from vaultmind.serve.show import Reader, Recalled, Row, Verbatim, in_words, tells, words
+from vaultmind.serve.show import Reader, Recalled, Row, Verbatim, in_words, plain, tells
 from vaultmind.types import Caller, Message, Section
 
 if TYPE_CHECKING:
@@ -23,16 +23,7 @@ if TYPE_CHECKING:
     from vaultmind.consolidate.reported import Fate
     from vaultmind.consolidate.types import Dropped
     from vaultmind.session.files import Head
-    from vaultmind.session.imports import Imported
 
-SAID = {
-    "written": "written",
-    "suggested": "waits for the person",
-    "denied": "not written",
-    "unchanged": "known already",
-    "not_found": "not found",
-    "dropped": "not kept",
-}
 DO = {
     "no evidence": "log the message first, then quote it word for word",
     "not the user's words": "quote what the person said",
@@ -52,11 +43,9 @@ tells("consolidate.types.Settled", "category fact evidence replaces outcome reas
       "category fact replaces outcome reason")  # fmt: skip
 tells("consolidate.types.SessionDone", "session agent by pending summary facts dropped notes")
 tells("consolidate.types.SummaryDone", words="id agent outcome path text notes")
-tells("session.imports.Imported", words="messages sessions skipped left_out redacted faults")
 
 Yours = Annotated[str, Arg("Yours.")]
 Recap = Annotated[str, Arg("With end: what was decided, what is open.", max=4000)]
-Only = Annotated[str, Arg("Only this one, by its id.", max=op.MAX_ID)]
 Again = Annotated[str, Arg("A session or summary that is done anew, by its id.", max=op.MAX_ID)]
 
 
@@ -154,22 +143,13 @@ def session_log(
 
 
 def _conversation(app: App, caller: Caller, agent: str, named: str) -> str:
-    """Return the conversation of a session that is named, else the one that the caller is in.
-
-    A person who names none means the running one: of several clients' none.
-    """
+    """Return the conversation of a session that is named, else the one that the caller is in."""
     from vaultmind.session.files import read_session
-    from vaultmind.vault.session_meta import PIPE
 
-    if named:
-        talk: str = read_session(app.reader, app.paths, agent, named)[1].meta.conversation
-        return talk
-    if caller.kind == "agent" or app.sessions.open_session(agent):
+    if not named:
         return caller.conversation
-    talks = {one.meta.conversation for one in app.sessions.heads(agent) if one.is_open}
-    pipes = [one for one in talks if one.startswith(PIPE)]
-    running = [one for one in pipes if app.sessions.open_session(agent, one)]
-    return running[0] if len(running) == 1 else ""
+    talk: str = read_session(app.reader, app.paths, agent, named)[1].meta.conversation
+    return talk
 
 
 def _message(one: LoggedMessage, number: int, caller: Caller, now: datetime) -> Message:
@@ -219,7 +199,7 @@ def _fate(fate: Fate) -> Row:
 
 def _fact_words(one: Row) -> str:
     because = f" ({one['reason']})" if one["reason"] else ""
-    return f"“{one['text']}” {SAID[one['outcome']]}{because}"
+    return f"“{one['text']}” {one['outcome'].replace('_', ' ')}{because}"
 
 
 @operation("The conversations there are", surfaces=op.LOCAL, persons=True)
@@ -264,7 +244,7 @@ def import_file(
     path: Annotated[str, Arg("The export file.", min=1, max=op.MAX_PATH)],
     one_session: Annotated[bool, Arg("Make one session of all that the file holds.")] = False,
     agent: op.Whose = "",
-) -> Imported:
+) -> Row:
     """Take the conversations of an export file into an agent's sessions."""
     from vaultmind.session.imports import import_file
 
@@ -274,15 +254,9 @@ def import_file(
     imported = import_file(app.sessions, Path(path), target, call.report, one=one_session)
     if imported.messages:  # the talk that is likely asked about is summarised meanwhile
         app.talks.heard(target, app.sessions.latest(target))
-    return imported
-
-
-@words("session.imports.Imported")
-def _imported_words(done: Imported, to: Reader) -> Iterator[str]:
-    yield from in_words(done)
-    if done.messages:
-        yield "Searchable in a moment. Facts and summaries are taken from it when you say so:"
-        yield "vaultmind consolidate --dry-run shows what, without it they are written."
+    done = Row("messages sessions skipped left_out redacted faults", **plain(imported))
+    then = "Searchable in a moment; `vaultmind consolidate` takes facts and summaries from it."
+    return done.saying(*in_words(done), then if imported.messages else "")
 
 
 @operation("Settle an ended conversation", writes=True)
@@ -366,7 +340,6 @@ def consolidate(
     app: App,
     call: Call,
     agent: op.Anybodys = "",
-    session: Only = "",
     again: Again = "",
     dry_run: Annotated[bool, Arg("Write nothing, tell what would be.")] = False,
 ) -> Row:
@@ -377,12 +350,8 @@ def consolidate(
     """
     from vaultmind.consolidate.types import Request
 
-    session, again = session.strip(), again.strip()
-    if session and again:
-        raise BadArgument("again", again, "an id without `session`: it names what is done anew")
-    named = bool(agent or session or again)  # every agent has a session of one name
-    whose = known_agent(app, call.caller, agent) if named else ""
-    request = Request(whose, session, again, dry_run)
+    whose = known_agent(app, call.caller, agent) if agent or again else ""
+    request = Request(whose, again=again.strip(), dry_run=dry_run)
     with app.minion.unbound():  # who asks may have models work longer than they may by themselves
         done = app.consolidation.run(request, call.caller, call.report)
     outcomes = [fact.outcome for one in done.sessions for fact in one.facts]
@@ -403,9 +372,8 @@ def background(app: App, caller: Caller) -> Row:
     if caller.kind == "agent":
         waiting = sum(agent == caller.agent for agent, _ in found.queue)
         return Row(waiting=waiting, words=f"{waiting:,} of your sessions wait")
-    words = [f"{counted(len(found.queue), 'session')} waiting"]
-    words += [f"{found.asked_for:,} until `vaultmind consolidate`"] if found.asked_for else []
-    words += [f"works on {found.running}"] if found.running else []
+    said = f"{counted(len(found.queue), 'session')} waiting"
+    said += f" · {found.asked_for:,} until `vaultmind consolidate`" if found.asked_for else ""
+    said += f" · works on {found.running}" if found.running else ""
     queue = [f"{session} ({agent})" for agent, session in found.queue]
-    told = {"running": found.running, "asked_for": found.asked_for, "queue": queue}
-    return Row(waiting=len(queue), words=" · ".join(words), **told)
+    return Row(waiting=len(queue), words=said, queue=queue)

@@ -14,7 +14,7 @@ from vaultmind import __version__
 from vaultmind.errors import VaultMindError
 from vaultmind.serve.call import Call
 from vaultmind.serve.op import NOT_MCP, operation
-from vaultmind.serve.show import PERSON, Row
+from vaultmind.serve.show import Row
 from vaultmind.types import Caller
 
 if TYPE_CHECKING:
@@ -42,8 +42,6 @@ def memory_status(app: App, call: Call) -> Row:
     caller, config, person = call.caller, app.config, call.caller.kind == "person"
     count, waiting = waiting_for(app, caller)
     state, sources = seen_state(app, caller), app.sources.states()
-    ranks = [one for one in app.learning.models.rows() if one.active]
-    ranks = [one for one in ranks if one.kind == "planner" or one.of in ("", state.embedder)]
     row = Row(
         version=__version__,
         vault=str(config.vault),
@@ -57,19 +55,17 @@ def memory_status(app: App, call: Call) -> Row:
         consolidation=background(app, caller),
         sources=sources,
         episodes=kept_work(app, caller),
-        models=tuple(f"{one.id} ({one.of})" for one in ranks),
     )
     row |= {"state_folder": str(config.state_dir)} if person else {}
     names, linked = ", ".join(row["agents"]), (one for one in sources if one.kind == "linked")
     return row.saying(
         f"VaultMind {__version__}, vault {config.vault}, agent {row['agent']} (of "
         f"{names or 'none yet'}).",
-        *index_words(state, PERSON),
+        *index_words(state),
         waiting,
         f"Consolidation: {row['consolidation']['words']}.",
         f"Episodes: {row['episodes']['words']}.",
         f"State in {config.state_dir} (safe to delete)." if person else "",
-        f"Ranked by {', '.join(row['models'])}." if ranks else "",
         *(f"Linked: {one.name}: {state_words(one)}." for one in linked),
         *(f"! {one}" if person else one for one in row["warnings"]),
     )
@@ -117,7 +113,7 @@ def doctor(app: App, call: Call) -> Row:
     those after it.
     """
     checks, lines = list[Row](), list[str]()
-    for look in (_folders, _memory, _index, _copies, _linked, _work):
+    for look in (_folders, _memory, _index, _linked, _work):
         name = look.__name__.strip("_")
         try:
             found = list(look(app, call.caller)) or [("ok", "nothing is amiss.", "")]
@@ -161,7 +157,7 @@ def _index(app: App, caller: Caller) -> Iterator[Check]:
     from vaultmind.serve.ops.search import index_words, seen_state
 
     state = seen_state(app, caller)
-    told = " ".join(filter(None, index_words(state, PERSON)))
+    told = " ".join(filter(None, index_words(state)))
     lacks = app.config.index.embedder != "none" and bool(state.notes or not state.embedder)
     if state.phase == "failed":
         yield "fail", told, "Run `vaultmind reindex`; the vault rebuilds it."
@@ -174,17 +170,6 @@ def _index(app: App, caller: Caller) -> Iterator[Check]:
         yield "warn", told, "Mend the files in Obsidian, or exclude them (index.exclude)."
     else:
         yield "ok", told, ""
-
-
-def _copies(app: App, caller: Caller) -> Iterator[Check]:
-    """Look for copies of memory files that a sync made, whether or not the index knows them."""
-    from vaultmind.index.folder import walked
-    from vaultmind.vault.scan import conflict_fault
-
-    outlet, mend = app.index.outlet, "Compare it with its original, then remove one of them."
-    for path in walked(app.config.memory_dir, outlet.folder, outlet.rules):
-        if outlet.rules.is_conflict_copy(path) and outlet.names(path, caller):
-            yield "warn", f"{path}: {conflict_fault(path).reason}", mend
 
 
 def _linked(app: App, caller: Caller) -> Iterator[Check]:
