@@ -55,7 +55,6 @@ def person(tmp_path_factory: pytest.TempPathFactory, hands: Hands) -> Iterator[P
     with opened(home, hands) as one:
         one.run(f"link {home / 'shop'}")
         one.run("refresh shop")
-        one.run("refresh shop")
         yield one
 
 

@@ -20,8 +20,7 @@ from vaultmind.types import Caller, Message, Section
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.consolidate.reported import Fate
-    from vaultmind.consolidate.types import Dropped
+    from vaultmind.consolidate.types import Dropped, Settled
     from vaultmind.session.files import Head
 
 DO = {
@@ -42,11 +41,11 @@ RULES = (
 tells("consolidate.types.Settled", "category fact evidence replaces outcome reason",
       "category fact replaces outcome reason")  # fmt: skip
 tells("consolidate.types.SessionDone", "session agent by pending summary facts dropped notes")
-tells("consolidate.types.SummaryDone", words="id agent outcome path text notes")
+tells("consolidate.types.SummaryDone", words="id agent path text notes")
 
 Yours = Annotated[str, Arg("Yours.")]
 Recap = Annotated[str, Arg("With end: what was decided, what is open.", max=4000)]
-Again = Annotated[str, Arg("A session or summary that is done anew, by its id.", max=op.MAX_ID)]
+Again = Annotated[str, Arg("A session that is done anew, by its id.", max=op.MAX_ID)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +182,7 @@ def _said(done: Row, wrote: bool, ends: bool, hosts: bool) -> Iterator[str]:
         yield f"{where} has ended." if done["ended"] else none
 
 
-def _fate(fate: Fate) -> Row:
+def _fate(fate: Settled) -> Row:
     """Return what became of a stated fact, with what to do about it; the reason quotes the brain.
 
     The outcome is that of a write, or `dropped`.
@@ -194,7 +193,7 @@ def _fate(fate: Fate) -> Row:
     if fate.outcome not in ("written", "unchanged"):
         do = DO.get(fate.reason, "give it as it was said" if "not in evi" in fate.reason else "")
         reason = ": ".join(filter(None, (MEANS.get(fate.reason, fate.reason), do)))
-    return Row(text=fate.text, outcome=fate.outcome, reason=Recalled(reason, "memory"))
+    return Row(text=fate.fact, outcome=fate.outcome, reason=Recalled(reason, "memory"))
 
 
 def _fact_words(one: Row) -> str:
@@ -277,7 +276,7 @@ def memory_settle(
     if facts and not session:
         raise BadArgument("session", session, "the id of the conversation that you read")
     told: tuple[Row, ...] = ()
-    waiting = app.consolidation.unsettled(whose, better=True)
+    waiting = app.consolidation.unsettled(whose)
     if session:
         if session not in waiting:
             raise NotFound(f"{session} of {whose} does not wait to be settled.")
@@ -318,7 +317,7 @@ def _settled(
         old = f"^{one.update.strip('^ ')}" if one.update else ""
         claims.append(Told(one.text, said[name].text, one.section, old))
     fates = app.reported.facts(agent, session, claims, call.caller)
-    app.consolidation.settled_by_agent(agent, session, call.caller)
+    app.consolidation.mark(agent, session, call.caller)
     return tuple(map(_fate, fates))
 
 
@@ -374,6 +373,5 @@ def background(app: App, caller: Caller) -> Row:
         return Row(waiting=waiting, words=f"{waiting:,} of your sessions wait")
     said = f"{counted(len(found.queue), 'session')} waiting"
     said += f" · {found.asked_for:,} until `vaultmind consolidate`" if found.asked_for else ""
-    said += f" · works on {found.running}" if found.running else ""
     queue = [f"{session} ({agent})" for agent, session in found.queue]
     return Row(waiting=len(queue), words=said, queue=queue)
