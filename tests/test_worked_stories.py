@@ -82,10 +82,6 @@ def test_the_story_of_a_model_is_true(person: Person, hands: Hands) -> None:
     assert check_examples(person, page("learning.md")) >= 6
 
 
-def test_the_operations_are_shown_as_they_are(person: Person) -> None:
-    assert check_examples(person, page("operations.md")) == 1
-
-
 def work_for_weeks(app: App, hands: Hands) -> None:
     """Leave an episode nearly every day: in three of four a file was changed that stood fourth.
 

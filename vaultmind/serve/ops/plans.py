@@ -100,7 +100,7 @@ def context_plan(
     return Row(**told).saying(*(_for_agent if agents else _for_person)(plan, told))
 
 
-@tells("planner.types.Piece", words="tokens file part first_line last_line layer why")
+@tells("planner.types.Piece", words="tokens file part layer why")
 def _piece_json(piece: Piece, to: Reader) -> dict[str, Any]:
     """Return where a part of the context comes from; its text stands in the context."""
     names = ("part", "first_line", "last_line", "tokens", "layer", "relevance", "freshness")

@@ -149,7 +149,7 @@ def _memory(app: App, caller: Caller) -> Iterator[Check]:
     for agent in app.index.outlet.readable_agents(caller):
         for path in (app.paths.root / app.paths.memory(agent)).glob("*.jsonl"):
             if _COPY.fullmatch(path.name):
-                yield "warn", f"{path.name} of {agent} is a copy that a sync program made.", mend
+                yield "warn", f"{path.name} is a copy that a sync program made of {agent}'s.", mend
 
 
 def _index(app: App, caller: Caller) -> Iterator[Check]:
