@@ -146,7 +146,8 @@ def test_two_conversations_at_once_do_not_mix(app: App, project: Path, tmp_path:
     assert {path for kind, path in told(one.episode(), "read", "edit", "delta")} == {"src/auth.py"}
     assert {path for _, path in told(other.episode(), "read", "edit", "delta")} == {"src/cart.py"}
     assert {one.commit for one in other.episode().events if one.kind == "commit"} == {sha}
-    assert not told(one.episode(), "commit"), "a commit belongs to one conversation"
+    assert told(other.episode(), "commit") == [("commit", "src/cart.py")]
+    assert told(one.episode(), "commit") == [("commit", "src/auth.py")], "each has its files"
 
 
 def test_what_hooks_missed_is_found_when_the_turn_ends(talk: Talk) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.learn.made import NOW, OFFERED, ended, heard, learned, many
+from tests.learn.made import NOW, OFFERED, heard, learned, many
 from vaultmind.episodes.types import Event, Result
 from vaultmind.errors import ConfigError
 from vaultmind.learn.models import read_learned
@@ -54,14 +54,6 @@ def test_what_was_edited_is_right_and_the_rest_of_the_offer_wrong() -> None:
 @pytest.mark.parametrize("outcome", ["unknown", "failed"])
 def test_silence_and_failure_teach_nothing(outcome: Result) -> None:
     assert not plan_lessons([heard(1, outcome)], NOW)
-
-
-def test_a_failure_takes_back_what_the_same_task_taught() -> None:
-    one = heard(1)
-    failed = Heard(replace(ended(one, "failed").episode, id="x"), one.offers)
-    assert not plan_lessons([one, failed], NOW)
-    other = ended(heard(2), "failed")
-    assert len(plan_lessons([one, other], NOW)) == 1
 
 
 def test_what_was_edited_before_the_plan_is_left_out() -> None:

@@ -23,7 +23,7 @@ from vaultmind import redact
 from vaultmind.episodes.keep import may_name
 from vaultmind.episodes.note import adapter
 from vaultmind.episodes.types import time_of
-from vaultmind.errors import BadArgument, NotAllowed, VaultMindError
+from vaultmind.errors import NotAllowed, VaultMindError
 from vaultmind.memory.forget.kinds import Edit, Ref
 from vaultmind.memory.forget.taking import Erasable, Taken, Target, Without
 from vaultmind.memory.forget.wanted import Wanted
@@ -292,38 +292,26 @@ class SearchFeedback:
                     found.setdefault((line.query, line.path), replace(line, signal="cite"))
             self._hear(caller, [*found.values()])
 
-    def judge(self, caller: Caller, stated: Line, agent: str = "") -> tuple[str, Line, bool]:
-        """Take a stated verdict down, in an agent's memory or the caller's own.
+    def judge(self, caller: Caller, name: str, verdict: Verdict) -> tuple[Line, bool] | None:
+        """Take a verdict down on the hit that a caller means by an id or a path.
 
-        Returns whose memory, the line, and whether it was not known already. Raises NotAllowed,
-        BadArgument, what the gate raises.
+        It is said of the last search that showed it. Returns the line, and whether it was not known
+        already; None where no search lately showed such a hit. Raises NotAllowed, what the gate
+        raises.
         """
-        own, words = self._agent_of(caller), kept_query(stated.query)
-        agent = agent or own
-        if caller.kind == "agent" and agent != own:
-            raise NotAllowed(f"{own} may keep what searches were worth in its own memory only.")
-        if not self._keeps(agent) or not self._may_name(agent, stated):
+        agent, found = self._agent_of(caller), self._find(caller, {name.strip()})
+        if not self._keeps(agent) or (found and not self._may_name(agent, found)):
             why = "is at autonomy 0, is not there, or may not name such a file"
             raise NotAllowed(f"Nothing was kept: {agent} {why}.")
-        if not words:
-            allowed = f"words without a secret in them, {LONGEST_QUERY} characters at most"
-            query = stated.query
-            raise BadArgument("query", query[:80], allowed, missing=not query.strip())
-        line = replace(stated, time=self._now(), query=words, by=caller.kind)
+        if found is None:
+            return None
+        line = replace(found, time=self._now(), signal=verdict, by=caller.kind)
         lines = sorted(self.lines(agent), key=lambda one: one.moment)
         said = [one.signal for one in lines if one.is_explicit and one.about == line.about]
-        new = said[-1:] != [line.signal]
+        new = said[-1:] != [verdict]
         if new:
             self._write(agent, [line])
-        return agent, line, new
-
-    def shown(self, caller: Caller, query: str, name: str) -> Line | None:
-        """Return the hit that a caller means by an id or a path, if it was shown lately.
-
-        With what was asked, the last time; to the query first, where one is named.
-        """
-        names = {name.strip()}
-        return self._find(caller, names, kept_query(query)) or self._find(caller, names)
+        return line, new
 
     def judged(self, agents: Sequence[str]) -> tuple[Judged, ...]:
         """Return all that can be learnt from, of some agents and every device, oldest first."""
@@ -347,12 +335,9 @@ class SearchFeedback:
             own = [line for who, line in self._shown if who == caller.name]
         return [one for one in own if -1 < now - one.moment <= WITHIN_SECONDS]
 
-    def _find(self, caller: Caller, names: set[str], query: str = "") -> Line | None:
-        """Return the hit that was shown last by one of some names: an id, a place, else a path.
-
-        `query`: only where that was asked.
-        """
-        recent = [line for line in self._recent(caller) if query in ("", line.query)]
+    def _find(self, caller: Caller, names: set[str]) -> Line | None:
+        """Return the hit that was shown last by one of some names: an id, a place, else a path."""
+        recent = self._recent(caller)
         exact = (it for it in recent if names & {it.hit, f"{it.path}{it.anchor}"})
         return next(exact, None) or next((it for it in recent if it.path in names), None)
 

@@ -172,7 +172,7 @@ class Learning:
         if judged is None:
             judged = self._feedback.judged(self._files.paths.agent_names())
         told = [one for one in judged if one.time >= asks.since]
-        of, cases = ask_again(scenes, told, asks.least, self._step)
+        of, cases = ask_again(scenes, told, self._step)
 
         def propose(seen: datetime | None, now: datetime) -> Proposal:
             return new_ranker(scenes, cases, seen, now, self._step)

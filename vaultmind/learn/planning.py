@@ -2,10 +2,7 @@
 
 An episode that went well teaches: of what a plan offered, the files that were then edited are right
 (1), those that were only read are so in part (0.3), the others are wrong. What failed teaches
-nothing by itself, and takes back what the same task taught before it: of a file that was edited in
-as many later episodes that failed as in such that went well nothing is left, nor of what was read
-for it. What went well in the end stands, however often it failed first. Lessons fade, and one task
-that is done over and over counts as a few.
+nothing. Lessons fade, and one task that is done over and over counts as a few.
 
 Only what was done after a plan counts for it. A file that was edited before in the same episode is
 left out of the lesson: its features (changed lately, changes together) tell of that already.
@@ -81,51 +78,31 @@ def plan_lessons(heard: Iterable[Heard], now: datetime) -> list[Case]:
     """Return the lessons of episodes, oldest first; those that teach nothing are left out."""
     ended = [one for one in heard if one.episode.state != "running" and one.offers]
     ended.sort(key=lambda one: (one.episode.started, one.episode.name))
-    good, failed = (
-        defaultdict[tuple[str, ...], float](float),
-        defaultdict[tuple[str, ...], int](int),
-    )
-    for one in ended:
-        for key in _edits(one.episode):
-            good[key] += WORTH[one.episode.outcome]
     same, taught = defaultdict[tuple[str, str], int](int), list[tuple[Heard, list[Case]]]()
-    for one in reversed(ended):  # what failed takes back what was taught before it
-        episode, keys = one.episode, _edits(one.episode)
-        for key in keys if episode.outcome == "failed" else ():
-            failed[key] += 1
+    for one in reversed(ended):
+        episode = one.episode
         if not WORTH[episode.outcome]:
             continue
         task = (episode.source, episode.task.fingerprint)
         same[task] += 1
         if same[task] <= MOST_ALIKE or not episode.task.fingerprint:
-            balance = {
-                key[-1]: max(0.0, (good[key] - failed[key]) / (good[key] + failed[key]))
-                for key in keys
-            }
-            taught.append((one, _of_episode(one, balance, now)))
+            taught.append((one, _of_episode(one, now)))
     works = _works([one for one, cases in taught if cases])
     found = [replace(one, work=works[str(one.work)]) for _, cases in taught for one in cases]
     return sorted(found, key=lambda one: (one.time, one.work))
 
 
-def _edits(episode: Episode) -> set[tuple[str, ...]]:
-    """Return what was edited, by source and task; nothing for a task that nobody can name."""
-    mark = episode.task.fingerprint
-    return {(episode.source, mark, it.path) for it in episode.events if it.changes and mark}
-
-
-def _of_episode(heard: Heard, balance: Mapping[str, float], now: datetime) -> list[Case]:
+def _of_episode(heard: Heard, now: datetime) -> list[Case]:
     """Return the lessons of one episode, which count as one together.
 
-    `balance`: how right each of its edits was, by path. Of several offers of one task the first:
-    what a later one offers follows from the work. None of the future, which a wrong clock wrote:
-    whatever came before it would count as seen.
+    Of several offers of one task the first: what a later one offers follows from the work. None of
+    the future, which a wrong clock wrote: whatever came before it would count as seen.
     """
     episode = heard.episode
     cases = []
     for offer in {one.fingerprint: one for one in reversed(heard.offers)}.values():
         time = time_of(offer.time) or time_of(episode.started) or now
-        right, of = _right(episode, offer, balance), stuff_of(offer.weights)
+        right, of = _right(episode, offer), stuff_of(offer.weights)
         if of is None or time > now or not 0 < math.fsum(right.values()) < len(right):
             continue
         names, paths = [*built_in(of).weights], sorted(right)
@@ -143,7 +120,7 @@ def _of_episode(heard: Heard, balance: Mapping[str, float], now: datetime) -> li
     return [replace(one, weight=one.weight / len(cases)) for one in cases]
 
 
-def _right(episode: Episode, offer: Offer, balance: Mapping[str, float]) -> dict[str, float]:
+def _right(episode: Episode, offer: Offer) -> dict[str, float]:
     """Return how right each of an offer's candidates is, by what was done after it."""
     offered = time_of(offer.time)
     start = offered.replace(microsecond=0) if offered else None  # events have whole seconds
@@ -156,12 +133,8 @@ def _right(episode: Episode, offer: Offer, balance: Mapping[str, float]) -> dict
             worth[event.path] = max(worth.get(event.path, 0.0), value)
         elif event.changes:
             before.add(event.path)
-    reads, right = max(balance.values(), default=1.0), dict[str, float]()
-    for path in islice(offer.files, MOST_CANDIDATES):
-        value = worth.get(path, 0.0)
-        if path not in before:
-            right[path] = value * (balance.get(path, 1.0) if value == EDITED else reads)
-    return right
+    paths = islice(offer.files, MOST_CANDIDATES)
+    return {path: worth.get(path, 0.0) for path in paths if path not in before}
 
 
 def _works(heard: Iterable[Heard]) -> dict[str, str]:
