@@ -70,24 +70,6 @@ def test_a_task_done_over_and_over_counts_as_a_few() -> None:
     assert len(plan_lessons(same, NOW)) == MOST_ALIKE
 
 
-def worded(number: int, text: str, source: str = "shop") -> Heard:
-    one = heard(number)
-    task = replace(one.episode.task, text=text)
-    return Heard(replace(one.episode, task=task, source=source), one.offers)
-
-
-def test_tasks_that_are_nearly_the_same_are_one_task_to_a_trial() -> None:
-    told = [
-        worded(1, "bug: the access token is not refreshed after a 401 of the server"),
-        worded(2, "the access token isn't refreshed after a 401 of the old server"),
-        worded(3, "bug: the cart loses its lines when somebody logs out"),
-        worded(4, "bug: the access token is not refreshed after a 401 of the server", "other"),
-    ]
-    first, second, third, fourth = (one.work for one in plan_lessons(told, NOW))
-    assert first == second
-    assert len({first, third, fourth}) == 3
-
-
 CODE = built_in("code")
 
 

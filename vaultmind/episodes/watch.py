@@ -178,27 +178,31 @@ class Watching:
         """End what runs in a conversation: as `unknown`, unless somebody said how it came out."""
         self.then(lambda: self._ended(caller, session))
 
-    def catch_up(self, name: str, seconds: float = CATCH_UP_SECONDS) -> bool:
+    def catch_up(self, name: str) -> None:
         """Make up for what was not seen of an episode that somebody is about to end.
 
-        Returns once that is done; False where it takes longer.
+        Returns once that is done, or after some time.
         """
 
         def settle() -> None:
             for talk in [*self._talks.values()]:
                 self._settle_turn(talk, name)
 
-        return _is_done(self.then(settle), seconds)
+        _is_done(self.then(settle), CATCH_UP_SECONDS)
 
-    def let_go(
-        self, left: Callable[[str], str], agent: str = "", seconds: float = CATCH_UP_SECONDS
-    ) -> bool:
-        """Keep of an agent's prompts, or of all, what is `left`: the rest is to be forgotten.
+    def let_go(self, agent: str = "") -> None:
+        """Drop what an agent, or anybody, was asked: something of it may be to be forgotten.
 
-        Returns once that is done, and what was told before is written down; False where it takes
-        longer: it is done all the same.
+        Returns once that is done, and what was told before is written down; or after some time: it
+        is done all the same.
         """
-        return _is_done(self.then(lambda: self._let_go(left, agent)), seconds)
+
+        def forget() -> None:
+            for talk in self._talks.values():
+                if agent in ("", talk.caller.agent):
+                    talk.prompt = ""
+
+        _is_done(self.then(forget), CATCH_UP_SECONDS)
 
     def wait(self, seconds: float) -> bool:
         """Return once all that was told is done; False where that takes longer."""
@@ -226,12 +230,6 @@ class Watching:
         while len(self._talks) > MAX_TALKS:
             self._talks.popitem(last=False)
         return talk
-
-    def _let_go(self, left: Callable[[str], str], agent: str) -> None:
-        for talk in self._talks.values():
-            if talk.prompt and agent in ("", talk.caller.agent):
-                prompt = left(talk.prompt)
-                talk.prompt = "" if not prompt or self._tasks().says_nothing(prompt) else prompt
 
     def _prompted(self, talk: Talk, words: str, cwd: str, told: datetime) -> None:
         says = bool(words.strip()) and not self._tasks().says_nothing(words)

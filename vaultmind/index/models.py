@@ -135,12 +135,8 @@ class Registry:
         name = embedder.partition("-")[0]
         if self.active.fault:
             return shipped(name)
-        wanted = self.active.ranker.get(name or WORDS)
-        if wanted is not None:
-            model = self.named.get(wanted)
-            return model if model is not None and model.embedder == name else shipped(name)
-        fitting = [self.named[one] for one in sorted(self.named)]
-        return next((one for one in reversed(fitting) if one.embedder == name), shipped(name))
+        model = self.named.get(self.active.ranker.get(name or WORDS, SHIPPED_ID))
+        return model if model is not None and model.embedder == name else shipped(name)
 
 
 def stamp_of(memory_folder: Path) -> Stamp:

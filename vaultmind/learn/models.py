@@ -30,7 +30,6 @@ from vaultmind.errors import ConfigError, NotFound
 from vaultmind.index import models as rankers
 from vaultmind.index.models import (
     ACTIVE,
-    MODEL_KINDS,
     SHIPPED_ID,
     WORDS,
     Active,
@@ -182,22 +181,10 @@ class Models:
         used = (one for one in rows if one.active or one.scores.get(TRIAL, {}).get(PASSED))
         return max(filter(None, (time_of(one.seen) for one in used)), default=None)
 
-    def can_roll_back(self) -> dict[ModelKind, bool]:
-        """Tell of each kind of model whether a change is left to be taken back."""
-        before = {one.kind for one in read_active(self._folder).before}
-        return {kind: kind in before for kind in MODEL_KINDS}
-
     # --- changes -------------------------------------------------------------------------
 
-    def keep(self, kind: ModelKind, of: str, model_id: str, text: str) -> None:
-        """Store a model that is not in use (yet).
-
-        Where no ranker is named for an embedder the last by name would rank: the one that does now
-        is named first.
-        """
-        if kind == "ranker" and of not in read_active(self._folder).ranker:
-            now = self.in_use(kind, of)
-            self._switch(lambda old: _with(old, kind, {of: now}), PERSON, "a model is named")
+    def keep(self, kind: ModelKind, model_id: str, text: str) -> None:
+        """Store a model that is not in use (yet)."""
         path = f"{self._paths.memory_dir}/{FOLDERS[kind]}/{model_id}.json"
         self._gate.save(path, lambda file: text, PERSON, "a model is kept")
 

@@ -19,11 +19,11 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,9 +35,6 @@ from vaultmind.learn.models import PASSED, Learned, id_of, stuff_of
 from vaultmind.learn.trial import Case, Proposal, Verdict, tried
 from vaultmind.planner.scorer import Stuff, Weights, built_in
 from vaultmind.plural import counted
-
-if TYPE_CHECKING:
-    from vaultmind.planner.types import Understood
 
 PULL = 200.0
 """How many lessons the weights count as that come with the program."""
@@ -57,8 +54,6 @@ WORTH: Mapping[Result, float] = {"success": 1.0, "partial": 0.5, "unknown": 0.0,
 HALF_LIFE_SECONDS = 90 * 86_400.0
 MOST_ALIKE = 5
 """Episodes of one task that count, the latest."""
-NEARLY_SAME = 0.8
-"""How alike two tasks are that count as one, as `planner.task.alike` tells it."""
 MOST_CANDIDATES = 100
 MOST_FEATURE = 10.0
 """Features are between 0 and 1, or near it: an offer's file can be edited by hand."""
@@ -78,18 +73,14 @@ def plan_lessons(heard: Iterable[Heard], now: datetime) -> list[Case]:
     """Return the lessons of episodes, oldest first; those that teach nothing are left out."""
     ended = [one for one in heard if one.episode.state != "running" and one.offers]
     ended.sort(key=lambda one: (one.episode.started, one.episode.name))
-    same, taught = defaultdict[tuple[str, str], int](int), list[tuple[Heard, list[Case]]]()
+    same, taught = defaultdict[tuple[str, str], int](int), list[Case]()
     for one in reversed(ended):
         episode = one.episode
-        if not WORTH[episode.outcome]:
-            continue
         task = (episode.source, episode.task.fingerprint)
-        same[task] += 1
+        same[task] += 1 if WORTH[episode.outcome] else 0
         if same[task] <= MOST_ALIKE or not episode.task.fingerprint:
-            taught.append((one, _of_episode(one, now)))
-    works = _works([one for one, cases in taught if cases])
-    found = [replace(one, work=works[str(one.work)]) for _, cases in taught for one in cases]
-    return sorted(found, key=lambda one: (one.time, one.work))
+            taught += _of_episode(one, now)
+    return sorted(taught, key=lambda one: (one.time, one.work))
 
 
 def _of_episode(heard: Heard, now: datetime) -> list[Case]:
@@ -98,12 +89,13 @@ def _of_episode(heard: Heard, now: datetime) -> list[Case]:
     Of several offers of one task the first: what a later one offers follows from the work. None of
     the future, which a wrong clock wrote: whatever came before it would count as seen.
     """
-    episode = heard.episode
-    cases = []
+    episode, cases = heard.episode, []
+    worth, mark = WORTH[episode.outcome], episode.task.fingerprint
+    work = f"{episode.source} {mark}" if mark else episode.name
     for offer in {one.fingerprint: one for one in reversed(heard.offers)}.values():
         time = time_of(offer.time) or time_of(episode.started) or now
         right, of = _right(episode, offer), stuff_of(offer.weights)
-        if of is None or time > now or not 0 < math.fsum(right.values()) < len(right):
+        if not worth or of is None or time > now or not 0 < math.fsum(right.values()) < len(right):
             continue
         names, paths = [*built_in(of).weights], sorted(right)
         rows = [[offer.files[path].get(name, 0.0) for name in names] for path in paths]
@@ -111,10 +103,10 @@ def _of_episode(heard: Heard, now: datetime) -> list[Case]:
         fades = 0.5 ** ((now - time).total_seconds() / HALF_LIFE_SECONDS)
         cases.append(
             Case(
-                of, episode.name, time, tuple(paths),
+                of, work, time, tuple(paths),
                 features.clip(-MOST_FEATURE, MOST_FEATURE),
                 np.array([right[path] for path in paths], np.float32),
-                WORTH[episode.outcome] * fades,
+                worth * fades,
             )
         )  # fmt: skip
     return [replace(one, weight=one.weight / len(cases)) for one in cases]
@@ -135,36 +127,6 @@ def _right(episode: Episode, offer: Offer) -> dict[str, float]:
             before.add(event.path)
     paths = islice(offer.files, MOST_CANDIDATES)
     return {path: worth.get(path, 0.0) for path in paths if path not in before}
-
-
-def _works(heard: Iterable[Heard]) -> dict[str, str]:
-    """Return for each episode, by name, one that stands for all of the same work.
-
-    Tasks of one source that are nearly the same are one: in other words, a model would be tried
-    on what it has learnt by heart.
-    """
-    from vaultmind.planner.task import alike, earlier_task  # its patterns cost a start 20 ms
-
-    leads: dict[Hashable, Hashable] = {}
-
-    def lead(mark: Hashable) -> Hashable:
-        while leads.setdefault(mark, mark) != mark:
-            mark = leads[mark]
-        return mark
-
-    abouts: list[tuple[str, str, Understood]] = []
-    for episode, offers in heard:
-        name, source, task = episode.name, episode.source, episode.task
-        for mark in filter(None, (task.fingerprint, *(one.fingerprint for one in offers))):
-            leads[lead((source, mark))] = lead(name)
-        if task.text:
-            about = earlier_task(task.text, task.kind, task.fingerprint, source)
-            for other, where, its in abouts:
-                known = where != source or lead(other) == lead(name)
-                if not known and alike(about, its) >= NEARLY_SAME:
-                    leads[lead(other)] = lead(name)
-            abouts.append((name, source, about))
-    return {one.episode.name: str(lead(one.episode.name)) for one in heard}
 
 
 # --- training ---
