@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -40,9 +39,6 @@ from vaultmind.vault.paths import VaultPaths
 if TYPE_CHECKING:
     from vaultmind.episodes.opening import Episodes
     from vaultmind.episodes.watch import Watching
-
-_MACHINE = re.compile(r"%%\{[^\n]*?\}%%|\A---\n.*?\n---\n", re.DOTALL)
-"""What of a note no reader is shown, and nobody searches: half of it."""
 
 
 class StepLines(Summaries):
@@ -88,7 +84,7 @@ class StepLines(Summaries):
                 text = self._reader.read(listed.path).text
             except (NotFound, PathRefused, UnreadableNote):
                 continue  # not to be read, so not recalled either
-            if wanted.may_be_in(_MACHINE.sub("", text)):
+            if wanted.may_be_in(text):
                 yield listed.path, text
 
 
