@@ -221,7 +221,7 @@ class App:
 
     def look(self) -> None:
         """Do what was left: identities, what a crash cut short, what was ticked meanwhile."""
-        looks = ((self.gate.repair, "what was cut short"), (self.following.look, "suggestions"))
+        looks = ((self.gate.sweep, "what was cut short"), (self.following.look, "suggestions"))
         look_once(((self.noticing.look, "identities"), *looks))
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ from vaultmind.memory.audit import (
     ref_text,
     render_line,
 )
-from vaultmind.memory.forget.kinds import Ref, SummaryRef
+from vaultmind.memory.forget.kinds import Ref
 from vaultmind.memory.forget.taking import Target, without_values
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.types import MessageRef
@@ -78,8 +78,8 @@ def test_devices_are_told_in_order_across_time_zones_each_with_what_undid_it(
     [
         MessageRef("main", "2026-02-20_001", "m7"),
         MessageRef("main", "2026-02-20_001", "", "D1:3#^x"),
-        SummaryRef("main", "VaultMind/agents/main/memory/summaries/L1/L1_001", "p3"),
-        SummaryRef("main", "VaultMind/conversations/scheduler_daily/1.jsonl", "L12"),
+        Ref("main", "VaultMind/agents/main/memory/summaries/L1/L1_001", "p3"),
+        Ref("main", "VaultMind/conversations/scheduler_daily/1.jsonl", "L12"),
     ],
 )
 def test_a_hidden_message_is_named_and_found_again(ref: Ref) -> None:

@@ -18,8 +18,8 @@ REF = MessageRef("main", "2026-02-20_001", "m7", "D1:3")
 TYPED = "# Main\n\nMy own words.\n\n## Preferences\n\n- [x] typed by hand\n- Drinks black coffee\n"
 
 
-def undo(house: House, line_id: str = "", **more: bool) -> Outcome:
-    return house.gate.undo("main", line_id or last(house).id, PERSON, **more)
+def undo(house: House, line_id: str = "") -> Outcome:
+    return house.gate.undo("main", line_id or last(house).id, PERSON)
 
 
 def lines(house: House) -> tuple[AuditLine, ...]:
@@ -61,21 +61,10 @@ def test_a_conflict_explains_itself_and_changes_nothing(house: House) -> None:
         (f"<<<<<<< a\n{house.brain()}\n>>>>>>> b\n", "is damaged: it holds merge markers"),
     ):
         house.put(path, edited)
-        for dry_run in (True, False):
-            done = undo(house, made.id, dry_run=dry_run)
-            assert done.outcome == "unchanged" and words in done.message, done.message
+        done = undo(house, made.id)
+        assert done.outcome == "unchanged" and words in done.message, done.message
         assert house.brain() == edited
         assert (last(house).op, last(house).outcome) == ("undo", "unchanged")
-
-
-def test_a_dry_run_tells_and_does_nothing(house: House) -> None:
-    house.indexer.messages = [(REF, "I live in Kraków")]
-    house.remember("Lives in Kraków", evidence=REF)
-    house.forget("Lives in Kraków")
-    before, told = house.brain(), lines(house)
-    done = undo(house, dry_run=True)
-    assert "“Lives in Kraków” is back" in done.message and "1 message" in done.message
-    assert (house.brain(), lines(house), hides(house)) == (before, told, True)
 
 
 def test_an_agent_undoes_nothing(house: House) -> None:

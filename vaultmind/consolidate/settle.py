@@ -34,8 +34,8 @@ from vaultmind.errors import BadArgument, VaultMindError, WriteFailed
 from vaultmind.memory.audit import EXTRACTED, REPORTED, settled_words
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.match import mentions, same_fact
-from vaultmind.memory.sensitive import sensitive
 from vaultmind.memory.suggestions import parse
+from vaultmind.memory.wording import sensitive
 from vaultmind.plural import counted
 from vaultmind.redact import mask
 from vaultmind.session.active import (

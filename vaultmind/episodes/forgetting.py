@@ -6,7 +6,6 @@ import random
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from vaultmind.episodes.files import OFFERS, EpisodeFiles
@@ -19,7 +18,7 @@ from vaultmind.episodes.note import (
 )
 from vaultmind.episodes.types import TASK, Event
 from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote, VaultMindError
-from vaultmind.memory.forget.kinds import Edit, Ref, Summaries, SummaryRef
+from vaultmind.memory.forget.kinds import Edit, Ref, Summaries
 from vaultmind.memory.forget.taking import (
     Erasable,
     Taken,
@@ -69,18 +68,8 @@ class StepLines(Summaries):
         found = list(self._texts(agent, fact.text))
         for path, text in found:
             if (task := parsed(text, "", "").task.text) and says(task, fact.text):
-                yield SummaryRef(agent, path.removesuffix(".md"), TASK)
+                yield Ref(agent, path.removesuffix(".md"), TASK)
         yield from self._said_in(agent, [path for path, _ in found], fact, set(), edit)
-
-    def near(self, agent: str, words: str) -> Iterable[tuple[Ref, str]]:
-        """Return the tasks, lines and reasons that hold the words which count."""
-        wanted = Wanted([words])
-        for path, text in self._texts(agent, words):
-            one = parsed(text, "", "")
-            parts = [(TASK, one.task.text), *((it.block, said_in(it)) for it in one.events)]
-            for block, said in parts:
-                if block and wanted.may_be_in(said):
-                    yield SummaryRef(agent, path.removesuffix(".md"), block), said
 
     def _texts(self, agent: str, words: str) -> Iterator[tuple[str, str]]:
         """Yield (path, text) of each note that may hold the words which count."""
@@ -142,17 +131,9 @@ def _without_task(target: Target, wanted: Wanted) -> tuple[str, list[Taken]]:
     return text, [Taken(f"^{TASK}", task)]
 
 
-def _files(paths: VaultPaths, agent: str, offers: bool) -> Iterator[str]:
-    folder = paths.root / paths.episodes(agent)
-    for path in sorted(folder.rglob("*")) if agent and not folder.is_symlink() else ():
-        kept = path.suffix in (".md", ".txt", ".jsonl") and path.name.endswith(OFFERS) == offers
-        if kept and path.is_file() and not path.is_symlink():
-            yield paths.relative(path)
-
-
 EPISODES: tuple[Erasable, ...] = (
-    Erasable("offers", partial(_files, offers=True), without_all),
-    Erasable("episodes", partial(_files, offers=False), without_episode),
+    Erasable("offers", rf"agents/[^/]+/episodes/.*{re.escape(OFFERS)}", without_all),
+    Erasable("episodes", r"agents/[^/]+/episodes/.*\.(md|txt|jsonl)", without_episode),
 )
 """What an erasure takes out of episodes; the gate is made with them. Conflict copies included."""
 

@@ -196,7 +196,7 @@ def without_said(target: Target, wanted: Wanted) -> Without:
     return Without("\n".join(kept), tuple(taken))
 
 
-FEEDBACK = Erasable("search feedback", feedback_files, without_said)
+FEEDBACK = Erasable("search feedback", r"agents/[^/]+/memory/feedback-[^/]*\.jsonl", without_said)
 """What an erasure takes out of feedback; the gate is made with it."""
 
 
@@ -243,10 +243,6 @@ class SearchFeedback:
         self.clear(repeats)
         for path in feedback_files(self._paths, agent):
             edit(path, change)
-        return ()
-
-    def near(self, agent: str, words: str) -> Iterable[tuple[Ref, str]]:
-        """Return nothing: a query is no record of what was said."""
         return ()
 
     def clear(self, says: Callable[[str], bool] = lambda query: True) -> None:

@@ -21,7 +21,7 @@ from functools import lru_cache
 from textwrap import dedent
 
 from vaultmind.errors import DamagedMemory
-from vaultmind.memory.sections import heading, language_of, section_of
+from vaultmind.memory.wording import heading, language_of, section_of
 from vaultmind.redact import mask
 from vaultmind.types import SECTIONS, Fact, MessageRef, Section
 from vaultmind.vault.bullets import HEADING, MARKER, Bullet, bullets, plain, prose

@@ -14,7 +14,9 @@ from functools import lru_cache
 
 from vaultmind.language.text import fold_word
 from vaultmind.language.words import NEGATIONS, Word, content, fold
-from vaultmind.memory.sections import tables
+from vaultmind.memory.brain import PROVENANCE
+from vaultmind.memory.wording import tables
+from vaultmind.types import Fact
 
 _SAID = tables()["contradictions"]
 
@@ -242,3 +244,51 @@ def _is_value(value: str, *, named: bool) -> bool:
     if not words or len(words) > _MOST_VALUE or _JOINT.search(value):
         return False
     return value[0].isupper() or not named
+
+
+# --- facts and time ----------------------------------------------------------------------
+# The day that a fact is from, and which of two that exclude each other holds.
+
+SAID = "said"
+"""Stands before the day that a fact is from, which could be taken for a part of it."""
+OUTDATED = "a newer fact says otherwise"
+"""Why a fact is not told."""
+MOST = 100
+"""Facts that are compared with each other."""
+
+_FACT_TOLD = re.compile(rf"(?m)^[ \t]*[-*+] (.+) \({SAID} (\d{{4}}-\d\d-\d\d)\)$")
+
+
+def with_days(text: str) -> str:
+    """Return a brain's text with the day that each fact is from in the place of its provenance."""
+    return PROVENANCE.sub(_days, text)
+
+
+def _days(match: re.Match[str]) -> str:
+    parts = [(SAID, match["date"]), ("until", match["until"])]
+    return f"({', '.join(f'{word} {day}' for word, day in parts if day)})"
+
+
+def told(fact: Fact) -> str:
+    """Return a fact with the day that it is from; one that a person typed has none."""
+    return f"{fact.text} ({SAID} {fact.written})" if fact.written else fact.text
+
+
+def facts_told(text: str) -> list[tuple[str, str]]:
+    """Return the facts that a shown brain tells with their day, and that day."""
+    return _FACT_TOLD.findall(text)
+
+
+def superseded(facts: Sequence[tuple[str, str]]) -> frozenset[int]:
+    """Return which of some facts, each with its day, a newer one of them contradicts.
+
+    Of one day the later in the list is newer. What has no day is neither newer nor older, and of
+    very many the newest are compared.
+    """
+    dated = sorted((day, at) for at, (_, day) in enumerate(facts) if day)[-MOST:]
+    return frozenset(
+        at
+        for place, (_, at) in enumerate(dated)
+        for _, newer in dated[place + 1 :]
+        if contradicts(facts[newer][0], facts[at][0])
+    )

@@ -6,8 +6,8 @@ from importlib import resources
 
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.rights import AUTO
-from vaultmind.memory.sections import LANGUAGES
 from vaultmind.memory.suggestions import begun
+from vaultmind.memory.wording import LANGUAGES
 from vaultmind.types import Caller
 from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import VaultPaths

@@ -17,7 +17,7 @@ from vaultmind.memory.brain import Move, find_fact, parse_brain
 from vaultmind.memory.changes import Ask, Step, quoted
 from vaultmind.memory.forget.erasing import Erasing
 from vaultmind.memory.match import same_fact
-from vaultmind.memory.writing import Dropped, Facts, also, in_name, safe_outcome
+from vaultmind.memory.writing import Dropped, Facts, also, in_name, safe_outcome, with_hidden
 from vaultmind.plural import counted
 from vaultmind.redact import mask
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
@@ -53,7 +53,7 @@ class Gate(Facts):
         before = outcome.before if outcome.outcome == "written" else ""
         return replace(outcome, before=before, message="")
 
-    def undo(self, agent: str, line_id: str, caller: Caller, *, dry_run: bool = False) -> Outcome:
+    def undo(self, agent: str, line_id: str, caller: Caller) -> Outcome:
         """Take a change back; the person's wish alone. A conflict comes to `unchanged`.
 
         Raises NotFound and BadArgument as `audit.find_line` does.
@@ -64,23 +64,19 @@ class Gate(Facts):
             message = f"Not allowed: {reason}. Nothing was changed."
             return Outcome("denied", agent, message=message, reason=reason)
         with self._locks[agent]:
-            self._complete(agent)
             line = audit.find_line(self._paths, (agent,), line_id)
             try:
-                outcome = self._undone(line, caller, dry_run=dry_run)
+                outcome = self._undone(line, caller)
             except (Conflict, errors.BrokenMemory) as conflict:
                 reason = mask(str(conflict)).text
                 about = {"path": line.path, "block": line.block, "reason": reason}
-                if not dry_run:
-                    self._audit.note(caller, agent, "undo", "unchanged", **about)
+                self._audit.note(caller, agent, "undo", "unchanged", **about)
                 message = f"{reason} Nothing was changed."
-                outcome = Outcome("unchanged", agent, message=message, reason=reason)
-                outcome = replace(outcome, path=line.path)
-        if not dry_run:
-            self._index(agent, outcome)
+                return Outcome("unchanged", agent, message=message, reason=reason, path=line.path)
+        self._index(agent, outcome)
         return outcome
 
-    def _undone(self, line: AuditLine, caller: Caller, *, dry_run: bool) -> Outcome:
+    def _undone(self, line: AuditLine, caller: Caller) -> Outcome:
         """Turn a change round. Raises Conflict."""
         check_undoable(line)
         others = audit.newest_first(self._paths, self._paths.agent_names(), holding='"hidden"')
@@ -95,31 +91,24 @@ class Gate(Facts):
         made = self._audit.line(caller, line.agent, "show" if shown else "hide", "written")
         made = replace(made, undoes=line.id, reason=f"undo of {line.id}")
         made = replace(made, shown=shown, hidden=line.shown)
-        step = Step(ask.outcome("written", ""))
-
-        if line.moves and dry_run:
-            text = self._text(ask.path) or brain.new_brain(line.agent, ask.language)
-            step = take_back(line, text, self._text(ask.archive), ask)
-        elif line.moves:
+        hides = refs_of(line.shown)
+        if line.moves:
             step = self._change(
                 ask,
-                lambda text, archive: take_back(line, text, archive, ask),
+                lambda text, archive: replace(take_back(line, text, archive, ask), hidden=hides),
                 lambda step: undo_line(made, step),
             )
-        numbers = len(shown), len(line.shown)
-        if not dry_run:
-            back = self._hiding.show(refs_of(shown))
-            numbers = len(back), len(self._hiding.hide(refs_of(line.shown)))
-            self._audit.write(undo_line(made, step) if line.moves else made)
-            self._sound.add(line.agent)
-        outcome = replace(step.outcome, hidden_messages=numbers[1])
-        for number, what in zip(numbers, ("shown", "hidden"), strict=True):
-            messages = f"{counted(number, 'message')} {'is' if number == 1 else 'are'}"
-            outcome = also(outcome, f"{messages} {what} again." if number else "")
+        else:
+            self._audit.write(made)
+            step = with_hidden(
+                Step(ask.outcome("written", "")), self._hiding.hide(hides), "said it"
+            )
+        back = self._hiding.show(refs_of(shown))
+        messages = f"{counted(len(back), 'message')} {'is' if len(back) == 1 else 'are'}"
+        outcome = also(step.outcome, f"{messages} shown again." if back else "")
         stay = len(shown) < len(line.hidden)
         outcome = also(outcome, "Others stay hidden for another change's sake." if stay else "")
-        outcome = outcome if outcome.message else also(outcome, "Nothing was hidden.")
-        return safe_outcome(also(outcome, "Nothing was changed yet." if dry_run else ""))
+        return safe_outcome(outcome if outcome.message else also(outcome, "Nothing was hidden."))
 
     def hide(self, agent: str, refs: Iterable[MessageRef], caller: Caller) -> int:
         """Hide messages from every recall; return how many were not hidden before.
@@ -162,16 +151,11 @@ class Gate(Facts):
 
         Each as `settled_words` of `memory/audit` gives the words of a fact.
         """
-        with self._locks[agent]:
-            self._complete(agent)
         return audit.settled_before(self._paths, agent, session)
 
-    def repair(self) -> None:
-        """Complete what a crash cut short in anybody's memory, and remove what it left."""
+    def sweep(self) -> None:
+        """Remove what a write that was cut short left behind."""
         self._writer.sweep()
-        for agent in self._paths.agent_names():
-            with self._locks[agent]:
-                self._complete(agent)
 
     # --- rights ---------------------------------------------------------------------------
 
@@ -191,23 +175,17 @@ class Gate(Facts):
 
     # --- records -------------------------------------------------------------------------
 
-    def save(
-        self, relative: str, change: Change, caller: Caller, reason: str, without: str = ""
-    ) -> FileText | None:
+    def save(self, relative: str, change: Change, caller: Caller, reason: str) -> FileText | None:
         """Store a record by compare-and-swap; `change` may be called again on newer text.
 
-        A record that it is to stand `without` from now on goes with it: one change, one line in
-        the audit. Returns the file as written, None when the change declined. Raises PathRefused
-        for the files that `write` keeps, and for an agent that reaches into another's memory.
+        Returns the file as written, None when the change declined. Raises PathRefused for the files
+        that `write` keeps, and for an agent that reaches into another's memory.
         """
-        for path in filter(None, (relative, without)):
-            self._check_record(path, caller)
+        self._check_record(relative, caller)
         written = self._edit(relative, change)
         if written is not None:
             self._saved(caller, relative, reason)
             self._indexer.mark([relative])
-            if without:
-                self._removed(without)
         return written
 
     def append(self, relative: str, text: str) -> None:
@@ -219,17 +197,12 @@ class Gate(Facts):
     def remove(self, relative: str, caller: Caller, reason: str) -> bool:
         """Remove a record; tell whether it was there. Raises PathRefused, WriteConflict."""
         self._check_record(relative, caller)
-        is_there = self._removed(relative)
-        if is_there:
-            self._saved(caller, relative, reason)
-        return is_there
-
-    def _removed(self, relative: str) -> bool:
         path = self._paths.writable(relative)
         if not path.is_file():
             return False
         self._writer.remove(relative, digest(path.read_bytes()))
         self._indexer.mark([relative])
+        self._saved(caller, relative, reason)
         return True
 
     def _check_record(self, relative: str, caller: Caller | None) -> None:

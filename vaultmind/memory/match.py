@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vaultmind.language.words import NEGATIONS, SOFT, Word, bare, content, fold, saying, tokens
+from vaultmind.language.words import NEGATIONS, SOFT, Word, bare, content, fold, saying
 from vaultmind.types import Fact
 
 NEAREST = 3
@@ -22,8 +22,6 @@ SHORT_MESSAGE = 8
 SAME_SHARE = 0.5
 """A part of a fact stands for it with so much of its words."""
 LONG_NUMBER = 6
-PHRASE = 3
-"""Words in a row from which they are a phrase, however common each of them is."""
 _LIKE = 0.05
 _BLOCK = re.compile(r"\^([A-Za-z0-9-]+)")
 _SENTENCES = re.compile(r"(?<=[.!?…])\s+|\n+")
@@ -110,20 +108,6 @@ def mentions(message: str, words: str) -> bool:
     return _holds(content(message), content(words))
 
 
-def says_words(message: str, words: str) -> bool:
-    """Tell whether a message says some words that no fact says.
-
-    One common word is mentioned by many messages that say something else, so there must be two
-    with a content of their own, a long number, a phrase, or the message must be no more than
-    the words.
-    """
-    if is_specific(words):
-        return says(message, words)
-    spoken, asked = f" {' '.join(_folded(message))} ", _folded(words)
-    phrase = len(asked) >= PHRASE and f" {' '.join(asked)} " in spoken
-    return phrase or same_fact(message, words)
-
-
 def is_specific(words: str) -> bool:
     """Tell whether words say enough to be told from others by their content."""
     return len(_hard(content(words))) > 1 or bool(numbers(words))
@@ -192,10 +176,6 @@ def _is_about(asked: tuple[Word, ...], said: tuple[Word, ...]) -> bool:
     if len(hard) > 1 and len(positive) < len(said) and _within(positive, hard):
         return any(word.folded in NEGATIONS for word in hard)
     return len(hard) >= len(said) * ABOUT_SHARE
-
-
-def _folded(text: str) -> list[str]:
-    return [fold(token) for token in tokens(text)]
 
 
 def _hard(words: tuple[Word, ...]) -> tuple[Word, ...]:

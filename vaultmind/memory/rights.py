@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from vaultmind.errors import BadArgument, VaultMindError, WriteFailed
-from vaultmind.memory.sensitive import sensitive
+from vaultmind.memory.wording import sensitive
 from vaultmind.types import SECTIONS, Caller, MemoryWrite
 from vaultmind.vault.files import FileStat, VaultReader, stat_of
 from vaultmind.vault.paths import AGENT_NAME

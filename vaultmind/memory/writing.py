@@ -1,8 +1,7 @@
 """How facts change: secrets out → rights → plan → suggestion or files → limits → audit → index.
 
 A plan is made on the texts as they stand and made anew whenever a person's edit came first. Its
-line stands in the audit as `begun` before the first file changes; then the brain changes, then the
-archive. What a crash cut short between the two is completed from that line: a fact is never lost.
+line stands in the audit before the first file changes; then the archive changes, then the brain.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,6 @@ from vaultmind.memory.brain import (
     WRITING_WAITS,
     apply,
     damage,
-    find_fact,
     masked,
     new_brain,
     own_text,
@@ -35,10 +34,9 @@ from vaultmind.memory.forget.kinds import RecordKind, Ref
 from vaultmind.memory.forget.taking import ERASABLES, Erasable
 from vaultmind.memory.forget.tombstones import Hiding, hidden_words
 from vaultmind.memory.late import FORGOTTEN, Late
-from vaultmind.memory.match import mentions, says_words
+from vaultmind.memory.match import is_specific, mentions
 from vaultmind.memory.rights import AUTO, VERDICTS, Authority, Decision, cautious, inferred
 from vaultmind.memory.suggestions import Queue
-from vaultmind.plural import counted
 from vaultmind.ports import Clock, FileIndexer
 from vaultmind.redact import MARK, blank_private, has_household_code, mask
 from vaultmind.tally import Tally
@@ -124,8 +122,6 @@ class Facts:
         self.queue = Queue(self._reader, self._edit, self._write, self._audit, clock, settings.rng)
         """What waits for the person."""
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
-        self._sound: set[str] = set()
-        """Agents whose last change is known to be whole."""
 
     # --- facts ---------------------------------------------------------------------------
 
@@ -142,7 +138,6 @@ class Facts:
         """Change facts in the name of the caller, who has approved it where that is the person."""
         agent = agent_name(write.agent)
         with self._locks[agent]:
-            self._complete(agent)
             outcome = self._asked(self._ask(write), witness)
         if self._settings.tally is not None:
             self._settings.tally.add(write.op, outcome.outcome)
@@ -151,19 +146,16 @@ class Facts:
 
     def _asked(self, ask: Ask, witness: Witness | None) -> Outcome:
         line = self._audit.line(ask.write.caller, ask.write.agent, ask.write.op, "")
-        decision = self._decide(ask.write, "brain")
-        if refused := self._refused(ask, decision):
+        if refused := self._refused(ask):
             return refused if ask.dry else self._tell(line, ask.write, Step(refused))
         try:
             step, ask = self._made(ask, witness, line)
-            if ask.dry:
+            if ask.dry or step.written:
                 return _shown(ask, step).outcome
             if step.unsaid and not inferred(ask.write):
-                step = self._hide_unsaid(ask, step, decision)
+                step = self._hide_unsaid(ask, step)
                 if witness and step.written:
                     ask = replace(ask, write=replace(ask.write, evidence=witness()))
-            else:
-                step = _with_hidden(step, self._hiding.hide(step.hidden), "said it")
         except Held as held:
             return self._held(ask, held, witness)
         return self._tell(line, ask.write, _shown(ask, step))
@@ -181,7 +173,7 @@ class Facts:
             if not step.written:
                 return step
             self._judge(ask.write, step)
-            if witness:
+            if witness and not ask.dry:
                 ask = replace(ask, write=replace(ask.write, evidence=witness()))
                 witness, step = None, plan(brain, archive, ask)
             if ask.write.op == "forget" and not ask.dry:
@@ -196,12 +188,12 @@ class Facts:
         step_of: Callable[[str, str], Step],
         line_of: Callable[[Step], audit.AuditLine],
     ) -> Step:
-        """Make a step of brain and archive; its line stands before the first of them changes."""
-        step = Step(ask.outcome("unchanged", ""))
+        """Make a step of brain and archive.
 
-        def archived(file: FileText | None) -> str:
-            text = file.text if file else f"# {ask.write.agent.capitalize()} - Archive\n"
-            return apply(text, step.moves, archive=True, language=ask.language)
+        Its line, what it hides and the archive come first: wherever it is cut short, no fact is
+        lost, and nothing that was forgotten is recalled.
+        """
+        step, hid = Step(ask.outcome("unchanged", "")), list[Ref]()
 
         def change(file: FileText | None) -> str | None:
             nonlocal step
@@ -211,22 +203,26 @@ class Facts:
             step = step_of(text, self._text(ask.archive))
             if ask.dry or not step.written:
                 return None
-            if any(move.archive for move in step.moves):
-                archived(self._found(ask.archive))  # raises where it can take nothing
-            if ask.write.how in audit.FOUND or step.gone or len(step.moves) != 1:
-                self._audit.write(replace(line_of(step), outcome=audit.BEGUN))
-                self._sound.discard(ask.write.agent)
             new = apply(text, step.moves, archive=False, language=ask.language)
+            self._audit.write(line_of(step))
+            hid.extend(self._hiding.hide(step.hidden))
+            if any(move.archive for move in step.moves):
+                self._edit(ask.archive, partial(_archived, ask, step))
             return None if all(move.archive for move in step.moves) else new
 
         try:
             self._writer.edit(ask.path, change, TRIES)
-        except errors.UnreadableNote as error:
+        except errors.VaultMindError as error:
+            if step.written:
+                self._hiding.show(hid)
+                why = mask(f"it failed: {error}").text
+                failed = replace(line_of(step), outcome="unchanged", reason=why, hidden=())
+                self._audit.write(failed)
+            if not isinstance(error, errors.UnreadableNote):
+                raise
             told = f"Not written: {error.path} is damaged: {error.reason}. {WRITING_WAITS}"
             raise errors.BrokenMemory(told, hint=MEND) from error
-        if step.written and not ask.dry and any(move.archive for move in step.moves):
-            self._edit(ask.archive, archived)
-        return step
+        return with_hidden(step, hid, "said it")
 
     def _ask(self, write: MemoryWrite) -> Ask:
         safe, kinds = safe_write(write)
@@ -252,8 +248,9 @@ class Facts:
     def _decide(self, write: MemoryWrite, scope: str) -> Decision:
         return self._authority.decide(write.caller, write.agent, write.op, scope)
 
-    def _refused(self, ask: Ask, decision: Decision) -> Outcome | None:
+    def _refused(self, ask: Ask) -> Outcome | None:
         """Return what a write that must not happen comes to; None for one that may."""
+        decision = self._decide(ask.write, "brain")
         if decision.verdict == "deny":
             message = f"Not allowed: {decision.reason}. Nothing was changed."
             return replace(ask.outcome("denied", message), reason=decision.reason)
@@ -311,15 +308,14 @@ class Facts:
                 outcome = replace(outcome, outcome="suggested")
             dropped = "too many" if state == "full" else ""
         shown = _shown(ask, replace(step, outcome=outcome, moves=()))
-        if ask.dry:
-            return shown.outcome
-        if dropped:
+        if dropped and not ask.dry:
             ref = write.evidence or MessageRef(write.agent, "", "")
             told = (write.text, dropped, (ref.block,))
             self._drop(write.agent, ref.session, [told], write.caller)
-            return shown.outcome
-        line = self._audit.line(write.caller, write.agent, write.op, "")
-        return self._tell(line, write, shown)
+        elif not ask.dry:
+            line = self._audit.line(write.caller, write.agent, write.op, "")
+            self._tell(line, write, shown)
+        return shown.outcome
 
     # --- the audit ------------------------------------------------------------------------
 
@@ -346,20 +342,11 @@ class Facts:
         )
 
     def _tell(self, line: audit.AuditLine, write: MemoryWrite, step: Step) -> Outcome:
-        """Write the line of what a write came to; a change that is on disk stays true without."""
+        """Write the line of what a write that changed no file came to."""
         home = write.agent
         if not step.written and home not in self._paths.agent_names():
             home = write.caller.agent or home  # what is not written makes no folder
-        try:
-            self._audit.write(self._line(line, write, step), home)
-        except errors.VaultMindError as error:
-            if not step.written:
-                raise
-            log.error("the audit line of a write is missing: %s", error)
-            why = f"the audit could not be written: {error}"
-            outcome = replace(step.outcome, reason=step.outcome.reason or why)
-            return also(outcome, f"{why[0].upper()}{why[1:]}")
-        self._sound.add(write.agent)
+        self._audit.write(self._line(line, write, step), home)
         return step.outcome
 
     def _drop(self, agent: str, session: str, dropped: Sequence[Dropped], caller: Caller) -> int:
@@ -379,84 +366,39 @@ class Facts:
             told += 1
         return told
 
-    def _complete(self, agent: str) -> None:
-        """Complete the changes of an agent's facts that a crash cut short, if there are any.
-
-        Where that fails they wait, and are tried again; no other write has to.
-        """
-        if agent in self._sound:
-            return
-        try:
-            for line in self._audit.unfinished(agent):
-                self._finish(line)
-            self._sound.add(agent)
-        except (errors.VaultMindError, OSError) as error:
-            log.warning("what was cut short in the memory of %s waits: %s", agent, error)
-
-    def _finish(self, line: audit.AuditLine) -> None:
-        """Do what a line says that is not done yet; nothing where the brain never changed."""
-        found = self._found(self._paths.brain(line.agent))
-        brain, reason = found.text if found else "", "cut short before anything was changed"
-        own = [move for move in line.moves if not move.archive]
-        if own and all(bool(find_fact(brain, move.fact)) is not move.came for move in own):
-            self._audit.write(
-                replace(line, outcome="unchanged", reason=reason, hidden=(), shown=())
-            )
-            return
-        moves = [move for move in line.moves if move.archive and (move.whole or not move.came)]
-        if moves:
-            start = f"# {line.agent.capitalize()} - Archive\n"
-            self._edit(
-                self._paths.archive(line.agent),
-                lambda file: apply(file.text if file else start, moves, archive=True),
-            )
-        self._hiding.show(audit.refs_of(line.shown))
-        self._hiding.hide(audit.refs_of(line.hidden))
-        reason = " · ".join(filter(None, (line.reason, "completed after it was cut short")))
-        self._audit.write(replace(line, outcome="written", reason=reason))
-
     # --- hiding ---------------------------------------------------------------------------
 
-    def _saying(self, write: MemoryWrite, gone: Iterable[Fact]) -> tuple[Ref, ...]:
+    def _saying(
+        self, write: MemoryWrite, gone: Iterable[Fact], *, of_others: bool = True
+    ) -> tuple[Ref, ...]:
         """Return what said forgotten facts; an agent reaches its own records alone."""
         found = self._hiding.said(write.agent, gone, self._naming(write.caller))
-        person = write.caller.kind == "person"
-        return tuple(one for one in found if person or one.agent == write.agent)
+        others = of_others and write.caller.kind == "person"
+        return tuple(one for one in found if others or one.agent == write.agent)
 
-    def _hide_unsaid(self, ask: Ask, step: Step, decision: Decision) -> Step:
+    def _hide_unsaid(self, ask: Ask, step: Step) -> Step:
         """Hide the messages that say what no fact says, or tell what to do about it.
 
         Raises Held for what waits.
         """
-        words, agent = ask.write.text, ask.write.agent
-        both = dict.fromkeys(ask.words)  # notes of agents may hold what a message has masked
-        if decision.verdict != "allow" or ask.write.hold:
-            said = ((one, each) for each in both for one in self._hiding.shown(agent, each))
-            if any(says_words(one, each) for one, each in said):
-                raise Held(Decision("suggest", ask.write.hold or decision.reason), step)
-            return step
-        shown, edit = [*self._hiding.shown(agent, words)], self._naming(ask.write.caller)
-        refs = (one for each in both for one in self._hiding.saying(agent, each, edit))
+        words = [one for one in dict.fromkeys(ask.words) if is_specific(one)]
+        decision = self._decide(ask.write, "brain")
+        if words and (decision.verdict != "allow" or ask.write.hold):
+            raise Held(Decision("suggest", ask.write.hold or decision.reason), step)
+        facts = [Fact(one, None) for one in words]  # what an agent noted may hold what is masked
+        refs = self._saying(ask.write, facts, of_others=False)
         hid = self._hiding.hide(refs)
-        prose = own_text(blank_private(self._text(ask.path)))
-        there = any(mentions(paragraph, words) for paragraph in prose)
-        own = f"It stands in {ask.path} as your own text; edit it there." if there else ""
-        outcome, mentioned = step.outcome, sum(mentions(one, words) for one in shown)
         if hid:
-            outcome = replace(outcome, outcome="written", path="", nearest=())
+            outcome = replace(step.outcome, outcome="written", path="", nearest=())
             outcome = replace(outcome, message="No fact said it;")
-            step = _with_hidden(replace(step, outcome=outcome, hidden=hid), hid, "did")
-            return replace(step, outcome=also(step.outcome, own))
-        if there:
-            message = f"No fact says {quoted(words)}. {own}"
-        elif mentioned:
-            verb = "mentions" if mentioned == 1 else "mention"
-            message = f"{outcome.message} {counted(mentioned, 'message')} {verb} it. To hide"
-            message += " what was said, give two words or more of it."
-        else:
-            nothing = f"Nothing in {agent}'s memory says {quoted(words)}."
-            message = outcome.message if outcome.nearest else nothing
-        return replace(step, outcome=replace(outcome, message=message))
+            step = with_hidden(replace(step, outcome=outcome, hidden=hid), hid, "did")
+        elif not step.outcome.nearest:
+            tip = "To hide what was said, give two words or more of it."
+            step = replace(step, outcome=also(step.outcome, tip))
+        prose = own_text(blank_private(self._text(ask.path)))
+        there = any(mentions(paragraph, ask.write.text) for paragraph in prose)
+        own = f"It stands in {ask.path} as your own text; edit it there." if there else ""
+        return replace(step, outcome=also(step.outcome, own))
 
     # --- files ---------------------------------------------------------------------------
 
@@ -494,6 +436,11 @@ class Facts:
         self._audit.note(caller, agent, op, "written", path=path, reason=mask(reason).text)
 
 
+def _archived(ask: Ask, step: Step, file: FileText | None) -> str:
+    text = file.text if file else f"# {ask.write.agent.capitalize()} - Archive\n"
+    return apply(text, step.moves, archive=True, language=ask.language)
+
+
 def in_name(write: MemoryWrite) -> MemoryWrite:
     """Return a write with the caller whose rights it has: extraction has none but the agent's."""
     if write.how not in audit.FOUND or write.caller.kind == "agent":
@@ -507,7 +454,7 @@ def also(outcome: Outcome, sentence: str) -> Outcome:
     return replace(outcome, message=message) if sentence else outcome
 
 
-def _with_hidden(step: Step, refs: Sequence[Ref], said: str) -> Step:
+def with_hidden(step: Step, refs: Sequence[Ref], said: str) -> Step:
     """Return a step that tells of what was hidden."""
     messages = sum("/" not in one.session for one in refs)
     outcome = replace(also(step.outcome, hidden_words(refs, said)), hidden_messages=messages)

@@ -6,7 +6,6 @@ reasons. What files say stands in the files.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -71,15 +70,7 @@ def save_plan(
     raise WriteConflict(f"The plan was not saved: {TRIES} of this task were in this second.")
 
 
-def saved_files(paths: VaultPaths, agent: str) -> Iterator[str]:
-    """Yield the vault-relative paths of an agent's saved plans, oldest first."""
-    folder = paths.root / paths.memory(agent) / "plans"
-    if agent and folder.is_dir() and not folder.is_symlink():
-        files = (path for path in sorted(folder.rglob("*.md")) if not path.is_symlink())
-        yield from (paths.relative(path) for path in files if path.is_file())
-
-
-PLANS = Erasable("saved plans", saved_files, without_sentences)
+PLANS = Erasable("saved plans", r"agents/[^/]+/memory/plans/.*\.md", without_sentences)
 """What an erasure takes out of saved plans; the gate is made with it."""
 
 

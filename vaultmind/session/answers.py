@@ -10,10 +10,9 @@ from vaultmind.index.words.terms import roots
 from vaultmind.language.text import fold_word
 from vaultmind.language.words import NEGATIONS, SOFT, Word, content
 from vaultmind.memory.brain import own_paragraphs, parse_brain
-from vaultmind.memory.contradictions import alike, denies, is_liking
-from vaultmind.memory.dated import superseded, told
+from vaultmind.memory.contradictions import alike, denies, is_liking, superseded, told
 from vaultmind.memory.match import NEAREST, asked_about
-from vaultmind.memory.sections import section_of
+from vaultmind.memory.wording import section_of
 from vaultmind.types import Caller, Fact, Hit, Kind
 from vaultmind.vault.bullets import bullets, plain
 

@@ -15,7 +15,7 @@ from vaultmind.errors import BadArgument
 from vaultmind.index.words.language import detect
 from vaultmind.memory import brain as facts_in
 from vaultmind.memory.brain import MEND, WRITING_WAITS, PlacedFact, parse_brain
-from vaultmind.memory.dated import OUTDATED, superseded, with_days
+from vaultmind.memory.contradictions import OUTDATED, superseded, with_days
 from vaultmind.session.active import Recent, speaks_of
 from vaultmind.session.files import Hides, Shows, plain_text, read_text
 from vaultmind.session.parts import NO_ROOM, Dropped

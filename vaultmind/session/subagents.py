@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from vaultmind.errors import BadArgument, PathRefused, VaultMindError
-from vaultmind.memory.forget.kinds import Edit, Ref, SummaryRef
+from vaultmind.memory.forget.kinds import Edit, Ref
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.memory.match import says
 from vaultmind.plural import counted
@@ -134,22 +134,18 @@ class RunLines:
     def __init__(self, paths: VaultPaths) -> None:
         self._paths = paths
 
-    def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
-        """Return the lines whose words contain what the fact says."""
-        return [ref for ref, text in self.near(agent, fact.text) if says(text, fact.text)]
-
-    def near(self, agent: str, words: str) -> Iterator[tuple[Ref, str]]:
-        """Yield the lines that hold the words which count, in any form.
+    def said(self, agent: str, fact: Fact, edit: Edit) -> Iterator[Ref]:
+        """Yield the lines whose words contain what the fact says.
 
         They are of as many runs of each task as a context could ever show.
         """
-        wanted = Wanted([words])
+        wanted = Wanted([fact.text])
         for task in _tasks(self._paths):
             ended = 0
             for messages in _files(self._paths, task, []):
                 for one in messages:
-                    if wanted.may_be_in(one.text):
-                        yield SummaryRef(agent, one.file, block_of(one.line)), one.text
+                    if wanted.may_be_in(one.text) and says(one.text, fact.text):
+                        yield Ref(agent, one.file, block_of(one.line))
                     ended += one.ends_run
                 if ended > MOST_RUNS:
                     break

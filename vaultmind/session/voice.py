@@ -23,7 +23,7 @@ from vaultmind.memory.audit import last_written, newest_first
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.match import NEAREST, find, same_fact
-from vaultmind.memory.replies import FALLBACK, phrase, told
+from vaultmind.memory.wording import FALLBACK, phrase, told
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.answers import Near, meant, recalled, strays

@@ -15,6 +15,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -122,7 +123,8 @@ class Erasing:
         a file, to hide messages and to write an audit line.
         """
         self._reader, self._paths, self._clock = reader, reader.paths, clock
-        (self._erasables, self._state_dir), self._edit = stores, edit
+        (erasables, self._state_dir), self._edit = stores, edit
+        self._kinds = tuple((re.compile(one.files), one) for one in (*erasables, *OTHERS))
         self._hide, self._note = hide, note
         self._lock = threading.Lock()
 
@@ -151,10 +153,7 @@ class Erasing:
                     self._take(item, wanted)
                 except errors.VaultMindError as error:
                     left[item.path] = Place(item.path, why=error.message)
-            try:
-                _empty_logs(self._state_dir, wanted)
-            except OSError as error:
-                left["the log"] = Place("the log", why=str(error))
+            self._empty_logs(wanted)
             for fault in index.scrub(dict.fromkeys(item.path for item in items)).faults:
                 left[fault] = Place("the index", why=fault)
             for place in self._left(wanted, seen, index):
@@ -198,16 +197,16 @@ class Erasing:
         items = list(self._items(wanted))
         yours = tuple(
             Place(path, excerpt(text, wanted))
-            for path in self._own_files()
-            if wanted.says(text := self._text(path, lenient=True))
+            for path, kind in self._files()
+            if kind is None and wanted.says(text := self._text(path, lenient=True))
         )
+        taken = [(item, one) for item in items for one in item.taken]
         found = [
             Place(item.path, excerpt(one.text, wanted), item.kind.name, one.place)
-            for item in items
-            for one in item.taken
+            for item, one in taken
         ]
-        marks = [[item.path, one.place, one.text] for item in items for one in item.taken]
-        seal = hashlib.sha256(json.dumps([wanted.texts, marks]).encode()).hexdigest()[:16]
+        marks = [wanted.texts, [(item.path, one.place, one.text) for item, one in taken]]
+        seal = hashlib.sha256(json.dumps(marks).encode()).hexdigest()[:16]
         if self._in_state(wanted, yours):
             found.append(Place("the state folder", why=IN_STATE))
         counts = dict(Counter(one.why for one in found))
@@ -248,33 +247,26 @@ class Erasing:
     def _items(self, wanted: Wanted) -> Iterator[Item]:
         """Yield the files that say it, each with what is to be taken out, in the order to go."""
         records = {(agent, record) for agent, record, _ in wanted.refs}
-        for path, (kind, agent) in sorted(self._records().items(), key=lambda one: one[1][0].last):
-            text = self._text(path)
+        files = [(kind, path) for path, kind in self._files() if kind]
+        for kind, path in sorted(files, key=lambda one: one[0].last):
+            agent, text = self._paths.agent_of(path), self._text(path)
             names = {(agent, path.removesuffix(".md")), (agent, Path(path).stem)}
             if names & records or wanted.may_be_in(text) or "\\u" in text:
                 taken = kind.without(self._target(path, agent, text), wanted).taken
                 yield from [Item(kind, agent, path, taken)] if taken else []
 
-    def _records(self) -> dict[str, tuple[Erasable, str]]:
-        """Return every file of the memory with its kind and its agent."""
-        found: dict[str, tuple[Erasable, str]] = {}
-        for kind in (*self._erasables, *OTHERS):
-            for agent in (*self._paths.agent_names(), ""):
-                for path in kind.files(self._paths, agent):
-                    found.setdefault(path, (kind, agent))
-        return found
-
-    def _own_files(self) -> Iterator[str]:
-        """Yield notes, and of the memory folder all that is neither memory nor a record."""
-        records = self._records()
+    def _files(self) -> Iterator[tuple[str, Erasable | None]]:
+        """Yield the vault's files, each with its kind of record; with None the person's own."""
+        memory = f"{self._paths.memory_dir}/"
         for where, folders, names in os.walk(self._paths.root):
             folders[:] = sorted(one for one in folders if one not in _UNSEARCHED)
-            for name in sorted(names):
-                path = self._paths.relative(Path(where, name))
-                ours = path.startswith(f"{self._paths.memory_dir}/")
-                kinds = (*_OWN_NOTES, ".toml", ".json") if ours else _OWN_NOTES
-                if name.endswith(kinds) and path not in records:
-                    yield path
+            for file in (Path(where, name) for name in sorted(names)):
+                path = self._paths.relative(file)
+                inside = path.removeprefix(memory) if path.startswith(memory) else ""
+                kind = next((kind for said, kind in self._kinds if said.fullmatch(inside)), None)
+                own = (*_OWN_NOTES, ".toml", ".json") if inside else _OWN_NOTES
+                if file.is_file() and not file.is_symlink() and (kind or path.endswith(own)):
+                    yield path, kind
 
     def _target(self, path: str, agent: str, text: str) -> Target:
         return Target(path, agent, text, self._clock().date().isoformat())
@@ -305,6 +297,13 @@ class Erasing:
         for name in self._in_state(wanted, seen.yours):
             yield Place(name, why="its bytes hold it")
 
+    def _empty_logs(self, wanted: Wanted) -> None:
+        """Empty the state folder's logs of which a line says it; what fails is found afterwards."""
+        for path in sorted(self._state_dir.glob("*.log*")) if self._state_dir else ():
+            with suppress(OSError):
+                if any(map(wanted.says, path.read_text("utf-8", "replace").split("\n"))):
+                    path.write_bytes(b"")
+
     def _in_state(self, wanted: Wanted, yours: tuple[Place, ...]) -> list[str]:
         """Return files of the state folder that hold it, but for what files explain that stay."""
         top, kept = self._state_dir, [self._text(one.path, lenient=True) for one in yours]
@@ -332,13 +331,6 @@ def search(root: Path, text: str) -> Iterator[Path]:
                     yield path
                     break
                 kept = data[-max(map(len, needles)) - 1 :]
-
-
-def _empty_logs(folder: Path | None, wanted: Wanted) -> None:
-    """Empty a folder's logs of which a line says it."""
-    for path in sorted(folder.glob("*.log*")) if folder else ():
-        if path.is_file() and any(map(wanted.says, path.read_text("utf-8", "replace").split("\n"))):
-            path.write_bytes(b"")
 
 
 # --- in words -----------------------------------------------------------------------------

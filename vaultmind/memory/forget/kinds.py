@@ -13,7 +13,7 @@ from vaultmind.memory.match import SAME_SHARE, says, share_of
 from vaultmind.ports import MessageFinder
 from vaultmind.types import Fact, MessageRef
 from vaultmind.vault.bullets import MARKER, plain
-from vaultmind.vault.files import Change, VaultReader
+from vaultmind.vault.files import Change, FileText, VaultReader
 from vaultmind.vault.parts import Part, name_part, parts
 from vaultmind.vault.paths import VaultPaths
 
@@ -25,12 +25,9 @@ _SOURCE = re.compile(r"/memory/(?:sessions|summaries)/")
 
 Edit = Callable[[str, Change], object]
 """Changes a record through the gate: its path, and what makes the new text of the old."""
-
-
 Ref = MessageRef
-SummaryRef = MessageRef
-"""A part of a summary or episode is named as a message is: its record is a path, without `.md` (of
-a run, with `.jsonl`), its block the part's; of a line of a run `L12`."""
+"""A message, or a part of a summary or episode: its record is a path then, without `.md` (of a run,
+with `.jsonl`), its block the part's; of a line of a run `L12`."""
 
 
 class RecordKind(Protocol):
@@ -40,10 +37,6 @@ class RecordKind(Protocol):
         """Return what of this kind said a fact. `edit` gives ids to what has none yet."""
         ...
 
-    def near(self, agent: str, words: str) -> Iterable[tuple[Ref, str]]:
-        """Return what of this kind may say some words that no fact says, with its text."""
-        ...
-
 
 class Messages:
     """The message that a fact names as its source, and those that say it in whatever order."""
@@ -51,14 +44,11 @@ class Messages:
     def __init__(self, finder: MessageFinder) -> None:
         self._finder = finder
 
-    def said(self, agent: str, fact: Fact, edit: Edit) -> list[MessageRef]:
+    def said(self, agent: str, fact: Fact, edit: Edit) -> list[Ref]:
         """Return the fact's evidence and the messages whose words contain what it says."""
+        near = self._finder.messages_about(agent, fact.text, CANDIDATES)
         own = [fact.evidence] if fact.evidence else []
-        return own + [ref for ref, text in self.near(agent, fact.text) if says(text, fact.text)]
-
-    def near(self, agent: str, words: str) -> Iterable[tuple[MessageRef, str]]:
-        """Return the messages that hold some of the words."""
-        return self._finder.messages_about(agent, words, CANDIDATES)
+        return own + [ref for ref, text in near if says(text, fact.text)]
 
 
 class Summaries:
@@ -69,12 +59,9 @@ class Summaries:
     """
 
     def __init__(
-        self,
-        reader: VaultReader,
-        paths: VaultPaths,
-        rng: random.Random,
+        self, reader: VaultReader, paths: VaultPaths, rng: random.Random,
         messages: Messages | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._reader, self._paths, self._rng, self._messages = reader, paths, rng, messages
 
     def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
@@ -84,46 +71,38 @@ class Summaries:
             f"{self._paths.session(ref.agent, ref.session).removesuffix('.md')}#^{ref.block}"
             for ref in refs
         }
-        return self._said_in(agent, self._files(agent), fact, cited, edit)
-
-    def near(self, agent: str, words: str) -> Iterable[tuple[Ref, str]]:
-        """Return nothing: a summary repeats what messages say."""
-        return ()
+        summaries = (self._paths.root / self._paths.summaries(agent)).rglob("*.md")
+        paths = map(self._paths.relative, sorted(summaries))  # L1 before L2, which sums it up
+        return self._said_in(agent, [self._paths.active_context(agent), *paths], fact, cited, edit)
 
     def _said_in(
         self, agent: str, paths: Iterable[str], fact: Fact, cited: set[str], edit: Edit
     ) -> Iterator[Ref]:
         """Yield the parts that say it, each with an id; what cites one of them may say it, too."""
-        for path in paths:
-            blocks: list[str] = []
+        blocks: list[str] = []
 
-            def named(text: str, blocks: list[str] = blocks) -> str:
-                blocks.clear()
-                for part in reversed(parts(text)):
-                    if not _tells(part, fact, cited):
-                        continue
+        def named(file: FileText | None) -> str:
+            text = file.text if file else ""
+            blocks.clear()
+            for part in reversed(parts(text)):
+                if _tells(part, fact, cited):
                     block = part.block or new_block(block_ids(text), self._rng)
                     new = text if part.block else name_part(text, part, block)
                     if part.block or new != text:
                         blocks.append(block)
                         text = new
-                return text
+            return text
 
+        for path in paths:
             try:
-                text = self._reader.read(path).text
-                if named(text) != text:
-                    edit(path, _over(named))
+                file = self._reader.read(path)
+                if named(file) != file.text:
+                    edit(path, named)
             except (NotFound, PathRefused, UnreadableNote):
                 continue  # not to be read, so not recalled either
-            for block in blocks:
-                cited.add(f"{path.removesuffix('.md')}#^{block}")
-                yield SummaryRef(agent, path.removesuffix(".md"), block)
-
-    def _files(self, agent: str) -> Iterator[str]:
-        """Yield what may be summed up before what sums it up: L1 before L2."""
-        yield self._paths.active_context(agent)
-        folder = self._paths.root / self._paths.summaries(agent)
-        yield from map(self._paths.relative, sorted(folder.rglob("*.md")))
+            record = path.removesuffix(".md")
+            cited |= {f"{record}#^{block}" for block in blocks}
+            yield from [Ref(agent, record, block) for block in blocks]
 
 
 def without_sources(text: str) -> str:
@@ -134,18 +113,6 @@ def without_sources(text: str) -> str:
 def key_of(ref: Ref) -> tuple[str, str, str]:
     """Return (agent, session or summary, id of the message or part)."""
     return ref.agent, ref.session, ref.block or ref.id
-
-
-def kind_of(ref: Ref) -> str:
-    """Return what is named, in words."""
-    if "/" not in ref.session:
-        return "message"
-    run, episode = ref.session.endswith(".jsonl"), "/episodes/" in ref.session
-    return "run message" if run else "episode line" if episode else "summary paragraph"
-
-
-def _over(change: Callable[[str], str]) -> Change:
-    return lambda file: change(file.text) if file else None
 
 
 def _tells(part: Part, fact: Fact, cited: set[str]) -> bool:

@@ -1,15 +1,15 @@
-"""Taking what says a thing out of files, a kind of record each. Pure but for finding the files.
+"""Taking what says a thing out of files, a kind of record each. Pure: from text to text.
 
 A kind of record that comes later adds one line where the gate is made:
-`erasables=(*ERASABLES, Erasable("episodes", files_of_episodes, without_sentences))`.
+`erasables=(*ERASABLES, Erasable("plans", r"agents/.*/plans/.*\.md", without_sentences))`.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from vaultmind.vault.bullets import MARKER, plain
 from vaultmind.vault.edits import line_span, set_property
 from vaultmind.vault.nesting import ERASED_SOURCE, erased_line
 from vaultmind.vault.parts import Part, parts
-from vaultmind.vault.paths import SESSION_ID, VaultPaths
+from vaultmind.vault.paths import SESSION_ID
 from vaultmind.vault.properties import front_matter
 from vaultmind.vault.replacing import TEMP_PREFIX
 from vaultmind.vault.transcript import parse_session, render_message
@@ -34,9 +34,6 @@ _ID_AT_END = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+[ \t]*$")
 _NAMES = ("agent", "caller", "client", "path", "evidence", "hidden", "shown", "role", "time")
 """Keys of what is no text."""
 _NAMED_BELOW = r"(?:[ \t]*\r?\n)*[ \t]*\^{}[ \t]*(?:\r?\n|$)"
-
-Files = Callable[[VaultPaths, str], Iterator[str]]
-"""Yields the files of a kind, vault-relative: of an agent, or for `""` those of nobody alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +73,9 @@ class Erasable:
 
     name: str
     """What it is called in a preview, in the plural: `messages`."""
-    files: Files
+    files: str
+    """A pattern of its files' paths, relative to the memory folder; the first kind that fits has
+    a file."""
     without: Callable[[Target, Wanted], Without]
     last: bool = False
     """Whether it goes after all others: what they are found by stays until they are gone."""
@@ -131,18 +130,14 @@ def without_properties(text: str, wanted: Wanted) -> Without:
     if found is None or found.fault:  # broken front matter: its lines go one by one
         return Without(text)
     for key, value in found.properties.items():
-        said = _said(value)
-        if not wanted.says(said):
-            continue
-        kept: list[str] | None = None
-        if isinstance(value, list):
-            kept = [str(one) for one in value if not wanted.says(_said(one))]
-            kept = [] if wanted.says(_said(kept)) else kept
-        try:
-            text = set_property(text, key, ERASED_SOURCE if key == "source" else kept)
-        except BadArgument:  # a name that cannot be written
-            continue
-        taken.append(Taken("front matter", said))
+        if wanted.says(said := _said(value)):
+            items = value if isinstance(value, list) else []
+            kept = [str(one) for one in items if not wanted.says(_said(one))]
+            left = [] if wanted.says(_said(kept)) else kept
+            none = ERASED_SOURCE if key == "source" else None
+            with suppress(BadArgument):  # a name that cannot be written
+                text = set_property(text, key, left if isinstance(value, list) else none)
+                taken.append(Taken("front matter", said))
     return Without(text, tuple(taken))
 
 
@@ -277,46 +272,21 @@ def without_all(target: Target, wanted: Wanted) -> Without:
     return Without(target.text)
 
 
-def files_below(folder: str, name: str) -> Files:
-    """Return what finds files below a folder of the memory folder by a pattern of their names.
-
-    `{agent}` in the folder stands for an agent; without it they are of nobody alone.
-    """
-    matches = re.compile(name).fullmatch
-
-    def files(paths: VaultPaths, agent: str) -> Iterator[str]:
-        if bool(agent) is not ("{agent}" in folder):
-            return
-        top = paths.root / paths.memory_dir / folder.format(agent=agent)
-        for where, folders, names in os.walk(top):
-            folders.sort()
-            for path in (Path(where, name) for name in sorted(filter(matches, names))):
-                if path.is_file() and not path.is_symlink():
-                    yield paths.relative(path)
-
-    return files
-
-
-_OWN = "agents/{agent}/memory"
+_OWN = "agents/[^/]+/memory"
 _TEMP = re.escape(TEMP_PREFIX)
-ERASABLES: tuple[Erasable, ...] = tuple(
-    Erasable(name, files_below(folder, files), without, last=name in ("audit texts", "facts"))
-    for name, folder, files, without in (
-        ("messages", f"{_OWN}/sessions", rf"{SESSION_ID.pattern}\.md", without_messages),
-        ("summaries", f"{_OWN}/summaries", r".*\.md", without_sentences),
-        ("summaries", _OWN, r"active_context\.md", without_sentences),
-        ("scheduler runs", "conversations", r".*\.jsonl", without_values),
-        ("suggestions", "", r"Suggestions.*\.md", without_suggestions),
-        ("damaged copies", _OWN, r".*\.damaged-.*", without_sentences),
-        ("audit texts", _OWN, r"audit-.*\.jsonl", without_values),
-        ("facts", _OWN, r"brain(_archive)?\.md", without_facts),
-    )
+ERASABLES: tuple[Erasable, ...] = (
+    Erasable("messages", rf"{_OWN}/sessions/{SESSION_ID.pattern}\.md", without_messages),
+    Erasable("summaries", rf"{_OWN}/(summaries/.*|active_context)\.md", without_sentences),
+    Erasable("scheduler runs", r"conversations/.*\.jsonl", without_values),
+    Erasable("suggestions", r"Suggestions.*\.md", without_suggestions),
+    Erasable("damaged copies", rf"{_OWN}/.*\.damaged-.*", without_sentences),
+    Erasable("audit texts", rf"{_OWN}/audit-.*\.jsonl", without_values, last=True),
+    Erasable("facts", rf"{_OWN}/brain(_archive)?\.md", without_facts, last=True),
 )
-_NO_OTHER = rf"(?!audit-|tombstones-|{_TEMP})"
 OTHERS = (
-    Erasable("copies", files_below(_OWN, rf"{_NO_OTHER}.*\.(md|txt)"), without_sentences),
-    Erasable("copies", files_below(_OWN, rf"{_NO_OTHER}.*\.jsonl"), without_values),
-    Erasable("leftovers", files_below(_OWN, rf"{_TEMP}.*"), without_all),
+    Erasable("leftovers", rf"{_OWN}/(.*/)?{_TEMP}[^/]*", without_all),
+    Erasable("copies", rf"{_OWN}/.*\.(md|txt)", without_sentences),
+    Erasable("copies", rf"{_OWN}/(?!(.*/)?tombstones-).*\.jsonl", without_values),
 )
 """What no other kind claims: conflict copies of a sync, files that a person put there, and what
 writes that were cut short left behind."""

@@ -18,18 +18,16 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from vaultmind.memory.audit import moment
 from vaultmind.memory.brain import BLOCK_LENGTH, BLOCK_LETTERS
-from vaultmind.memory.forget.kinds import Edit, RecordKind, Ref, key_of, kind_of
-from vaultmind.memory.match import is_specific, says_words
+from vaultmind.memory.forget.kinds import Edit, RecordKind, Ref, key_of
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
-from vaultmind.types import Fact, MessageRef
+from vaultmind.types import Fact
 from vaultmind.vault.files import FileStat, stat_of
 from vaultmind.vault.paths import AGENT_NAME, VaultPaths, agent_name
 
@@ -49,8 +47,6 @@ _EPISODES = "/episodes/"
 ANYWHERE, ANY_SUMMARY = "", "/"
 """Stand for every session and every summary: a message with an id of its own stays hidden when its
 session was deleted by hand and its transcript is read anew."""
-LATEST = datetime(9999, 12, 30, tzinfo=UTC).timestamp()
-"""Later times count as this one, so that a device's broken clock leaves room after it."""
 
 Name = tuple[str, str]
 """(session or summary, block or own id)."""
@@ -127,7 +123,7 @@ class Hiding(Tombstones):
         clock: Clock,
     ) -> None:
         super().__init__(paths)
-        self._device, self._kinds, self._append, self._clock = device, tuple(kinds), append, clock
+        self._device, self._kinds, self._append, self._clock = device, kinds, append, clock
 
     def hide(self, refs: Iterable[Ref], *, erased: bool = False) -> tuple[Ref, ...]:
         """Hide messages and parts of summaries, for good where their words are erased.
@@ -138,7 +134,7 @@ class Hiding(Tombstones):
         new = [
             one for one in every if not (self.erased(one) if erased else self.hides(*key_of(one)))
         ]
-        self._write(new, erased=erased)
+        self._write(new, {"erased": True} if erased else {})
         return tuple(new)
 
     def show(self, refs: Iterable[Ref]) -> tuple[Ref, ...]:
@@ -146,71 +142,56 @@ class Hiding(Tombstones):
 
         What was erased stays hidden: its message may still stand in an export.
         """
-        shown = tuple(one for one in dict.fromkeys(refs) if self._may_show(one))
-        self._write(shown, lifted=True)
-        return shown
-
-    def _may_show(self, ref: Ref) -> bool:
-        known, names = self._known(ref.agent), _names(ref)
-        return bool(names & known.hidden) and not names & known.erased
+        shown = []
+        for ref in dict.fromkeys(refs):
+            known, names = self._known(ref.agent), _names(ref)
+            if names & known.hidden and not names & known.erased:
+                shown.append(ref)
+        self._write(shown, {"lifted": True})
+        return tuple(shown)
 
     def said(self, agent: str, facts: Iterable[Fact], edit: Edit) -> tuple[Ref, ...]:
         """Return everything of any kind of record that said one of the facts, each once."""
         found: dict[tuple[str, str, str], Ref] = {}
-        every = (
-            one for fact in facts for kind in self._kinds for one in kind.said(agent, fact, edit)
-        )
-        for ref in every:
-            if ref.id or key_of(ref) not in found:
-                found[key_of(ref)] = ref  # a link in a brain knows the block alone
+        for fact in facts:
+            for ref in (ref for kind in self._kinds for ref in kind.said(agent, fact, edit)):
+                if ref.id or key_of(ref) not in found:
+                    found[key_of(ref)] = ref  # a link in a brain knows the block alone
         return tuple(found.values())
 
-    def saying(self, agent: str, words: str, edit: Edit) -> tuple[Ref, ...]:
-        """Return what of an agent's own says some words that no fact says."""
-        if is_specific(words):
-            found: Iterable[Ref] = self.said(agent, [Fact(words, None)], edit)
-        else:
-            found = (ref for ref, text in self._near(agent, words) if says_words(text, words))
-        return tuple(ref for ref in found if ref.agent == agent)
-
-    def shown(self, agent: str, words: str) -> Iterator[str]:
-        """Yield the texts that hold some of the words and are not hidden."""
-        near = self._near(agent, words)
-        return (text for ref, text in near if not self.hides(*key_of(ref)))
-
-    def _near(self, agent: str, words: str) -> Iterator[tuple[Ref, str]]:
-        return (found for kind in self._kinds for found in kind.near(agent, words))
-
-    def _write(self, refs: Sequence[Ref], lifted: bool = False, erased: bool = False) -> None:
+    def _write(self, refs: Sequence[Ref], told: dict[str, bool]) -> None:
         for agent in dict.fromkeys(ref.agent for ref in refs):
             own = [ref for ref in refs if ref.agent == agent]
             time = self._clock().isoformat(timespec="milliseconds")
             path = self._paths.tombstones(agent_name(agent), self._device)
-            self._append(path, render_tombstones(own, time, lifted=lifted, erased=erased))
+            self._append(path, render_tombstones(own, time, **told))
 
 
 def hidden_words(refs: Sequence[Ref], said: str) -> str:
     """Return in words what was hidden, `said` being what it did; empty where nothing was."""
-    kinds = sorted(Counter(map(kind_of, refs)).items())
+    kinds = sorted(Counter(map(_kind, refs)).items())
     counts = (counted(number, name) for name, number in kinds)
     verb = "is" if len(refs) == 1 else "are"
     return f"{' and '.join(counts)} that {said} {verb} hidden from recall." if refs else ""
 
 
-def render_tombstones(
-    refs: Sequence[Ref], time: str, *, lifted: bool = False, erased: bool = False
-) -> str:
+def render_tombstones(refs: Sequence[Ref], time: str, **told: bool) -> str:
     """Return the lines that hide messages and parts of summaries, or show them again."""
-    told = {"time": time} | ({"lifted": True} if lifted else {})
-    told |= {"erased": True} if erased else {}
     lines = (
-        told
-        | ({"summary": one.session} if "/" in one.session else {"session": one.session})
-        | ({} if "/" in one.session else {"message": one.id})
-        | {"block": one.block}
+        {"time": time, **told, "summary": one.session, "block": one.block}
+        if "/" in one.session
+        else {"time": time, **told, "session": one.session, "message": one.id, "block": one.block}
         for one in refs
     )
     return "".join(f"{json.dumps(line)}\n" for line in lines)
+
+
+def _kind(ref: Ref) -> str:
+    """Return what is named, in words."""
+    if "/" not in ref.session:
+        return "message"
+    other = "episode line" if _EPISODES in ref.session else "summary paragraph"
+    return "run message" if ref.session.endswith(".jsonl") else other
 
 
 def _hides(hidden: frozenset[Name], record: str, part: str) -> bool:
@@ -246,13 +227,12 @@ def _settled(stamp: tuple[tuple[Path, FileStat], ...]) -> _Known:
 
 def _with_unique(names: set[Name]) -> frozenset[Name]:
     """Return names with those that hold wherever they stand. A run's lines are only numbered."""
-    messages = {(ANYWHERE, n) for at, n in names if "/" not in at and _UNIQUE.fullmatch(n)}
-    parts = {
-        (ANY_SUMMARY, name)
+    unique = {
+        (ANY_SUMMARY if "/" in at else ANYWHERE, name)
         for at, name in names
-        if "/" in at and _EPISODES not in at and _UNIQUE_PART.fullmatch(name)
+        if _EPISODES not in at and (_UNIQUE_PART if "/" in at else _UNIQUE).fullmatch(name)
     }
-    return frozenset(names | messages | parts)
+    return frozenset(names | unique)
 
 
 def _read(path: Path) -> Iterator[tuple[float, frozenset[Name], dict[str, Any]]]:
@@ -263,5 +243,5 @@ def _read(path: Path) -> Iterator[tuple[float, frozenset[Name], dict[str, Any]]]
             summary, block = value.get("summary"), str(value.get("block") or "")
             record = str(summary or value.get("session") or "")
             own = "" if summary else str(value.get("message") or "")
-            if names := _names(MessageRef("", record, block.removeprefix("^"), own)):
-                yield min(moment(str(value.get("time"))), LATEST), names, value
+            if names := _names(Ref("", record, block.removeprefix("^"), own)):
+                yield moment(str(value.get("time"))), names, value

@@ -8,9 +8,9 @@ inflected form; and, where they say enough to be told from others, the same said
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from vaultmind.language.words import NEGATIONS, SOFT, bare, content, fold, tokens
+from vaultmind.language.words import NEGATIONS, SOFT, Word, bare, content, fold, tokens
 from vaultmind.memory.match import is_specific, numbers, says
 
 WHOLE = 8
@@ -38,18 +38,15 @@ class Wanted:
 
     def says(self, text: str) -> bool:
         """Tell whether a text says what is to be erased."""
-        folded = fold(text)
-        begins = _beginnings(folded)
-        return any(
-            one.may_be_in(text, folded, begins) and one.said_in(text, folded)
-            for one in self._wordings
-        )
+        return any(one.said_in(text) for one in self._near(text))
 
     def may_be_in(self, text: str) -> bool:
         """Tell quickly whether a text could say it: no text that does is left out."""
-        folded = fold(text)
-        begins = _beginnings(folded)
-        return any(one.may_be_in(text, folded, begins) for one in self._wordings)
+        return next(self._near(text), None) is not None
+
+    def _near(self, text: str) -> Iterator[_Wording]:
+        begins = _beginnings(folded := fold(text))
+        return (one for one in self._wordings if one.may_be_in(text, folded, begins))
 
     def means(self, agent: str, session: str, *names: str) -> bool:
         """Tell whether a message is meant by its place: a fact came from it."""
@@ -79,15 +76,11 @@ class _Wording:
     """One way to say it."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._folded = " ".join(fold(text).split())
-        self._phrase = _spoken(text)
-        self._words = {word.folded: word for word in content(text)}
-        self._numbers = numbers(text)
-        self._is_specific = is_specific(text)
+        self._text, self._folded = text, " ".join(fold(text).split())
+        self._phrase = spoken(text)
         self._anywhere = len(self._folded) >= WHOLE or bool(_NO_SPACES.search(text))
-        small = SOFT | NEGATIONS
-        hard = [word for word in self._words if word not in small] or list(self._words)
+        words = [word.folded for word in content(text)]
+        hard = [word for word in words if word not in SOFT | NEGATIONS] or words
         self._begins = {part[:_BEGINNING] for word in hard for part in _WORDS.findall(word)}
         self._any_text = not self._begins or bool(_OTHER_SCRIPT.search(text))
         """Whether nothing can be told from single words."""
@@ -95,34 +88,25 @@ class _Wording:
     def may_be_in(self, text: str, folded: str, begins: set[str]) -> bool:
         if self._any_text or self._begins <= begins or self._folded in folded:
             return bool(text)
-        return bool(self._numbers and self._numbers & numbers(text))
+        return bool(numbers(self._text) & numbers(text))
 
-    def said_in(self, text: str, folded: str) -> bool:
-        if self._anywhere and self._folded in " ".join(folded.split()):
+    def said_in(self, text: str) -> bool:
+        if self._anywhere and self._folded in " ".join(fold(text).split()):
             return True
-        return self._has_phrase(text) or (self._is_specific and says(text, self._text))
-
-    def _has_phrase(self, text: str) -> bool:
-        """Tell whether the words stand in a row, each in any form."""
-        words, size = _spoken(text), len(self._phrase)
-        if not size or len(words) < size:
-            return False
-        theirs = {word.folded: word for word in content(text)}
-
-        def same(one: str, other: str) -> bool:
-            left, right = self._words.get(one), theirs.get(other)
-            return one == other or bool(left and right and left.same(right))
-
+        words, size = spoken(text), len(self._phrase)
+        in_a_row = (words[at : at + size] for at in range(len(words) - size + 1 if size else 0))
         return any(
-            all(map(same, self._phrase, words[at : at + size]))
-            for at in range(len(words) - size + 1)
-        )
+            all(one.same(other) for one, other in zip(self._phrase, row, strict=True))
+            for row in in_a_row
+        ) or (is_specific(self._text) and says(text, self._text))
 
 
-def _spoken(text: str) -> list[str]:
-    """Return the words of a text in order, folded; its symbols where there is nothing else."""
-    words = [fold(token) for token in tokens(text)]
-    return [word for word in words if any(map(str.isalnum, word))] or words
+def spoken(text: str) -> list[Word]:
+    """Return the words of a text in order; its symbols where there is nothing else."""
+    known = {word.folded: word for word in content(text)}
+    folded = [fold(token) for token in tokens(text)]
+    words = [one for one in folded if any(map(str.isalnum, one))] or folded
+    return [known.get(one, Word(one, frozenset())) for one in words]
 
 
 def _beginnings(folded: str) -> set[str]:

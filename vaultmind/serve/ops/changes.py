@@ -130,7 +130,6 @@ def undo(
     call: Call,
     id: Id = "",
     session: Of = "",
-    dry_run: Annotated[bool, Arg("Only tell what it would do.")] = False,
     agent: Anybodys = "",
 ) -> Row:
     """Take back the last change of a fact, or the one with an id of the log.
@@ -159,7 +158,7 @@ def undo(
             f"Nothing in the memory was read out of a session {name!r}." if name else none
         )
     done = [
-        (one, app.gate.undo(one.agent, one.id, call.caller, dry_run=dry_run))
+        (one, app.gate.undo(one.agent, one.id, call.caller))
         for one in lines
         if not (name and one.undone_by)
     ]
@@ -172,9 +171,8 @@ def undo(
     if not name:
         about = f"{lines[0].id}, {_by(lines[0])} for {lines[0].agent}: {tell(lines[0])}"
         said, undone = outcome.message, ()
-    did = "Would undo" if dry_run else "Undid"
-    did = "Not undone" if outcome.outcome != "written" else did
-    more = {"undoes": lines[0].id, "dry_run": dry_run, "session": name, "undone": undone}
+    did = "Not undone" if outcome.outcome != "written" else "Undid"
+    more = {"undoes": lines[0].id, "session": name, "undone": undone}
     return Row(**plain(outcome) | more | {"message": f"{did}: {about}.\n  {said}"})
 
 
