@@ -26,8 +26,9 @@ def ref(block: str = "m1", session: str = NEW, agent: str = "main") -> MessageRe
 
 def keep(house: House, text: str, evidence: MessageRef | None = None, **more: object) -> Outcome:
     """Write a fact as consolidation does."""
-    more = {"caller": MAIN, "how": "extracted", "evidence": evidence or ref(), **more}
-    return house.remember(text, **more)
+    said = evidence or ref()
+    more = {"caller": MAIN, "how": "extracted", "evidence": said, **more}
+    return house.remember(text, said_on=said.session[:10], **more)
 
 
 def facts(house: House, agent: str = "main") -> list[str]:
@@ -75,18 +76,6 @@ def test_the_person_who_starts_it_gives_extraction_no_more_rights_than_the_agent
     assert house.gate.would(write_of(caller=PERSON)).outcome == "suggested"
     house.put(house.paths.identity("main"), "---\nautonomy: 0\n---\n")
     assert keep(house, "Likes tea", caller=PERSON).outcome == "denied"
-
-
-# --- what a person typed ------------------------------------------------------------------
-
-
-def test_a_line_of_ours_that_the_person_rewrote_is_theirs(house: House) -> None:
-    keep(house, "Likes tea", ref("m1", OLD))
-    house.put(BRAIN, house.brain().replace("Likes tea", "Likes green tea from Kyoto"))
-    more = {"caller": MAIN, "how": "extracted", "evidence": ref()}
-    done = house.replace("Likes green tea from Kyoto", "Likes coffee from Kyoto, not tea", **more)
-    assert done.outcome == "suggested" and "by hand" in done.reason
-    assert facts(house) == ["Likes green tea from Kyoto"]
 
 
 # --- what comes late ----------------------------------------------------------------------

@@ -13,6 +13,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
 
@@ -31,7 +32,7 @@ from vaultmind.consolidate.types import (
     Work,
 )
 from vaultmind.errors import BadArgument, VaultMindError, WriteFailed
-from vaultmind.memory.audit import EXTRACTED, REPORTED, settled_words
+from vaultmind.memory.audit import EXTRACTED, REPORTED, settled_before, settled_words
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.match import mentions, same_fact
 from vaultmind.memory.suggestions import parse
@@ -97,7 +98,7 @@ def settle(work: Work, thinker: Thinks, max_facts: int) -> tuple[SessionDone, bo
         said = {key: one for key, one in said.items() if now.get(key) == one}
         found = _still(found, said, gone)
     facts, dropped = _untold(work, found.extraction, said)
-    before = by.gate.settled_before(agent, session)
+    before = settled_before(by.reader.paths, agent, session)
     own = [d for d in dropped if d.reason == "already known" and settled_words(d.text) in before]
     dropped = [one for one in dropped if one not in own]
     settled = apply(work, facts, said)
@@ -208,7 +209,7 @@ def apply(work: Work, facts: Sequence[Candidate], said: Mapping[str, Message]) -
     fact none of whose evidence is among them is put before the person.
     """
     gate, agent = work.by.gate, work.agent
-    before = gate.settled_before(agent, work.session)
+    before = settled_before(work.by.reader.paths, agent, work.session)
     settled = []
     for fact in facts:
         work.check()
@@ -254,7 +255,7 @@ def _write(
         evidence=ref,
         how=REPORTED if fact.quote else EXTRACTED,
         quote=fact.quote,
-        said_on=_day(latest, work.by.clock().date()) if latest else "",
+        said_on=_when(latest, work.by.clock().date()) if latest else "",
     )
 
     def named(words: str) -> str:
@@ -273,12 +274,12 @@ def _write(
     return replace(write, hold=hold)
 
 
-def _day(message: Message, today: date) -> str:
-    """Return the day on which something was said; today for a clock that ran ahead."""
-    try:
-        return min(today, date.fromisoformat(message.time[:10])).isoformat()
-    except ValueError:
-        return today.isoformat()
+def _when(message: Message, today: date) -> str:
+    """Return when something was said; today for a clock that ran ahead."""
+    with suppress(ValueError):
+        if date.fromisoformat(message.time[:10]) <= today:
+            return message.time
+    return today.isoformat()
 
 
 # --- the active context ---------------------------------------------------------------------

@@ -222,7 +222,7 @@ def _exchanged(
     section = first.section if in_place else write.section or pick(write.text)
     fact = Fact(
         write.text, section, (keeps_id and first.block) or new_block(block_ids(text), ask.rng),
-        write.evidence, write.said_on or ask.today.isoformat(), write.how, write.quote,
+        write.evidence, write.said_on[:10] or ask.today.isoformat(), write.how, write.quote,
     )  # fmt: skip
     moves = [leaving(text, one, alone=in_place and one is places[0]) for one in places]
     if not any(same_fact(one.fact.text, fact.text) for one in brain.facts if one not in places):

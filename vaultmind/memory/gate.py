@@ -17,7 +17,7 @@ from vaultmind.memory.brain import Move, find_fact, parse_brain
 from vaultmind.memory.changes import Ask, Step, quoted
 from vaultmind.memory.forget.erasing import Erasing
 from vaultmind.memory.match import same_fact
-from vaultmind.memory.writing import Dropped, Facts, also, in_name, safe_outcome, with_hidden
+from vaultmind.memory.writing import Facts, also, in_name, safe_outcome, with_hidden
 from vaultmind.plural import counted
 from vaultmind.redact import mask
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
@@ -136,23 +136,6 @@ class Gate(Facts):
             self._audit.note(caller, agent, "hide", "written", reason=reason, hidden=names)
         return len(hidden)
 
-    def dropped(self, agent: str, session: str, dropped: Sequence[Dropped], caller: Caller) -> int:
-        """Tell the audit what extraction found in a session and did not keep; return how many.
-
-        What was told before is not told again, and nothing for an agent at autonomy 0.
-        """
-        with self._locks[agent]:
-            if agent not in self._paths.agent_names() or not self.keeps_records(agent):
-                return 0
-            return self._drop(agent, session, dropped, caller)
-
-    def settled_before(self, agent: str, session: str) -> frozenset[str]:
-        """Return what extraction wrote from a session once, and what the person then rejected.
-
-        Each as `settled_words` of `memory/audit` gives the words of a fact.
-        """
-        return audit.settled_before(self._paths, agent, session)
-
     def sweep(self) -> None:
         """Remove what a write that was cut short left behind."""
         self._writer.sweep()
@@ -226,28 +209,23 @@ class Gate(Facts):
 
 def check_undoable(line: AuditLine) -> None:
     """Raise Conflict for a line that cannot be undone, whatever brain and archive say."""
-    lost = any(not move.whole for move in line.moves if not move.came)
-    said = "The log does not say what {0} changed, so that it cannot be undone."
-    for is_so, why in (
-        (
-            line.op not in audit.UNDOABLE,
-            _NEVER.get(line.op, "{0} is “{1}”: only facts are undone."),
-        ),
-        (line.outcome != "written", "There is nothing to undo: {0} came to “{2}”."),
-        (line.erased, "The words of {0} were erased, so that it cannot be undone."),
-        (line.undone_by, f"{{0}} is undone already, by {line.undone_by}."),
-        (not (line.moves or line.hidden or line.shown), said),
-        (lost, f"What is masked in {quoted(line.before)} is kept nowhere: it cannot come back."),
-    ):
-        if is_so:
-            raise Conflict(why.format(line.id, line.op, line.outcome))
+    why = ""
+    if line.op not in audit.UNDOABLE:
+        why = _NEVER.get(line.op, f"{line.id} is “{line.op}”: only facts are undone.")
+    elif line.outcome != "written":
+        why = f"There is nothing to undo: {line.id} came to “{line.outcome}”."
+    elif line.erased:
+        why = f"The words of {line.id} were erased, so that it cannot be undone."
+    elif line.undone_by:
+        why = f"{line.id} is undone already, by {line.undone_by}."
+    elif any(not (move.whole or move.came) for move in line.moves):
+        why = f"What is masked in {quoted(line.before)} is kept nowhere: it cannot come back."
+    if why:
+        raise Conflict(why)
 
 
 def take_back(line: AuditLine, text: str, archive: str, ask: Ask) -> Step:
     """Return the step that turns a change round. Raises Conflict where it cannot be done."""
-    for path, now in ((ask.path, text), (ask.archive, archive)):
-        if reason := brain.damage(now):
-            raise Conflict(f"{path} is damaged: {reason}. Mend it first.")
     asked = brain.turned(line.moves)
     out = [found for move in asked if not move.came and (found := _leaves(move, text, archive))]
     back = [move for move in asked if move.came]

@@ -21,6 +21,7 @@ from vaultmind import errors
 from vaultmind.language.words import content
 from vaultmind.memory import audit
 from vaultmind.memory.brain import (
+    JOINT,
     MEND,
     WRITING_WAITS,
     apply,
@@ -29,12 +30,11 @@ from vaultmind.memory.brain import (
     new_brain,
     own_text,
 )
-from vaultmind.memory.changes import Ask, Sizes, Step, plan, quoted, safe_write, with_room
+from vaultmind.memory.changes import Ask, Sizes, Step, named, plan, quoted, safe_write, with_room
 from vaultmind.memory.forget.kinds import RecordKind, Ref
 from vaultmind.memory.forget.taking import ERASABLES, Erasable
 from vaultmind.memory.forget.tombstones import Hiding, hidden_words
-from vaultmind.memory.late import FORGOTTEN, Late
-from vaultmind.memory.match import is_specific, mentions
+from vaultmind.memory.match import is_specific, mentions, repeats
 from vaultmind.memory.rights import AUTO, VERDICTS, Authority, Decision, cautious, inferred
 from vaultmind.memory.suggestions import Queue
 from vaultmind.ports import Clock, FileIndexer
@@ -53,6 +53,7 @@ LABEL_WORDS = 3
 GUESSED = "it was read out of a conversation, and nothing is forgotten by guess"
 MOST_DROPS, MOST_CHARS = 20, 200
 """Facts of one session that were not kept and are told, a line each, and characters of one."""
+FORGOTTEN = "forgotten"
 UNTOLD = frozenset({"secret", "private", "asked not to keep", FORGOTTEN})
 """Reasons for which the words of a fact stand nowhere, not even in the audit."""
 _WAITS = {
@@ -118,7 +119,6 @@ class Facts:
         self._reader = VaultReader(paths, max_bytes=0)
         self._audit = audit.AuditLog(paths, settings.device, self._writer.append, clock)
         self._hiding = Hiding(paths, settings.device, kinds, self._writer.append, clock)
-        self._late = Late(paths, self._text)
         self.queue = Queue(self._reader, self._edit, self._write, self._audit, clock, settings.rng)
         """What waits for the person."""
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
@@ -197,8 +197,7 @@ class Facts:
 
         def change(file: FileText | None) -> str | None:
             nonlocal step
-            if file and (reason := damage(file.text)):
-                raise errors.UnreadableNote(ask.path, reason)
+            _check_sound(ask.path, file)
             text = file.text if file else new_brain(ask.write.agent, ask.language)
             step = step_of(text, self._text(ask.archive))
             if ask.dry or not step.written:
@@ -233,15 +232,9 @@ class Facts:
 
     def _text(self, path: str) -> str:
         """Return a file's text; empty where there is none that can be read."""
-        with suppress(errors.UnreadableNote):
-            found = self._found(path)
-            return found.text if found else ""
+        with suppress(errors.UnreadableNote, errors.NotFound):
+            return self._reader.read(path).text
         return ""
-
-    def _found(self, path: str) -> FileText | None:
-        with suppress(errors.NotFound):
-            return self._reader.read(path)
-        return None
 
     # --- who may --------------------------------------------------------------------------
 
@@ -276,14 +269,29 @@ class Facts:
         decision = cautious(write, decision, enabled=self._settings.caution)
         doubt = write.hold or step.doubt
         if inferred(write) and decision.verdict != "deny":
-            late = self._late.hindrance(write, step.gone)
-            if late and (late[1] or decision.verdict == "allow"):
-                raise Held(late[0], step, late[1])
+            newer = next((one for one in step.gone if _is_older(write, one)), None)
+            if write.op != "forget" and self._was_forgotten(write):
+                why = "it was forgotten after it was said"
+                raise Held(Decision("deny", why), step, FORGOTTEN)
+            if newer:
+                raise Held(Decision("deny", f"{named(newer)} was said later"), step, "taken back")
             doubt = GUESSED if write.op == "forget" else doubt
         if decision.verdict == "allow" and doubt:
             decision = Decision("suggest", doubt)
         if decision.verdict != "allow":
             raise Held(decision, step)
+
+    def _was_forgotten(self, write: MemoryWrite) -> bool:
+        """Tell whether the person had a fact forgotten after it was said."""
+        lines = audit.newest_first(self._paths, (write.agent,), ("forget",), '"op": "forget"')
+        said = audit.moment(write.said_on)
+        return any(
+            line.outcome == "written"
+            and not (line.undoes or line.undone_by)
+            and said <= line.moment
+            and any(repeats(write.text, one) for one in (line.before, *line.before.split(JOINT)))
+            for line in lines
+        )
 
     def _held(self, ask: Ask, held: Held, witness: Witness | None) -> Outcome:
         """Put before the person what may not be written, or refuse it; return what that came to."""
@@ -308,21 +316,21 @@ class Facts:
                 outcome = replace(outcome, outcome="suggested")
             dropped = "too many" if state == "full" else ""
         shown = _shown(ask, replace(step, outcome=outcome, moves=()))
-        if dropped and not ask.dry:
+        if ask.dry:
+            return shown.outcome
+        if dropped:
             ref = write.evidence or MessageRef(write.agent, "", "")
-            told = (write.text, dropped, (ref.block,))
-            self._drop(write.agent, ref.session, [told], write.caller)
-        elif not ask.dry:
-            line = self._audit.line(write.caller, write.agent, write.op, "")
-            self._tell(line, write, shown)
-        return shown.outcome
+            told = [(write.text, dropped, (ref.block,))]
+            self.dropped(write.agent, ref.session, told, write.caller)
+            return shown.outcome
+        return self._tell(self._audit.line(write.caller, write.agent, write.op, ""), write, shown)
 
     # --- the audit ------------------------------------------------------------------------
 
     def _line(self, line: audit.AuditLine, write: MemoryWrite, step: Step) -> audit.AuditLine:
         """Return a line with what a write came to; its texts are masked."""
         outcome, before = step.outcome, step.outcome.before
-        if not (before or step.written) and write.op != "remember":
+        if not before and write.op != "remember":
             before = write.old or write.text
         took_place = write.op == "remember" and step.written and before
         return replace(
@@ -349,22 +357,25 @@ class Facts:
         self._audit.write(self._line(line, write, step), home)
         return step.outcome
 
-    def _drop(self, agent: str, session: str, dropped: Sequence[Dropped], caller: Caller) -> int:
-        lines = audit.newest_first(self._paths, (agent,), (audit.DROP,), session)
-        known = {(one.after, one.reason) for one in lines if audit.session_of(one) == session}
-        told = 0
-        for text, reason, evidence in dropped:
-            safe = "" if reason in UNTOLD else one_line(mask(blank_private(text)).text)
-            safe = safe if len(safe) <= MOST_CHARS else f"{safe[: MOST_CHARS - 1].rstrip()}…"
-            if (safe, reason) in known or len(known) >= MOST_DROPS:
-                continue
-            known.add((safe, reason))
-            block = next((one for one in reversed(evidence) if one[1:].isdigit()), "")
-            source = self._audit.evidence(MessageRef(agent, session, block) if session else None)
-            about = {"after": safe, "reason": reason, "evidence": source}
-            self._audit.note(caller, agent, audit.DROP, "dropped", **about)
-            told += 1
-        return told
+    def dropped(self, agent: str, session: str, dropped: Sequence[Dropped], caller: Caller) -> None:
+        """Tell the audit what extraction found in a session and did not keep.
+
+        What was told before is not told again, and nothing for an agent at autonomy 0.
+        """
+        if agent not in self._paths.agent_names() or not self._authority.keeps_records(agent):
+            return
+        with self._locks[agent]:
+            lines = audit.newest_first(self._paths, (agent,), (audit.DROP,), session)
+            known = {(one.after, one.reason) for one in lines if audit.session_of(one) == session}
+            for text, reason, evidence in dropped:
+                safe = "" if reason in UNTOLD else one_line(mask(blank_private(text)).text)
+                safe = safe if len(safe) <= MOST_CHARS else f"{safe[: MOST_CHARS - 1].rstrip()}…"
+                if (safe, reason) not in known and len(known) < MOST_DROPS:
+                    known.add((safe, reason))
+                    block = next((one for one in reversed(evidence) if one[1:].isdigit()), "")
+                    ref = MessageRef(agent, session, block) if session else None
+                    about = {"after": safe, "reason": reason, "evidence": self._audit.evidence(ref)}
+                    self._audit.note(caller, agent, audit.DROP, "dropped", **about)
 
     # --- hiding ---------------------------------------------------------------------------
 
@@ -422,23 +433,40 @@ class Facts:
 
     def _index(self, agent: str, outcome: Outcome) -> None:
         """Bring the index up to date; the fact is on disk, so that a failure is only said."""
-        if outcome.outcome != "written":
-            return
-        files = [self._paths.brain(agent), self._paths.archive(agent)]
-        try:
-            self._indexer.refresh(files)
-        except errors.VaultMindError as error:
-            self._indexer.mark(files)
-            log.warning("%s was written and not indexed: %s", outcome.path, error)
+        if outcome.outcome == "written":
+            files = [self._paths.brain(agent), self._paths.archive(agent)]
+            try:
+                self._indexer.refresh(files)
+            except errors.VaultMindError as error:
+                self._indexer.mark(files)
+                log.warning("%s was written and not indexed: %s", outcome.path, error)
 
     def told(self, caller: Caller, agent: str, op: str, path: str, reason: str) -> None:
         """Tell an agent's audit of a change that was made to a file which is nobody's."""
         self._audit.note(caller, agent, op, "written", path=path, reason=mask(reason).text)
 
 
+def _check_sound(path: str, file: FileText | None) -> None:
+    if file and (reason := damage(file.text)):
+        raise errors.UnreadableNote(path, reason)
+
+
 def _archived(ask: Ask, step: Step, file: FileText | None) -> str:
+    _check_sound(ask.archive, file)
     text = file.text if file else f"# {ask.write.agent.capitalize()} - Archive\n"
     return apply(text, step.moves, archive=True, language=ask.language)
+
+
+def _is_older(write: MemoryWrite, fact: Fact) -> bool:
+    """Tell whether a write was said before a fact whose place it would take."""
+    if fact.evidence and write.evidence:
+        return _place(write.evidence) < _place(fact.evidence)
+    return fact.written > write.said_on[:10]
+
+
+def _place(ref: MessageRef) -> tuple[str, int]:
+    """Return where a message stands in time: in the session of which day, as which one."""
+    return ref.session, int("".join(filter(str.isdigit, ref.block)) or 0)
 
 
 def in_name(write: MemoryWrite) -> MemoryWrite:

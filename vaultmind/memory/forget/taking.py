@@ -1,4 +1,4 @@
-"""Taking what says a thing out of files, a kind of record each. Pure: from text to text.
+r"""Taking what says a thing out of files, a kind of record each. Pure: from text to text.
 
 A kind of record that comes later adds one line where the gate is made:
 `erasables=(*ERASABLES, Erasable("plans", r"agents/.*/plans/.*\.md", without_sentences))`.
