@@ -20,7 +20,7 @@ from vaultmind.memory.audit import (
     render_line,
 )
 from vaultmind.memory.forget.kinds import Ref
-from vaultmind.memory.forget.taking import Target, without_values
+from vaultmind.memory.forget.taking import without_values
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.types import MessageRef
 from vaultmind.vault.paths import VaultPaths
@@ -38,7 +38,7 @@ def test_what_was_written_reads_back(line: AuditLine) -> None:
 @given(st.text(max_size=60))
 def test_no_line_breaks_a_reader_or_an_erasure(raw: str) -> None:
     parse_line(raw)
-    without_values(Target("a.jsonl", "main", raw, ""), Wanted(["a b"]))
+    without_values(raw, "a.jsonl", Wanted(["a b"]))
 
 
 def write(root: Path, *lines: AuditLine, device: str = "one", end: str = "") -> VaultPaths:

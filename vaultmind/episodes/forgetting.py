@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from vaultmind.episodes.files import OFFERS, EpisodeFiles
@@ -19,15 +19,7 @@ from vaultmind.episodes.note import (
 from vaultmind.episodes.types import TASK, Event
 from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote, VaultMindError
 from vaultmind.memory.forget.kinds import Edit, Ref, Summaries
-from vaultmind.memory.forget.taking import (
-    Erasable,
-    Taken,
-    Target,
-    Without,
-    line_name,
-    without_all,
-    without_sentences,
-)
+from vaultmind.memory.forget.taking import Erasable, without_all, without_sentences
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.memory.match import says
 from vaultmind.ports import IndexErasing
@@ -91,44 +83,35 @@ def said_in(event: Event) -> str:
 # --- erasing ------------------------------------------------------------------------------
 
 
-def without_episode(target: Target, wanted: Wanted) -> Without:
+def without_episode(text: str, path: str, wanted: Wanted) -> str:
     """Return an episode's note without what says it.
 
     An event that says it goes whole. With a task goes what was made of its words, the fingerprint,
     and what it refers to.
     """
-    text, taken = _without_task(target, wanted)
-    record = target.path.removesuffix(".md")
+    text = _without_task(text, path, wanted)
     for placed in reversed(placed_events(text)):
-        meant = wanted.means(target.agent, record, placed.event.block)
+        meant = wanted.means(path, placed.event.block)
         line = text[placed.start : placed.end]
-        if not (meant or wanted.says(said_in(placed.event)) or wanted.says(line)):
-            continue
-        place = f"^{placed.event.block}" if placed.event.block else line_name(text, placed.start)
-        text = text[: placed.start] + text[placed.end :]
-        taken.append(Taken(place, line.strip()))
-    rest = without_sentences(replace(target, text=text), wanted)
-    return Without(rest.text, (*taken, *rest.taken))
+        if meant or wanted.says(said_in(placed.event)) or wanted.says(line):
+            text = text[: placed.start] + text[placed.end :]
+    return without_sentences(text, path, wanted)
 
 
-def _without_task(target: Target, wanted: Wanted) -> tuple[str, list[Taken]]:
+def _without_task(text: str, path: str, wanted: Wanted) -> str:
     """Return the note without its task, where that says it."""
-    text, record = target.text, target.path.removesuffix(".md")
     title, task = title_span(text), parsed(text, "", "").task.text
-    meant = wanted.means(target.agent, record, TASK)
-    if title is None or not task or not (meant or wanted.says(task)):
-        return text, []
+    if title is None or not task or not (wanted.means(path, TASK) or wanted.says(task)):
+        return text
     if text[title[0] : title[1]] == f"# {LONG_TASK}":
         below = text.find(f" ^{TASK}", title[1])
         start = text.rfind("\n", 0, below) + 1
         text = text[:start] + text[below + 1 :] if below > 0 else text
     text = f"{text[: title[0]]}# {NO_TASK}{text[title[1] :]}"
     for key, none in (("fingerprint", None), ("issues", [])):
-        try:
+        with suppress(BadArgument):  # broken front matter: its lines go one by one
             text = set_property(text, key, none)
-        except BadArgument:  # broken front matter: its lines go one by one, where they say it
-            break
-    return text, [Taken(f"^{TASK}", task)]
+    return text
 
 
 EPISODES: tuple[Erasable, ...] = (

@@ -160,10 +160,7 @@ class AuditLog:
 
     def evidence(self, ref: MessageRef | None) -> str:
         """Return how a line names the message that a change came from."""
-        if ref is None:
-            return ""
-        path = self._paths.session(ref.agent, ref.session).removesuffix(".md")
-        return f"{path}#^{ref.block}" if ref.block else path
+        return self._paths.link(ref) if ref else ""
 
 
 # --- reading ------------------------------------------------------------------------------

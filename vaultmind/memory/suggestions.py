@@ -169,10 +169,7 @@ def add(text: str, one: Suggestion, paths: VaultPaths, language: str = "en") -> 
     below = [f"{says('instead')}: “{escape(write.old)}”"] if write.op == "replace" else []
     below += [f"{says('why')}: {escape(write.reason)}"] if write.reason else []
     when = [one.time[:16].replace("T", " ")] if one.time else []
-    if ref:
-        path = paths.session(ref.agent, ref.session).removesuffix(".md")
-        block = f"#^{ref.block}" if ref.block else ""
-        when.append(f"[[{path}{block}|{says('message')}]]")
+    when += [f"[[{paths.link(ref)}|{says('message')}]]"] if ref else []
     below += [", ".join(when)] if when else []
     by, client = write.caller.agent, one_line(write.caller.client)
     said = (ref.agent, ref.session, ref.block, ref.id) if ref else None

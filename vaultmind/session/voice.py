@@ -411,7 +411,7 @@ class Voice:
         if ref is None or not ref.block:
             return False
         paths = self.sources.reader.paths
-        named = f"{paths.session(ref.agent, ref.session).removesuffix('.md')}#^{ref.block}"
+        named = paths.link(ref)
         lines = newest_first(paths, {target, ref.agent}, ("remember", "replace", "forget"))
         return any(one.evidence == named and one.outcome == "written" for one in lines)
 

@@ -67,10 +67,7 @@ class Summaries:
     def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
         """Return the parts that say the fact, each named by its id."""
         refs = self._messages.said(agent, fact, edit) if self._messages else []
-        cited = {
-            f"{self._paths.session(ref.agent, ref.session).removesuffix('.md')}#^{ref.block}"
-            for ref in refs
-        }
+        cited = set(map(self._paths.link, refs))
         summaries = (self._paths.root / self._paths.summaries(agent)).rglob("*.md")
         paths = map(self._paths.relative, sorted(summaries))  # L1 before L2, which sums it up
         return self._said_in(agent, [self._paths.active_context(agent), *paths], fact, cited, edit)

@@ -29,11 +29,15 @@ Span = tuple[int, int]
 class Wanted:
     """Words to be erased, and messages that are meant whatever they say."""
 
-    def __init__(self, texts: Iterable[str], refs: Iterable[tuple[str, str, str]] = ()) -> None:
-        """Take `refs` as (agent, session, block or own id)."""
+    def __init__(
+        self, texts: Iterable[str], refs: Iterable[tuple[str, str, str]] = (), today: str = ""
+    ) -> None:
+        """Take `refs` as (path without `.md`, block, own id); `today` as an ISO date."""
         plain = (" ".join(bare(text).split()) for text in texts)
         self.texts = tuple(dict.fromkeys(filter(None, plain)))
-        self.refs = frozenset(refs)
+        self.refs, self.today = dict[str, set[str]](), today
+        for path, *names in refs:
+            self.refs.setdefault(path, set()).update(filter(None, names))
         self._wordings = tuple(map(_Wording, self.texts))
 
     def says(self, text: str) -> bool:
@@ -48,9 +52,9 @@ class Wanted:
         begins = _beginnings(folded := fold(text))
         return (one for one in self._wordings if one.may_be_in(text, folded, begins))
 
-    def means(self, agent: str, session: str, *names: str) -> bool:
-        """Tell whether a message is meant by its place: a fact came from it."""
-        return any((agent, session, name) in self.refs for name in names if name)
+    def means(self, path: str, *names: str) -> bool:
+        """Tell whether a message or part is meant by its place: a fact came from it."""
+        return not self.refs.get(path.removesuffix(".md"), set()).isdisjoint(names)
 
     def spans(self, text: str) -> tuple[Span, ...]:
         """Return the spans of the sentences that say it; all of the text where none does alone.
