@@ -26,7 +26,7 @@ from vaultmind.consolidate.types import (
 )
 from vaultmind.consolidate.worker import Consolidation
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.session.log import Listeners, SessionLog
 from vaultmind.types import Fact, Message
 from vaultmind.vault.files import VaultReader

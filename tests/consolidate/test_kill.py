@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.consolidate.sleeping import EVENING, MORNING, Bed, ByRules
+from tests.memory.conftest import read_audit
 from vaultmind.consolidate.types import Request, Understood
-from vaultmind.memory.audit import read_audit
 from vaultmind.types import PERSON, Fact, Message
 
 WRITES = ("write", "save", "dropped")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.memory.conftest import MAIN, House
+from tests.memory.conftest import MAIN, House, read_audit
 from vaultmind.errors import BadArgument, NotFound
-from vaultmind.memory.audit import AuditLine, read_audit
+from vaultmind.memory.audit import AuditLine
 from vaultmind.types import PERSON, MessageRef
 
 BRAIN = "VaultMind/agents/main/memory/brain.md"

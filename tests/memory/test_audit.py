@@ -9,19 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.memory.conftest import read_audit
 from vaultmind.memory.audit import (
     AuditLine,
     Move,
     newest_first,
     parse_line,
-    read_audit,
     ref_of,
     ref_text,
     render_line,
 )
-from vaultmind.memory.forget.kinds import Ref
-from vaultmind.memory.forget.taking import without_values
-from vaultmind.memory.forget.wanted import Wanted
+from vaultmind.memory.forget.hiding import Ref
+from vaultmind.memory.forget.taking import Wanted, without_values
 from vaultmind.types import MessageRef
 from vaultmind.vault.paths import VaultPaths
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from tests.memory.conftest import NOW, House
 from vaultmind.errors import BadArgument, WriteFailed
-from vaultmind.memory.folder import default_identity
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.rights import (
     LEVELS,
@@ -24,6 +23,7 @@ from vaultmind.memory.rights import (
     mark_of,
     parse_identity,
 )
+from vaultmind.memory.wording import default_identity
 from vaultmind.memory.writing import GateSettings
 from vaultmind.types import PERSON, Caller
 

@@ -11,14 +11,13 @@ import pytest
 
 from tests.fakes import HashEmbedder
 from tests.machine import fingerprint
-from tests.memory.conftest import MAIN, NOW, House
+from tests.memory.conftest import MAIN, NOW, House, read_audit
 from tests.serve.vaults import config_of
 from vaultmind.app import App, open_app
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, WriteConflict
-from vaultmind.memory.audit import read_audit
 from vaultmind.memory.forget.erasing import Erased, Erasing, Erasure, search
+from vaultmind.memory.forget.hiding import Tombstones, render_tombstones
 from vaultmind.memory.forget.taking import ERASABLES
-from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
 from vaultmind.session.imports import import_file
 from vaultmind.types import PERSON, Chunk, MemoryWrite, Message, MessageRef, Scrubbed
 from vaultmind.vault.files import FileText, VaultReader

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.memory.conftest import MAIN, House
+from tests.memory.conftest import MAIN, House, read_audit
 from vaultmind.errors import WriteFailed
-from vaultmind.memory.audit import DROP, newest_first, read_audit, session_of
+from vaultmind.memory.audit import DROP, newest_first, session_of
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.memory.suggestions import AT_ONCE
 from vaultmind.memory.writing import MOST_DROPS
 from vaultmind.types import PERSON, MemoryWrite, Message, MessageRef, Outcome

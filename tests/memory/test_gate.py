@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.memory.conftest import MAIN, House
+from tests.memory.conftest import MAIN, House, read_audit
 from vaultmind.errors import BadArgument, PathRefused
-from vaultmind.memory.audit import read_audit
-from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.types import PERSON, Caller, MessageRef
 
 BRAIN = "VaultMind/agents/main/memory/brain.md"

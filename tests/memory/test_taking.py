@@ -7,13 +7,13 @@ import json
 import pytest
 
 from vaultmind.memory.forget.taking import (
-    without_facts,
+    Wanted,
+    without_bullets,
     without_messages,
     without_properties,
     without_sentences,
     without_values,
 )
-from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.types import Message
 from vaultmind.vault.transcript import SessionMeta, parse_session, render_header, render_message
 
@@ -95,7 +95,7 @@ def test_a_sentence_goes_with_the_characters_that_nobody_sees() -> None:
     new = without_sentences(text, PATH, HAZELNUTS)
     assert new == "Bee\u00ads are fine. The oven\u200b works.\n"
     fact = "- Aller\u00adgic to hazel\u2060nuts ^k3f9\n  - and badly\n- Bees\n"
-    new = without_facts(fact, PATH, HAZELNUTS)
+    new = without_bullets(fact, PATH, HAZELNUTS)
     assert new == "- Bees\n"
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from tests.memory.conftest import MAIN, NOW, House
-from vaultmind.memory.audit import AuditLine, read_audit
+from tests.memory.conftest import MAIN, NOW, House, read_audit
+from vaultmind.memory.audit import AuditLine
 from vaultmind.memory.changes import Sizes
-from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
+from vaultmind.memory.forget.hiding import Tombstones, render_tombstones
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.writing import GateSettings
 from vaultmind.types import PERSON, MessageRef, Outcome

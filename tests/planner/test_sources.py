@@ -15,7 +15,7 @@ from vaultmind.config.links import Link, links_file
 from vaultmind.errors import BadArgument, ConfigError, NotFound
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
-from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.planner.sources import Sources, folder_indexes
 from vaultmind.vault.paths import VaultPaths
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tests.session.samples import Files
 from vaultmind.config import Config
 from vaultmind.errors import WriteFailed
-from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.session.conversation import Conversations, View
 from vaultmind.session.summary import Window
 from vaultmind.types import Message

@@ -18,7 +18,7 @@ from tests.session.samples import (
     write_json,
     write_lines,
 )
-from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
+from vaultmind.memory.forget.hiding import Tombstones, render_tombstones
 from vaultmind.session.files import session_ids
 from vaultmind.session.imports import import_file
 from vaultmind.session.log import Listeners, SessionLog

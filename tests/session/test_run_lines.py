@@ -12,7 +12,7 @@ import pytest
 from tests.fakes import HashEmbedder
 from vaultmind.app import App, open_app
 from vaultmind.config import Config
-from vaultmind.memory.folder import default_identity
+from vaultmind.memory.wording import default_identity
 from vaultmind.serve.operations import Call, run_operation
 from vaultmind.types import Caller
 

@@ -18,9 +18,8 @@ from vaultmind.episodes.note import (
 )
 from vaultmind.episodes.types import TASK, Event
 from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote, VaultMindError
-from vaultmind.memory.forget.kinds import Edit, Ref, Summaries
-from vaultmind.memory.forget.taking import Erasable, without_all, without_sentences
-from vaultmind.memory.forget.wanted import Wanted
+from vaultmind.memory.forget.hiding import Edit, Ref, Summaries
+from vaultmind.memory.forget.taking import Erasable, Wanted, without_all, without_sentences
 from vaultmind.memory.match import says
 from vaultmind.ports import IndexErasing
 from vaultmind.types import PERSON, Fact, Scrubbed

@@ -24,9 +24,8 @@ from vaultmind.episodes.keep import may_name
 from vaultmind.episodes.note import adapter
 from vaultmind.episodes.types import time_of
 from vaultmind.errors import BadArgument, NotAllowed, VaultMindError
-from vaultmind.memory.forget.kinds import Edit, Ref
-from vaultmind.memory.forget.taking import Erasable
-from vaultmind.memory.forget.wanted import Wanted
+from vaultmind.memory.forget.hiding import Edit, Ref
+from vaultmind.memory.forget.taking import Erasable, Wanted
 from vaultmind.memory.match import says
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Caller, Fact, Hit, Message

@@ -183,11 +183,6 @@ def newest_first(
             yield replace(line, undone_by=undone.get(line.id, ""))
 
 
-def read_audit(paths: VaultPaths, agent: str) -> tuple[AuditLine, ...]:
-    """Return an agent's audit over all devices, oldest first."""
-    return tuple(reversed([*newest_first(paths, (agent,))]))
-
-
 def find_line(paths: VaultPaths, agents: Iterable[str], line_id: str) -> AuditLine:
     """Return the line that an id, or the beginning of one, names in the audit of some agents.
 

@@ -36,7 +36,7 @@ from vaultmind.memory.brain import (
     render_fact,
 )
 from vaultmind.memory.contradictions import contradicted
-from vaultmind.memory.forget.kinds import Ref
+from vaultmind.memory.forget.hiding import Ref
 from vaultmind.memory.match import Match, find, same_fact, says
 from vaultmind.memory.rights import inferred
 from vaultmind.memory.wording import pick

@@ -31,18 +31,13 @@ _CUES = {
 }
 """What says that a person has the value that follows: a name, but for these."""
 _ANY_VALUE = ("age", "odpowiedź")
-_COPULA = _pattern("copula")
-_SLOT = _pattern("slot")
-"""What somebody has one of."""
-_STATE = _pattern("state")
-"""What holds now and may have another number next: an event ("ran 5 km") may happen again."""
-_DENIED = _pattern("denied")
-_NOT_DENIED = _pattern("not_denied")
-_LIKING = _pattern("liking")
-_CHANGED = _pattern("changed")
-"""Words that make no difference to what a fact is about."""
-_HEDGED = _pattern("hedged")
-"""Says that something holds beside the rest, at times, not yet or not any more."""
+_COPULA, _SLOT, _STATE = map(_pattern, ("copula", "slot", "state"))
+"""... of what somebody has one of; and what holds now and may have another number next: an event
+("ran 5 km") may happen again."""
+_DENIED, _NOT_DENIED, _LIKING = map(_pattern, ("denied", "not_denied", "liking"))
+_CHANGED, _HEDGED = map(_pattern, ("changed", "hedged"))
+"""Words that make no difference to what a fact is about; and those that say that something holds
+beside the rest, at times, not yet or not any more."""
 _ASIDE = re.compile(
     r",? (?:instead of|rather than|and not|not|zamiast|a nie|nie|вместо|а не|не) "
     r"(?P<aside>[\w' -]{2,40})[.!]?$"

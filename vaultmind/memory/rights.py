@@ -360,18 +360,9 @@ class Authority:
         return self.level(agent) > READ_ONLY
 
     def notice(self) -> None:
-        """Take in what identities say now: what was lowered stays so, whoever raises it again.
-
-        Raises the first fault, after all were looked at.
-        """
-        faults = []
+        """Take in what identities say now: what was lowered stays so, whoever raises it again."""
         for agent in self._paths.agent_names():
-            try:
-                self.rights(agent)
-            except VaultMindError as error:
-                faults.append(error)
-        if faults:
-            raise faults[0]
+            self.rights(agent)
 
     def _keep(self, agent: str, rights: Rights | None) -> None:
         with self._lock:

@@ -31,7 +31,7 @@ from vaultmind.language.words import saying
 from vaultmind.memory.audit import FOUND, AuditLog, moment, newest_first
 from vaultmind.memory.brain import PlacedFact, add_item, block_ids, new_block, parse_brain
 from vaultmind.memory.changes import quoted
-from vaultmind.memory.wording import LANGUAGES, phrase
+from vaultmind.memory.wording import LANGUAGES, begun, phrase
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.types import Caller, MemoryWrite, MessageRef, Outcome, Section
@@ -206,11 +206,6 @@ def tell(text: str, one: Suggestion, reason: str) -> str:
     why = f"{indent}    - {told} {_FAILED}"
     lines = [first, *(line for line in below if _FAILED not in line), why]
     return text[: one.start] + with_newlines("\n".join(lines), newline_of(text)) + text[one.end :]
-
-
-def begun(language: str) -> str:
-    """Return the first words of a file that holds nothing yet."""
-    return f"# {_word(language, 'title')}\n\n{_word(language, 'intro')}\n"
 
 
 def _language_in(text: str, language: str) -> str:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from vaultmind.language.words import fold
-from vaultmind.redact import has_household_code
 from vaultmind.types import SECTIONS, Outcome, Section
 
 LANGUAGES = ("en", "pl", "ru")
@@ -99,11 +98,33 @@ def told(lang: str, op: str, outcome: Outcome, asked: str) -> str:
         lines.append(phrase(lang, "hidden", count=outcome.hidden_messages))
     if outcome.redacted:
         lines.append(phrase(lang, "redacted", kinds=", ".join(outcome.redacted)))
-    if op != "forget" and outcome.outcome == "written" and has_household_code(outcome.fact):
-        lines.append(phrase(lang, "code"))
     if outcome.nearest:
         lines += [phrase(lang, "nearest"), *(f"- {fact}" for fact in outcome.nearest)]
     return "\n".join(lines)
+
+
+# --- the memory folder as a person first finds it -----------------------------------------
+
+
+def page(name: str, language: str) -> str:
+    """Return a page as it ships, in a language; in English for one that we do not write."""
+    known = language if language in LANGUAGES else FALLBACK
+    return Path(__file__).with_name("pages").joinpath(f"{name}.{known}.md").read_text("utf-8")
+
+
+def begun(language: str) -> str:
+    """Return the first words of a file of suggestions that holds nothing yet."""
+    title, intro = (phrase(language, one, "suggestions") for one in ("title", "intro"))
+    return f"# {title}\n\n{intro}\n"
+
+
+def default_identity(agent: str, language: str, level: int) -> str:
+    """Return the identity.md of a new agent: what to do, the server's instructions tell it.
+
+    `level` is the configured one, so that a new agent asks for what is in force.
+    """
+    front = f"---\nautonomy: {level}\nlanguage: {language}\n---\n"
+    return front + page("identity", language).format(name=agent.capitalize())
 
 
 # --- sensitive matter --------------------------------------------------------------------

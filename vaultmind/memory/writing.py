@@ -31,14 +31,13 @@ from vaultmind.memory.brain import (
     own_text,
 )
 from vaultmind.memory.changes import Ask, Sizes, Step, named, plan, quoted, safe_write, with_room
-from vaultmind.memory.forget.kinds import RecordKind, Ref
+from vaultmind.memory.forget.hiding import Hiding, RecordKind, Ref, hidden_words
 from vaultmind.memory.forget.taking import ERASABLES, Erasable
-from vaultmind.memory.forget.tombstones import Hiding, hidden_words
 from vaultmind.memory.match import is_specific, mentions, repeats
 from vaultmind.memory.rights import AUTO, VERDICTS, Authority, Decision, cautious, inferred
 from vaultmind.memory.suggestions import Queue
 from vaultmind.ports import Clock, FileIndexer
-from vaultmind.redact import MARK, blank_private, has_household_code, mask
+from vaultmind.redact import MARK, blank_private, mask
 from vaultmind.tally import Tally
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import Change, FileText, VaultReader
@@ -507,8 +506,6 @@ def _shown(ask: Ask, step: Step) -> Step:
     outcome = step.outcome
     if ask.redacted:
         outcome = also(outcome, f"Taken out before storing: {', '.join(ask.redacted)}.")
-    if ask.write.op != "forget" and step.written and has_household_code(outcome.fact):
-        outcome = also(outcome, "The code stands in plain text in your vault.")
     return replace(step, outcome=safe_outcome(outcome))
 
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from vaultmind import redact, tokens
 from vaultmind.errors import NotAllowed, WriteConflict
-from vaultmind.memory.forget.taking import Erasable, without_sentences
-from vaultmind.memory.forget.wanted import sentences
+from vaultmind.memory.forget.taking import Erasable, sentences, without_sentences
 from vaultmind.planner.types import Piece, Plan, PlanRequest
 from vaultmind.plural import counted
 from vaultmind.types import Caller

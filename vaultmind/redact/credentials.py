@@ -159,9 +159,3 @@ def _in_sentence(sentence: str, low: str) -> Iterator[Span]:
                 is_other = is_other or re.match(r" ?[^\W\d_]", after)
         if kind and not is_other:
             yield start, end + (sentence[end : end + 1] == "!"), kind
-
-
-def has_household_code(text: str) -> bool:
-    """Tell whether a text holds the code of a door, an alarm or a locker, which may be kept."""
-    code = re.search(r"(?<![\w.,-])(?!(?:19|20)\d\d\b)\d{3,8}(?![\w-]|[.,]\d)", text)
-    return code is not None and _HOUSE.search(text.lower().translate(_FOLD)) is not None

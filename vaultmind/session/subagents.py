@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from vaultmind.errors import BadArgument, PathRefused, VaultMindError
-from vaultmind.memory.forget.kinds import Edit, Ref
-from vaultmind.memory.forget.wanted import Wanted
+from vaultmind.memory.forget.hiding import Edit, Ref
+from vaultmind.memory.forget.taking import Wanted
 from vaultmind.memory.match import says
 from vaultmind.plural import counted
 from vaultmind.redact import mask

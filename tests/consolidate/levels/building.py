@@ -11,7 +11,7 @@ from vaultmind.config.settings import LevelsConfig
 from vaultmind.consolidate.levels import Levels
 from vaultmind.consolidate.summarise import ExtractiveSummariser, Summariser
 from vaultmind.consolidate.types import Resources, SummaryDone
-from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.session.files import Shelf
 from vaultmind.types import Message
 from vaultmind.vault.edits import set_property

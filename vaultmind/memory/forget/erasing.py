@@ -25,8 +25,7 @@ from vaultmind import errors
 from vaultmind.language.words import SOFT, bare, content, fold
 from vaultmind.memory.audit import newest_first, refs_of
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.forget.taking import OTHERS, Erasable
-from vaultmind.memory.forget.wanted import Wanted
+from vaultmind.memory.forget.taking import OTHERS, Erasable, Wanted
 from vaultmind.memory.match import find
 from vaultmind.plural import counted
 from vaultmind.ports import Clock, IndexErasing, Report, silent
