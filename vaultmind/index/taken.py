@@ -13,7 +13,6 @@ import os
 import re
 import stat as modes
 import sys
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +20,7 @@ from typing import Any, Literal
 from pathspec import GitIgnoreSpec
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
+from vaultmind.tables import table
 from vaultmind.types import Fault
 from vaultmind.vault.exclude import SECRET_NAMES, ignoring, obsidian_filters
 from vaultmind.vault.files import OPEN_FLAGS
@@ -29,9 +29,7 @@ from vaultmind.vault.paths import VaultPaths
 Shape = Literal["note", "code", "text", "data"]
 _TABLES: dict[str, dict[str, Any]] = {
     table: {name: tuple(words.split()) for name, words in lists.items()}
-    for table, lists in tomllib.loads(
-        Path(__file__).with_suffix(".toml").read_text("utf-8")
-    ).items()
+    for table, lists in table(__file__, "taken.toml").items()
 }
 
 

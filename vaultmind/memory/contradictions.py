@@ -15,10 +15,10 @@ from functools import lru_cache
 from vaultmind.language.text import fold_word
 from vaultmind.language.words import NEGATIONS, Word, content, fold
 from vaultmind.memory.brain import PROVENANCE
-from vaultmind.memory.wording import tables
+from vaultmind.tables import table
 from vaultmind.types import Fact
 
-_SAID = tables()["contradictions"]
+_SAID = table(__file__)["contradictions"]
 
 
 def _pattern(name: str) -> re.Pattern[str]:
@@ -38,20 +38,13 @@ _DENIED, _NOT_DENIED, _LIKING = map(_pattern, ("denied", "not_denied", "liking")
 _CHANGED, _HEDGED = map(_pattern, ("changed", "hedged"))
 """Words that make no difference to what a fact is about; and those that say that something holds
 beside the rest, at times, not yet or not any more."""
-_ASIDE = re.compile(
-    r",? (?:instead of|rather than|and not|not|zamiast|a nie|nie|вместо|а не|не) "
-    r"(?P<aside>[\w' -]{2,40})[.!]?$"
-)
-_LEAD = re.compile(r"^\W*(?:update|correction|change|fyi|zmiana|poprawka|обновление|поправка): ")
-_TAIL = re.compile(
-    r"(?<![.!])(?:[,.;!]? (?:now|currently|these days|since \w+|as of .+|for good|again|last \w+|"
-    r"teraz|obecnie|od \w+|теперь|сейчас|с \w+))*[.!]*$"
+_ASIDE, _LEAD, _TAIL, _JOINT = (
+    re.compile(_SAID[one]) for one in ("aside", "lead", "tail", "joint")
 )
 _COUNTS = {fold(w): str(n) for n, line in enumerate(_SAID["numbers"], 1) for w in line.split()}
 _DIGITS = re.compile(r"\d+(?:[.,:]\d+)*(?:st|nd|rd|th)?(?!\w)")
 _COUNTRY = re.compile(_SAID["country"])
 """Who lives in a country may be said to live in a town of it next."""
-_JOINT = re.compile(r"[,;()]|\b(?:and|but|with|who|where|because|oraz|i|a|ale|z|ze|и|но|а|с|со)\b")
 _MOST_VALUE = 4
 """Words of a value; more say something else besides."""
 _CLAUSES = re.compile(r"[,;.!] ")

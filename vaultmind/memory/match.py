@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from vaultmind.language.words import NEGATIONS, SOFT, Word, bare, content, fold, saying
 from vaultmind.types import Fact
@@ -76,7 +77,7 @@ def find(facts: Sequence[Fact], words: str) -> Match:
         return _one_of(facts, held)
     if held:
         return Match((), tuple(held), mentioned=True)
-    return Match((), _nearest(facts, words, asked))
+    return Match((), _nearest(facts, words))
 
 
 def asked_about(facts: Sequence[Fact], words: str) -> tuple[int, ...]:
@@ -186,18 +187,13 @@ def _within(words: tuple[Word, ...], others: tuple[Word, ...]) -> bool:
     return all(any(word.same(other) for other in others) for word in words)
 
 
-def _nearest(facts: Sequence[Fact], words: str, asked: tuple[Word, ...]) -> tuple[int, ...]:
-    letters = _trigrams(words)
-    scored = []
-    for i, fact in enumerate(facts):
-        said = content(fact.text)
-        shared = sum(any(word.same(other) for other in said) for word in _hard(asked))
-        alike = len(letters & _trigrams(fact.text)) / max(1, len(letters))
-        if shared or alike > _LIKE:
-            scored.append((-shared, -alike, i))
-    return tuple(i for _, _, i in sorted(scored)[:NEAREST])
+def _nearest(facts: Sequence[Fact], words: str) -> tuple[int, ...]:
+    """Return the facts that share the most words, then those that are spelt most alike."""
+    shared = [(share_of(fact.text, words), alike_in_letters(words, fact.text)) for fact in facts]
+    best = sorted(range(len(facts)), key=lambda at: shared[at], reverse=True)
+    return tuple(at for at in best if shared[at] > (0.0, _LIKE))[:NEAREST]
 
 
-def _trigrams(text: str) -> set[str]:
-    folded = f"  {' '.join(fold(text).split())} "
-    return {folded[i : i + 3] for i in range(len(folded) - 2)}
+def alike_in_letters(one: str, other: str) -> float:
+    """Return how much of the letters of a text stand in another in the same order, 0 to 1."""
+    return SequenceMatcher(None, fold(one), fold(other)).ratio()

@@ -8,12 +8,13 @@ That errs on both sides: it raises caution, it does not guard secrets (`redact` 
 from __future__ import annotations
 
 import re
-import tomllib
+from collections import Counter
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from vaultmind.language.words import fold
+from vaultmind.tables import table
 from vaultmind.types import SECTIONS, Outcome, Section
 
 LANGUAGES = ("en", "pl", "ru")
@@ -23,15 +24,9 @@ Kind = Literal["health", "money", "beliefs", "sex", "others", "whereabouts"]
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 
 
-@lru_cache(maxsize=1)
-def tables() -> dict[str, Any]:
-    """Return what `words.toml` holds: what is said in each language, and what is listened for."""
-    return tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
-
-
 def heading(section: Section, language: str) -> str:
     """Return a section's heading in a language; in English for one we do not write."""
-    names = tables()["headings"].get(language, tables()["headings"]["en"])
+    names = table(__file__)["headings"].get(language, table(__file__)["headings"]["en"])
     return str(names[SECTIONS.index(section)])
 
 
@@ -42,16 +37,15 @@ def section_of(title: str) -> Section | None:
 
 def language_of(titles: tuple[str, ...]) -> str:
     """Return the language most of the headings are written in; empty when none says."""
-    keys = [_key(title) for title in titles]
-    names = {language: set(map(_key, each)) for language, each in tables()["headings"].items()}
-    votes = {language: sum(key in names[language] for key in keys) for language in LANGUAGES}
-    best = max(LANGUAGES, key=lambda one: votes[one])
-    return best if votes[best] else ""
+    written = table(__file__)["headings"].items()
+    names = {_key(one): language for language, each in written for one in each}
+    votes = Counter(names[key] for title in titles if (key := _key(title)) in names)
+    return votes.most_common(1)[0][0] if votes else ""
 
 
 def pick(text: str) -> Section:
     """Return the section of a new fact by its words: a taste, a rule, a project, else `user`."""
-    folded, cues = fold(text), tables()["cues"]
+    folded, cues = fold(text), table(__file__)["cues"]
     known = (one for one in SECTIONS if one in cues and re.search(cues[one], folded))
     return next(known, "user")
 
@@ -65,7 +59,7 @@ def _known() -> dict[str, Section]:
     known: dict[str, Section] = {}
     for section in SECTIONS:
         names = (section, *(heading(section, one) for one in LANGUAGES))
-        also = tables()["also"][section].split("|")
+        also = table(__file__)["also"][section].split("|")
         known.update((_key(name), section) for name in (*names, *also))
     return known
 
@@ -73,9 +67,9 @@ def _known() -> dict[str, Section]:
 # --- answers -----------------------------------------------------------------------------
 
 
-def phrase(lang: str, name: str, table: str = "replies", **values: object) -> str:
+def phrase(lang: str, name: str, kind: str = "replies", **values: object) -> str:
     """Return a sentence in a language, English for one that has none."""
-    known = tables()[table]
+    known = table(__file__)[kind]
     return str(known.get(lang, known[FALLBACK])[name]).format(**values)
 
 
@@ -132,7 +126,7 @@ def default_identity(agent: str, language: str, level: int) -> str:
 
 @lru_cache(maxsize=16)
 def _cues(name: str) -> re.Pattern[str]:
-    joined = fold("|".join(tables()["sensitive"][name])).replace("*", r"[\w-]*")
+    joined = fold("|".join(table(__file__)["sensitive"][name])).replace("*", r"[\w-]*")
     return re.compile(rf"\b(?:{joined})(?!\w)")
 
 
@@ -145,7 +139,7 @@ def sensitive(text: str) -> frozenset[Kind]:
     folded = _cues("harmless").sub(" ", fold(" ".join(text.split())))
     kinds: tuple[Kind, ...] = get_args(Kind)
     found: set[Kind] = {one for one in kinds if one != "others" and _cues(one).search(folded)}
-    private = re.compile(tables()["sensitive"]["personal"])
+    private = re.compile(table(__file__)["sensitive"]["personal"])
     if _cues("kin").search(folded) and (found or private.search(folded)):
         found.add("others")
     return frozenset(found)

@@ -10,14 +10,12 @@ import logging
 import re
 import threading
 import time
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
-from importlib.resources import files
 from importlib.util import find_spec
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,6 +26,7 @@ from vaultmind.index.linked import cut_plainly
 from vaultmind.index.taken import shape_of
 from vaultmind.planner.types import FileRecord, Link, Part, Task
 from vaultmind.redact import mask
+from vaultmind.tables import table
 
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
@@ -97,7 +96,7 @@ class Language:
 @cache
 def languages() -> Mapping[str, Language]:
     """Return all languages by name."""
-    read = tomllib.loads(files(__package__).joinpath("languages.toml").read_text("utf-8"))
+    read = table(__file__, "languages.toml")
     known = dict[str, Language]()
     for name, one in read.items():
         like = known.get(one.pop("like", ""), Language(name))
