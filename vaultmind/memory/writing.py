@@ -402,7 +402,7 @@ class Facts:
             outcome = replace(step.outcome, outcome="written", path="", nearest=())
             outcome = replace(outcome, message="No fact said it;")
             step = with_hidden(replace(step, outcome=outcome, hidden=hid), hid, "did")
-        elif not step.outcome.nearest:
+        elif not words:
             tip = "To hide what was said, give two words or more of it."
             step = replace(step, outcome=also(step.outcome, tip))
         prose = own_text(blank_private(self._text(ask.path)))

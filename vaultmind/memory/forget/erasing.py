@@ -31,6 +31,7 @@ from vaultmind.plural import counted
 from vaultmind.ports import Clock, IndexErasing, Report, silent
 from vaultmind.redact import mask
 from vaultmind.types import Caller, MessageRef, Progress
+from vaultmind.vault.bullets import COMMENT
 from vaultmind.vault.files import Change, FileText, VaultReader
 from vaultmind.vault.transcript import parse_session
 
@@ -343,7 +344,8 @@ def search(root: Path, text: str) -> Iterator[Path]:
 def excerpt(text: str, wanted: Wanted) -> str:
     """Return the part of a text that says what is wanted, on one short line, without secrets."""
     start, end = wanted.spans(text)[0]
-    shown = mask(" ".join(bare(text[start:end]).split()).lstrip("> ")).text
+    said = COMMENT.sub("", bare(text[start:end]))
+    shown = mask(" ".join(said.split()).lstrip("> -")).text
     words = (word for one in wanted.texts for word in one.casefold().split())
     places = map(shown.casefold().find, sorted(words, key=len, reverse=True))
     at = max(0, next((place for place in places if place >= 0), 0) - EXCERPT // 3)
