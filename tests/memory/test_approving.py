@@ -149,19 +149,6 @@ def test_only_the_person_answers(shy: House) -> None:
     assert "does not come back" in shy.gate.queue.answer(other, False, PERSON).message
 
 
-def test_what_expires_is_listed_and_audited(shy: House) -> None:
-    suggest(shy, "Likes tea")
-    edit(shy, ('"time":"2026-02-20', '"time":"2026-01-01'))
-    assert shy.gate.queue.settle() == ()
-    assert "Likes tea" not in shy.file(SUGGESTIONS).read_text()
-    line = audit(shy)[-1]
-    assert (line.outcome, line.after, line.reason) == (
-        "expired",
-        "Likes tea",
-        "no answer in 30 days",
-    )
-
-
 def test_half_a_save_is_not_taken_for_the_persons_words(shy: House) -> None:
     suggest(shy, "Likes tea, but never after six in the evening")
     tick(shy, "Likes tea")

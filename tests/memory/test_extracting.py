@@ -11,7 +11,7 @@ from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.memory.suggestions import AT_ONCE
 from vaultmind.memory.writing import MOST_DROPS
-from vaultmind.types import PERSON, MemoryWrite, Message, MessageRef, Outcome
+from vaultmind.types import PERSON, Message, MessageRef, Outcome
 from vaultmind.vault.files import Change, FileText
 from vaultmind.vault.transcript import render_message
 from vaultmind.vault.writer import VaultWriter
@@ -73,7 +73,6 @@ def test_the_person_who_starts_it_gives_extraction_no_more_rights_than_the_agent
 ) -> None:
     house.put(house.paths.identity("main"), "---\nautonomy: 1\n---\n")
     assert keep(house, "Works in Gdynia", caller=PERSON).outcome == "suggested"
-    assert house.gate.would(write_of(caller=PERSON)).outcome == "suggested"
     house.put(house.paths.identity("main"), "---\nautonomy: 0\n---\n")
     assert keep(house, "Likes tea", caller=PERSON).outcome == "denied"
 
@@ -97,34 +96,6 @@ def test_what_no_fact_said_and_was_forgotten_is_not_brought_back_either(house: H
     assert house.forget("allergic to hazelnuts").outcome == "written"
     done = keep(house, "Is allergic to hazelnuts", ref("m1", "2026-01-12_001"))
     assert (done.outcome, facts(house)) == ("denied", [])
-
-
-# --- would --------------------------------------------------------------------------------
-
-
-def write_of(text: str = "Works in Gdynia", **more: object) -> MemoryWrite:
-    values = {"how": "extracted", "evidence": ref(), "caller": MAIN, **more}
-    op = values.pop("op", "remember")
-    return MemoryWrite(op, "main", values.pop("caller"), text, **values)  # type: ignore[arg-type]
-
-
-def test_would_says_what_a_write_comes_to_and_touches_nothing(house: House) -> None:
-    house.put(BRAIN, "- Likes tea ^tea1\n")
-    house.remember("Lives in Warsaw", caller=MAIN, how="extracted", evidence=ref("m1", OLD))
-    before = {path: path.read_bytes() for path in house.paths.root.rglob("*") if path.is_file()}
-    would = house.gate.would
-    assert would(write_of()).outcome == "written"
-    assert would(write_of("likes  tea")).outcome == "unchanged"
-    assert would(write_of(hold="doubtful")).outcome == "suggested"
-    typed = would(write_of("Likes rum", op="replace", old="Likes tea"))
-    assert (typed.outcome, typed.before) == ("suggested", "")
-    moved = would(write_of("Lives in Gdynia", op="replace", old="Lives in Warsaw"))
-    assert (moved.outcome, moved.before) == ("written", "Lives in Warsaw")
-    assert would(write_of("unicorns", op="forget")).outcome == "not_found"
-    assert would(write_of(f"password: {'hunter2' * 3}")).redacted
-    assert would(write_of()).path == BRAIN
-    after = {path: path.read_bytes() for path in house.paths.root.rglob("*") if path.is_file()}
-    assert after == before
 
 
 # --- what was dropped ---------------------------------------------------------------------
@@ -209,7 +180,7 @@ def test_nothing_is_written_where_the_audit_cannot_be(
 
     keep(house, "Owns a boat", ref("m2"))
     with monkeypatch.context() as patched:
-        patched.setattr(house.gate._audit, "_append", full)
+        patched.setattr(house.gate.audit, "_append", full)
         with pytest.raises(WriteFailed):
             keep(house, "Plays chess", ref("m1"))
         assert facts(house) == ["Owns a boat"]

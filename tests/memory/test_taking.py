@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from vaultmind.memory.forget.taking import (
@@ -12,7 +10,6 @@ from vaultmind.memory.forget.taking import (
     without_messages,
     without_properties,
     without_sentences,
-    without_values,
 )
 from vaultmind.types import Message
 from vaultmind.vault.transcript import SessionMeta, parse_session, render_header, render_message
@@ -74,20 +71,6 @@ def test_a_summary_loses_the_sentences_and_keeps_the_rest() -> None:
     assert "- The oven gets a brick dome\n- Two. Three. ^abcd\n" in new
     assert "> A quotation\n" in new and "The end." in new
     assert "^zzzz" not in new
-
-
-def test_a_runs_texts_become_marks_and_its_names_stay() -> None:
-    lines = [
-        json.dumps({"role": "user", "time": "t", "content": "I'm allergic to hazelnuts"}),
-        json.dumps({"role": "tool", "parts": [{"text": "zażółć"}, "allergic to hazelnuts"]}),
-        '{"torn": "allergic to hazelnuts',
-        "",
-    ]
-    new = without_values("\n".join(lines), PATH, HAZELNUTS)
-    first, second, third, last = new.split("\n")
-    assert json.loads(first) == {"role": "user", "time": "t", "content": f"(erased {TODAY})"}
-    assert json.loads(second)["parts"] == [{"text": "zażółć"}, f"(erased {TODAY})"]
-    assert json.loads(third) == {"erased": TODAY} and last == ""
 
 
 def test_a_sentence_goes_with_the_characters_that_nobody_sees() -> None:

@@ -100,16 +100,6 @@ def test_what_moved_to_keep_the_brain_small_comes_back_with_an_undo(small: House
     assert line not in small.brain() and archive.read_text("utf-8").count(line) == 1
 
 
-def test_what_was_said_again_since_does_not_come_back_twice(house: House) -> None:
-    house.remember("Lives in Kraków")
-    house.forget("Lives in Kraków")
-    made = last(house)
-    house.remember("Lives in Kraków")
-    done = undo(house, made.id)
-    assert done.outcome == "unchanged" and "again already" in done.message
-    assert house.brain().count("Lives in Kraków") == 1
-
-
 def test_a_lift_shows_by_every_name_what_any_device_or_copy_of_its_file_hid(house: House) -> None:
     summary = "VaultMind/agents/main/memory/summaries/L1/L1_001"
     part, folder = MessageRef("main", summary, "p3"), house.paths.memory("main")
@@ -119,7 +109,7 @@ def test_a_lift_shows_by_every_name_what_any_device_or_copy_of_its_file_hid(hous
         house.put(f"{folder}/{name}.jsonl", text)
     assert hides(house) and hides(house, part)
     by_block = replace(REF, id="")
-    assert house.gate._hiding.show([by_block]) == (by_block,)
+    assert house.gate.hiding.show([by_block]) == (by_block,)
     assert not hides(house) and not hides(house, replace(REF, block="D1:3")) and hides(house, part)
-    assert house.gate._hiding.show([part, REF]) == (part,), "the other is not hidden any more"
+    assert house.gate.hiding.show([part, REF]) == (part,), "the other is not hidden any more"
     assert not hides(house, part)

@@ -40,9 +40,7 @@ class Gate(Facts):
     @cached_property
     def erasing(self) -> Erasing:
         """Return what previews and does erasures: the person's alone."""
-        kept = self._settings.erasables, self._settings.state_dir
-        hide, note = self._hiding.hide, self._audit.note
-        return Erasing(self._reader, kept, self._edit, hide, note, self._clock)
+        return Erasing(self)
 
     def would(self, write: MemoryWrite) -> Outcome:
         """Return what a write would come to now, without words. Nothing is written or audited.
@@ -60,17 +58,17 @@ class Gate(Facts):
         """
         if caller.kind != "person":
             reason = "only the person undoes, on the command line"
-            self._audit.note(caller, agent, "undo", "denied", reason=reason)
+            self.audit.note(caller, agent, "undo", "denied", reason=reason)
             message = f"Not allowed: {reason}. Nothing was changed."
             return Outcome("denied", agent, message=message, reason=reason)
         with self._locks[agent]:
-            line = audit.find_line(self._paths, (agent,), line_id)
+            line = audit.find_line(self.paths, (agent,), line_id)
             try:
                 outcome = self._undone(line, caller)
             except (Conflict, errors.BrokenMemory) as conflict:
                 reason = mask(str(conflict)).text
                 about = {"path": line.path, "block": line.block, "reason": reason}
-                self._audit.note(caller, agent, "undo", "unchanged", **about)
+                self.audit.note(caller, agent, "undo", "unchanged", **about)
                 message = f"{reason} Nothing was changed."
                 return Outcome("unchanged", agent, message=message, reason=reason, path=line.path)
         self._index(agent, outcome)
@@ -79,7 +77,7 @@ class Gate(Facts):
     def _undone(self, line: AuditLine, caller: Caller) -> Outcome:
         """Turn a change round. Raises Conflict."""
         check_undoable(line)
-        others = audit.newest_first(self._paths, self._paths.agent_names(), holding='"hidden"')
+        others = audit.newest_first(self.paths, self.paths.agent_names(), holding='"hidden"')
         kept = {
             name
             for one in others
@@ -88,7 +86,7 @@ class Gate(Facts):
         }  # another change hides these, too
         shown = tuple(name for name in line.hidden if name not in kept)
         ask = self._ask(MemoryWrite("replace", line.agent, caller, "undo", old="undo"))
-        made = self._audit.line(caller, line.agent, "show" if shown else "hide", "written")
+        made = self.audit.line(caller, line.agent, "show" if shown else "hide", "written")
         made = replace(made, undoes=line.id, reason=f"undo of {line.id}")
         made = replace(made, shown=shown, hidden=line.shown)
         hides = refs_of(line.shown)
@@ -99,15 +97,11 @@ class Gate(Facts):
                 lambda step: undo_line(made, step),
             )
         else:
-            self._audit.write(made)
-            step = with_hidden(
-                Step(ask.outcome("written", "")), self._hiding.hide(hides), "said it"
-            )
-        back = self._hiding.show(refs_of(shown))
+            self.audit.write(made)
+            step = with_hidden(Step(ask.outcome("written", "")), self.hiding.hide(hides), "said it")
+        back = self.hiding.show(refs_of(shown))
         messages = f"{counted(len(back), 'message')} {'is' if len(back) == 1 else 'are'}"
         outcome = also(step.outcome, f"{messages} shown again." if back else "")
-        stay = len(shown) < len(line.hidden)
-        outcome = also(outcome, "Others stay hidden for another change's sake." if stay else "")
         return safe_outcome(outcome if outcome.message else also(outcome, "Nothing was hidden."))
 
     def hide(self, agent: str, refs: Iterable[MessageRef], caller: Caller) -> int:
@@ -130,10 +124,10 @@ class Gate(Facts):
         self._hide(ref.agent, (ref,), caller)
 
     def _hide(self, agent: str, refs: Sequence[MessageRef], caller: Caller) -> int:
-        hidden = self._hiding.hide(refs)
+        hidden = self.hiding.hide(refs)
         if hidden:
             names, reason = tuple(map(audit.ref_text, refs)), counted(len(refs), "message")
-            self._audit.note(caller, agent, "hide", "written", reason=reason, hidden=names)
+            self.audit.note(caller, agent, "hide", "written", reason=reason, hidden=names)
         return len(hidden)
 
     def sweep(self) -> None:
@@ -149,7 +143,7 @@ class Gate(Facts):
         """
         asked_for = self._authority.waiting(agent)
         self._authority.allow(agent, seen, caller)
-        self._audit.note(caller, agent, "allow", "written", reason=mask("; ".join(asked_for)).text)
+        self.audit.note(caller, agent, "allow", "written", reason=mask("; ".join(asked_for)).text)
         return asked_for
 
     def keeps_records(self, agent: str) -> bool:
@@ -165,7 +159,7 @@ class Gate(Facts):
         that `write` keeps, and for an agent that reaches into another's memory.
         """
         self._check_record(relative, caller)
-        written = self._edit(relative, change)
+        written = self.edit(relative, change)
         if written is not None:
             self._saved(caller, relative, reason)
             self._indexer.mark([relative])
@@ -180,7 +174,7 @@ class Gate(Facts):
     def remove(self, relative: str, caller: Caller, reason: str) -> bool:
         """Remove a record; tell whether it was there. Raises PathRefused, WriteConflict."""
         self._check_record(relative, caller)
-        path = self._paths.writable(relative)
+        path = self.paths.writable(relative)
         if not path.is_file():
             return False
         self._writer.remove(relative, digest(path.read_bytes()))
@@ -189,16 +183,16 @@ class Gate(Facts):
         return True
 
     def _check_record(self, relative: str, caller: Caller | None) -> None:
-        agent = self._paths.agent_of(relative)
+        agent = self.paths.agent_of(relative)
         name = relative.rsplit("/", 1)[-1]
-        kept = {self._paths.brain(agent), self._paths.archive(agent)} if agent else set()
+        kept = {self.paths.brain(agent), self.paths.archive(agent)} if agent else set()
         if relative in kept or (agent and name.startswith(("audit-", "tombstones-"))):
             raise errors.PathRefused(
                 relative, "facts, audit and tombstones change by gate.write only"
             )
         if caller is None or caller.kind == "person":
             return
-        if agent != caller.agent or relative == self._paths.identity(agent):
+        if agent != caller.agent or relative == self.paths.identity(agent):
             raise errors.PathRefused(relative, f"{caller.agent} may write its own records only")
 
 

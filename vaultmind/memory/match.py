@@ -23,7 +23,7 @@ SHORT_MESSAGE = 8
 SAME_SHARE = 0.5
 """A part of a fact stands for it with so much of its words."""
 LONG_NUMBER = 6
-_LIKE = 0.05
+_LIKE = 0.6
 _BLOCK = re.compile(r"\^([A-Za-z0-9-]+)")
 _SENTENCES = re.compile(r"(?<=[.!?…])\s+|\n+")
 _DIGITS = re.compile(r"\d(?:[\d ().-]*\d)?")
@@ -189,11 +189,9 @@ def _within(words: tuple[Word, ...], others: tuple[Word, ...]) -> bool:
 
 def _nearest(facts: Sequence[Fact], words: str) -> tuple[int, ...]:
     """Return the facts that share the most words, then those that are spelt most alike."""
-    shared = [(share_of(fact.text, words), alike_in_letters(words, fact.text)) for fact in facts]
+    folded, shared = fold(words), []
+    for fact in facts:
+        alike = SequenceMatcher(None, folded, fold(fact.text)).ratio()
+        shared.append((share_of(fact.text, words), alike))
     best = sorted(range(len(facts)), key=lambda at: shared[at], reverse=True)
-    return tuple(at for at in best if shared[at] > (0.0, _LIKE))[:NEAREST]
-
-
-def alike_in_letters(one: str, other: str) -> float:
-    """Return how much of the letters of a text stand in another in the same order, 0 to 1."""
-    return SequenceMatcher(None, fold(one), fold(other)).ratio()
+    return tuple(at for at in best if shared[at][0] or shared[at][1] > _LIKE)[:NEAREST]

@@ -22,27 +22,27 @@ import re
 import threading
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from datetime import timedelta
 from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Literal
 
 from vaultmind import errors
 from vaultmind.language.words import saying
-from vaultmind.memory.audit import FOUND, AuditLog, moment, newest_first
+from vaultmind.memory.audit import FOUND, newest_first
 from vaultmind.memory.brain import PlacedFact, add_item, block_ids, new_block, parse_brain
 from vaultmind.memory.changes import quoted
 from vaultmind.memory.wording import LANGUAGES, begun, phrase
-from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.types import Caller, MemoryWrite, MessageRef, Outcome, Section
 from vaultmind.vault.bullets import MARKER, plain
 from vaultmind.vault.edits import line_span, newline_of, with_newlines
-from vaultmind.vault.files import Change, FileText, VaultReader
+from vaultmind.vault.files import FileText
 from vaultmind.vault.oneline import escape, one_line, unescape
 from vaultmind.vault.paths import AGENT_NAME, VaultPaths
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
+
+    from vaultmind.memory.writing import Facts
 
 State = Literal["waiting", "accepted", "rejected"]
 Put = tuple[Literal["new", "waiting", "rejected", "full"], str]
@@ -50,7 +50,6 @@ Put = tuple[Literal["new", "waiting", "rejected", "full"], str]
 rejected; `full` where extraction has suggested so much that one more would hide the rest."""
 AT_ONCE = 25
 """So many suggestions of extraction wait at most."""
-EXPIRE_DAYS = 30
 OBSIDIAN = Caller("person", client="obsidian")
 """Who settled what is found ticked or rejected in the file."""
 
@@ -224,21 +223,12 @@ def _word(language: str, name: str, **values: object) -> str:
 class Queue:
     """The suggestions of one vault, and the person's answers to them. Any thread.
 
-    Every change goes through `edit`, the gate's compare-and-swap: a person's edit that comes
-    first is kept, and the change is made again to the newer text.
+    Every change goes through the gate's compare-and-swap: a person's edit that comes first is kept,
+    and the change is made again to the newer text.
     """
 
-    def __init__(
-        self,
-        reader: VaultReader,
-        edit: Callable[[str, Change], object],
-        write: Callable[[MemoryWrite], Outcome],
-        audit: AuditLog,
-        clock: Clock,
-        rng: random.Random,
-    ) -> None:
-        self._reader, self._paths, self._edit = reader, reader.paths, edit
-        self._write, self._audit, self._clock, self._rng = write, audit, clock, rng
+    def __init__(self, gate: Facts) -> None:
+        self._gate, self._paths = gate, gate.paths
         self._lock = threading.Lock()
 
     def put(self, write: MemoryWrite, language: str = "en") -> Put:
@@ -247,7 +237,7 @@ class Queue:
         The file is made where it is missing. Raises DamagedMemory, which names the file, where
         nothing can be added to it; WriteConflict and WriteFailed when nothing was written.
         """
-        time, rejected = self._clock().isoformat(timespec="seconds"), self._rejected(write)
+        time, rejected = self._gate.clock().isoformat(timespec="seconds"), self._rejected(write)
         put: Put = ("new", "")
 
         def change(text: str) -> str | None:
@@ -255,7 +245,7 @@ class Queue:
             put = rejected or known(text, write)
             if put[0] != "new":
                 return None
-            put = "new", new_id(text, self._rng)
+            put = "new", new_id(text, self._gate.settings.rng)
             return add(text, Suggestion(put[1], write, time), self._paths, language)
 
         self._change(change)
@@ -295,18 +285,13 @@ class Queue:
         return tuple(one for one in found[-1] if one.state != "waiting")
 
     def settle(self) -> tuple[Outcome, ...]:
-        """Act on what stands ticked or rejected in the file; expire what is too old.
+        """Act on what stands ticked or rejected in the file.
 
         What fails for a passing reason stays due. Raises DamagedMemory and UnreadableNote for a
         file that cannot be used, WriteConflict and WriteFailed when it could not be changed.
         """
         done = list[Outcome]()
         with self._lock:
-            oldest = (self._clock() - timedelta(days=EXPIRE_DAYS)).timestamp()
-            for one in self.listed():
-                is_old = one.state == "waiting" and 0 < moment(one.time) < oldest
-                if is_old and self._changed(one, remove):
-                    self._note(one.write.caller, one, "expired", f"no answer in {EXPIRE_DAYS} days")
             for one in self.due():
                 try:
                     done.append(self._settled(one))
@@ -354,24 +339,26 @@ class Queue:
             where = _WHERE.get(caller.client, "elsewhere")
             told = f"suggested by {wish.caller.name}, approved {where} (^{one.id})"
             reason = f"{told}: {wish.reason}" if wish.reason else told
-            outcome = self._write(replace(wish, caller=caller, reason=reason))
+            outcome = self._gate.write_approved(replace(wish, caller=caller, reason=reason))
             if outcome.outcome in _DONE:
                 self._changed(one, remove)
             return outcome
         if not self._changed(one, remove):
             raise errors.WriteConflict(f"The suggestion in {path} was changed just now.")
-        self._note(caller, one, "rejected", f"suggested by {wish.caller.name}")
+        self._note(caller, one)
         message = f"Rejected: {quoted(wish.text)}. It does not come back."
         return Outcome("unchanged", wish.agent, path=path, message=message)
 
-    def _note(self, caller: Caller, one: Suggestion, outcome: str, reason: str) -> None:
+    def _note(self, caller: Caller, one: Suggestion) -> None:
+        """Tell the audit that a suggestion was rejected."""
         wish, agents = one.write, self._paths.agent_names()
         if home := next((it for it in (wish.agent, wish.caller.agent) if it in agents), ""):
             before, after = (wish.text, "") if wish.op == "forget" else (wish.old, wish.text)
-            self._audit.note(
-                caller, home, wish.op, outcome, reason=reason, section=wish.section or "",
-                before=mask(before).text, after=mask(after).text,
-                evidence=self._audit.evidence(wish.evidence), how=wish.how * (wish.how in FOUND),
+            self._gate.audit.note(
+                caller, home, wish.op, "rejected", reason=f"suggested by {wish.caller.name}",
+                section=wish.section or "", before=mask(before).text, after=mask(after).text,
+                evidence=self._gate.audit.evidence(wish.evidence),
+                how=wish.how * (wish.how in FOUND),
             )  # fmt: skip
 
     def _changed(self, expected: Suggestion, new: Callable[[str, Suggestion], str]) -> bool:
@@ -394,7 +381,7 @@ class Queue:
 
         path = self._paths.suggestions
         try:
-            self._edit(path, changed)
+            self._gate.edit(path, changed)
         except (errors.DamagedMemory, errors.UnreadableNote) as error:
             reason = error.reason if isinstance(error, errors.UnreadableNote) else error.message
             raise errors.DamagedMemory(
@@ -404,7 +391,7 @@ class Queue:
 
     def _text(self) -> str:
         try:
-            return self._reader.read(self._paths.suggestions).text
+            return self._gate.reader.read(self._paths.suggestions).text
         except errors.NotFound:
             return ""
 

@@ -112,7 +112,7 @@ def begun(language: str) -> str:
     return f"# {title}\n\n{intro}\n"
 
 
-def default_identity(agent: str, language: str, level: int) -> str:
+def default_identity(agent: str, language: str, level: int = 2) -> str:
     """Return the identity.md of a new agent: what to do, the server's instructions tell it.
 
     `level` is the configured one, so that a new agent asks for what is in force.

@@ -112,13 +112,13 @@ class Facts:
         authority: Authority,
         clock: Clock,
     ) -> None:
-        self._paths, self._settings, self._indexer = paths, settings, indexer
-        self._authority, self._clock = authority, clock
+        self.paths, self.settings, self._indexer = paths, settings, indexer
+        self._authority, self.clock = authority, clock
         self._writer = VaultWriter(paths)
-        self._reader = VaultReader(paths, max_bytes=0)
-        self._audit = audit.AuditLog(paths, settings.device, self._writer.append, clock)
-        self._hiding = Hiding(paths, settings.device, kinds, self._writer.append, clock)
-        self.queue = Queue(self._reader, self._edit, self._write, self._audit, clock, settings.rng)
+        self.reader = VaultReader(paths, max_bytes=0)
+        self.audit = audit.AuditLog(paths, settings.device, self._writer.append, clock)
+        self.hiding = Hiding(paths, settings.device, kinds, self._writer.append, clock)
+        self.queue = Queue(self)
         """What waits for the person."""
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
 
@@ -131,20 +131,20 @@ class Facts:
         nothing leaves no words behind. Raises BadArgument for empty or over-long texts;
         WriteConflict, BrokenMemory and WriteFailed when nothing was written.
         """
-        return self._write(in_name(write), witness)
+        return self.write_approved(in_name(write), witness)
 
-    def _write(self, write: MemoryWrite, witness: Witness | None = None) -> Outcome:
+    def write_approved(self, write: MemoryWrite, witness: Witness | None = None) -> Outcome:
         """Change facts in the name of the caller, who has approved it where that is the person."""
         agent = agent_name(write.agent)
         with self._locks[agent]:
             outcome = self._asked(self._ask(write), witness)
-        if self._settings.tally is not None:
-            self._settings.tally.add(write.op, outcome.outcome)
+        if self.settings.tally is not None:
+            self.settings.tally.add(write.op, outcome.outcome)
         self._index(agent, outcome)
         return outcome
 
     def _asked(self, ask: Ask, witness: Witness | None) -> Outcome:
-        line = self._audit.line(ask.write.caller, ask.write.agent, ask.write.op, "")
+        line = self.audit.line(ask.write.caller, ask.write.agent, ask.write.op, "")
         if refused := self._refused(ask):
             return refused if ask.dry else self._tell(line, ask.write, Step(refused))
         try:
@@ -202,20 +202,20 @@ class Facts:
             if ask.dry or not step.written:
                 return None
             new = apply(text, step.moves, archive=False, language=ask.language)
-            self._audit.write(line_of(step))
-            hid.extend(self._hiding.hide(step.hidden))
+            self.audit.write(line_of(step))
+            hid.extend(self.hiding.hide(step.hidden))
             if any(move.archive for move in step.moves):
-                self._edit(ask.archive, partial(_archived, ask, step))
+                self.edit(ask.archive, partial(_archived, ask, step))
             return None if all(move.archive for move in step.moves) else new
 
         try:
             self._writer.edit(ask.path, change, TRIES)
         except errors.VaultMindError as error:
             if step.written:
-                self._hiding.show(hid)
+                self.hiding.show(hid)
                 why = mask(f"it failed: {error}").text
                 failed = replace(line_of(step), outcome="unchanged", reason=why, hidden=())
-                self._audit.write(failed)
+                self.audit.write(failed)
             if not isinstance(error, errors.UnreadableNote):
                 raise
             told = f"Not written: {error.path} is damaged: {error.reason}. {WRITING_WAITS}"
@@ -226,13 +226,13 @@ class Facts:
         safe, kinds = safe_write(write)
         words = (write.old, safe.old) if safe.op == "replace" else (write.text, safe.text)
         language = self._authority.identity(safe.agent).language or "en"
-        today, sizes, rng = self._clock().date(), self._settings.sizes, self._settings.rng
-        return Ask(safe, words, self._paths, today, sizes, rng, language, kinds)
+        today, sizes, rng = self.clock().date(), self.settings.sizes, self.settings.rng
+        return Ask(safe, words, self.paths, today, sizes, rng, language, kinds)
 
     def _text(self, path: str) -> str:
         """Return a file's text; empty where there is none that can be read."""
         with suppress(errors.UnreadableNote, errors.NotFound):
-            return self._reader.read(path).text
+            return self.reader.read(path).text
         return ""
 
     # --- who may --------------------------------------------------------------------------
@@ -265,7 +265,7 @@ class Facts:
         scopes = {step.outcome.section or "brain", *(one.section or "brain" for one in step.gone)}
         decisions = [self._decide(write, scope) for scope in scopes]
         decision = min(decisions, key=lambda one: VERDICTS.index(one.verdict))
-        decision = cautious(write, decision, enabled=self._settings.caution)
+        decision = cautious(write, decision, enabled=self.settings.caution)
         doubt = write.hold or step.doubt
         if inferred(write) and decision.verdict != "deny":
             newer = next((one for one in step.gone if _is_older(write, one)), None)
@@ -282,7 +282,7 @@ class Facts:
 
     def _was_forgotten(self, write: MemoryWrite) -> bool:
         """Tell whether the person had a fact forgotten after it was said."""
-        lines = audit.newest_first(self._paths, (write.agent,), ("forget",), '"op": "forget"')
+        lines = audit.newest_first(self.paths, (write.agent,), ("forget",), '"op": "forget"')
         said = audit.moment(write.said_on)
         return any(
             line.outcome == "written"
@@ -308,7 +308,7 @@ class Facts:
                 whys = dict.fromkeys((write.reason, write.hold, reason if found else ""))
                 asked = replace(write, reason=" · ".join(filter(None, whys)))
                 state, block = self.queue.put(asked, ask.language)
-            path = self._paths.suggestions
+            path = self.paths.suggestions
             message = f"{quoted(write.text)}: {_WAITS[state].format(reason=reason, path=path)}"
             outcome = replace(outcome, message=message, path=path, block=block)
             if state in ("new", "waiting"):
@@ -322,7 +322,7 @@ class Facts:
             told = [(write.text, dropped, (ref.block,))]
             self.dropped(write.agent, ref.session, told, write.caller)
             return shown.outcome
-        return self._tell(self._audit.line(write.caller, write.agent, write.op, ""), write, shown)
+        return self._tell(self.audit.line(write.caller, write.agent, write.op, ""), write, shown)
 
     # --- the audit ------------------------------------------------------------------------
 
@@ -339,7 +339,7 @@ class Facts:
             section=outcome.section or "",
             before=mask(before).text,
             after="" if write.op == "forget" else mask(outcome.fact or write.text).text,
-            evidence=self._audit.evidence(write.evidence),
+            evidence=self.audit.evidence(write.evidence),
             reason=" · ".join(part for part in (outcome.reason, write.reason) if part),
             path=outcome.path,
             block=outcome.block,
@@ -351,9 +351,9 @@ class Facts:
     def _tell(self, line: audit.AuditLine, write: MemoryWrite, step: Step) -> Outcome:
         """Write the line of what a write that changed no file came to."""
         home = write.agent
-        if not step.written and home not in self._paths.agent_names():
+        if not step.written and home not in self.paths.agent_names():
             home = write.caller.agent or home  # what is not written makes no folder
-        self._audit.write(self._line(line, write, step), home)
+        self.audit.write(self._line(line, write, step), home)
         return step.outcome
 
     def dropped(self, agent: str, session: str, dropped: Sequence[Dropped], caller: Caller) -> None:
@@ -361,10 +361,10 @@ class Facts:
 
         What was told before is not told again, and nothing for an agent at autonomy 0.
         """
-        if agent not in self._paths.agent_names() or not self._authority.keeps_records(agent):
+        if agent not in self.paths.agent_names() or not self._authority.keeps_records(agent):
             return
         with self._locks[agent]:
-            lines = audit.newest_first(self._paths, (agent,), (audit.DROP,), session)
+            lines = audit.newest_first(self.paths, (agent,), (audit.DROP,), session)
             known = {(one.after, one.reason) for one in lines if audit.session_of(one) == session}
             for text, reason, evidence in dropped:
                 safe = "" if reason in UNTOLD else one_line(mask(blank_private(text)).text)
@@ -373,18 +373,16 @@ class Facts:
                     known.add((safe, reason))
                     block = next((one for one in reversed(evidence) if one[1:].isdigit()), "")
                     ref = MessageRef(agent, session, block) if session else None
-                    about = {"after": safe, "reason": reason, "evidence": self._audit.evidence(ref)}
-                    self._audit.note(caller, agent, audit.DROP, "dropped", **about)
+                    about = {"after": safe, "reason": reason, "evidence": self.audit.evidence(ref)}
+                    self.audit.note(caller, agent, audit.DROP, "dropped", **about)
 
     # --- hiding ---------------------------------------------------------------------------
 
-    def _saying(
-        self, write: MemoryWrite, gone: Iterable[Fact], *, of_others: bool = True
-    ) -> tuple[Ref, ...]:
+    def _saying(self, write: MemoryWrite, gone: Iterable[Fact]) -> tuple[Ref, ...]:
         """Return what said forgotten facts; an agent reaches its own records alone."""
-        found = self._hiding.said(write.agent, gone, self._naming(write.caller))
-        others = of_others and write.caller.kind == "person"
-        return tuple(one for one in found if others or one.agent == write.agent)
+        found = self.hiding.said(write.agent, gone, self._naming(write.caller))
+        person = write.caller.kind == "person"
+        return tuple(one for one in found if person or one.agent == write.agent)
 
     def _hide_unsaid(self, ask: Ask, step: Step) -> Step:
         """Hide the messages that say what no fact says, or tell what to do about it.
@@ -396,8 +394,8 @@ class Facts:
         if words and (decision.verdict != "allow" or ask.write.hold):
             raise Held(Decision("suggest", ask.write.hold or decision.reason), step)
         facts = [Fact(one, None) for one in words]  # what an agent noted may hold what is masked
-        refs = self._saying(ask.write, facts, of_others=False)
-        hid = self._hiding.hide(refs)
+        refs = self._saying(ask.write, facts)
+        hid = self.hiding.hide(refs)
         if hid:
             outcome = replace(step.outcome, outcome="written", path="", nearest=())
             outcome = replace(outcome, message="No fact said it;")
@@ -414,26 +412,26 @@ class Facts:
 
     def _saved(self, caller: Caller, path: str, reason: str) -> None:
         """Record that a record was stored, without its text."""
-        if agent := self._paths.agent_of(path):
+        if agent := self.paths.agent_of(path):
             self.told(caller, agent, "save", path, reason)
 
     def _naming(self, caller: Caller) -> Callable[[str, Change], None]:
         """Return what changes a record so that its parts can be named, and hidden by that."""
 
         def edit(relative: str, change: Change) -> None:
-            if self._edit(relative, change) is not None:
+            if self.edit(relative, change) is not None:
                 self._saved(caller, relative, "parts are named, to be hidden")
                 self._indexer.refresh([relative])
 
         return edit
 
-    def _edit(self, relative: str, change: Change) -> FileText | None:
+    def edit(self, relative: str, change: Change) -> FileText | None:
         return self._writer.edit(relative, change, TRIES)
 
     def _index(self, agent: str, outcome: Outcome) -> None:
         """Bring the index up to date; the fact is on disk, so that a failure is only said."""
         if outcome.outcome == "written":
-            files = [self._paths.brain(agent), self._paths.archive(agent)]
+            files = [self.paths.brain(agent), self.paths.archive(agent)]
             try:
                 self._indexer.refresh(files)
             except errors.VaultMindError as error:
@@ -442,7 +440,7 @@ class Facts:
 
     def told(self, caller: Caller, agent: str, op: str, path: str, reason: str) -> None:
         """Tell an agent's audit of a change that was made to a file which is nobody's."""
-        self._audit.note(caller, agent, op, "written", path=path, reason=mask(reason).text)
+        self.audit.note(caller, agent, op, "written", path=path, reason=mask(reason).text)
 
 
 def _check_sound(path: str, file: FileText | None) -> None:

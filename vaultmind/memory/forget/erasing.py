@@ -14,12 +14,12 @@ import os
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from vaultmind import errors
 from vaultmind.language.words import SOFT, bare, content, fold
@@ -28,17 +28,18 @@ from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.taking import OTHERS, Erasable, Wanted
 from vaultmind.memory.match import find
 from vaultmind.plural import counted
-from vaultmind.ports import Clock, IndexErasing, Report, silent
+from vaultmind.ports import IndexErasing, Report, silent
 from vaultmind.redact import mask
 from vaultmind.types import Caller, MessageRef, Progress
 from vaultmind.vault.bullets import COMMENT
-from vaultmind.vault.files import Change, FileText, VaultReader
+from vaultmind.vault.files import FileText
 from vaultmind.vault.transcript import parse_session
+
+if TYPE_CHECKING:
+    from vaultmind.memory.writing import Facts
 
 EXCERPT = 90
 """Characters of a text that a preview shows."""
-MOST_SHOWN = 2000
-"""Finds that a preview lists; its counts are of all."""
 CANDIDATES = 200
 """Chunks of the full text that are looked at afterwards."""
 MOST_NEAR, NEAR_TEXTS = 10, 8
@@ -110,22 +111,10 @@ class Item:
 class Erasing:
     """Previews and does erasures, one at a time. Used by the gate alone."""
 
-    def __init__(
-        self,
-        reader: VaultReader,
-        stores: tuple[tuple[Erasable, ...], Path | None],
-        edit: Callable[[str, Change], object],
-        hide: Callable[..., object],
-        note: Callable[..., None],
-        clock: Clock,
-    ) -> None:
-        """Take the kinds of record and the state folder as `stores`, and the gate's ways to change
-        a file, to hide messages and to write an audit line.
-        """
-        self._reader, self._paths, self._clock = reader, reader.paths, clock
-        (erasables, self._state_dir), self._edit = stores, edit
-        self._kinds = tuple((re.compile(one.files), one) for one in (*erasables, *OTHERS))
-        self._hide, self._note = hide, note
+    def __init__(self, gate: Facts) -> None:
+        self._gate, self._paths, self._state_dir = gate, gate.paths, gate.settings.state_dir
+        every = (*gate.settings.erasables, *OTHERS)
+        self._kinds = tuple((re.compile(one.files), one) for one in every)
         self._lock = threading.Lock()
 
     def preview(self, erasure: Erasure) -> Erased:
@@ -163,7 +152,7 @@ class Erasing:
             for agent, places in whose.items():
                 if agent:
                     reason = f"{counted(places, 'place')}{done}"
-                    self._note(erasure.caller, agent, "erase", "written", reason=reason)
+                    self._gate.audit.note(erasure.caller, agent, "erase", "written", reason=reason)
             return _told(wanted, seen, tuple(left.values()), index)
 
     def _take(self, item: Item, wanted: Wanted) -> None:
@@ -181,10 +170,10 @@ class Erasing:
                 if now.message.erased and not was.message.erased
             )
             refs = (MessageRef(agent, record, one.block, one.id) for one in gone)
-            self._hide(refs, erased=True)
+            self._gate.hiding.hide(refs, erased=True)
             return new if new != file.text else None
 
-        self._edit(item.path, change)
+        self._gate.edit(item.path, change)
 
     # --- what would go --------------------------------------------------------------------
 
@@ -220,9 +209,8 @@ class Erasing:
             files = counted(len({one.path for one in found}), "file")
             said = f"To be erased in {files}: {_counts(counts)}. This cannot be undone."
         said += _own(yours)
-        shown = tuple(found[:MOST_SHOWN])
         outcome: Outcome = "found" if found else "not_found"
-        return wanted, items, Erased(outcome, counts, shown, yours, seal, said)
+        return wanted, items, Erased(outcome, counts, tuple(found), yours, seal, said)
 
     def _meant(self, erasure: Erasure) -> Wanted:
         """Return what is wanted: the words, the facts they mean, and the messages these are of."""
@@ -241,7 +229,7 @@ class Erasing:
             if says(line.before) or says(line.after):
                 refs += refs_of((line.evidence, *line.hidden))
         named = ((self._paths.link(replace(one, block="")), one.block, one.id) for one in refs)
-        return Wanted(texts, named, self._clock().date().isoformat())
+        return Wanted(texts, named, self._gate.clock().date().isoformat())
 
     def _items(self, wanted: Wanted) -> Iterator[Item]:
         """Yield the files that say it, each with what is to be taken out, in the order to go."""
@@ -270,7 +258,7 @@ class Erasing:
         try:
             if lenient:
                 return self._paths.absolute(path).read_text("utf-8", "replace")
-            return self._reader.read(path).text
+            return self._gate.reader.read(path).text
         except (errors.NotFound, errors.PathRefused, errors.UnreadableNote, OSError):
             return ""
 
