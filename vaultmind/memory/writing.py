@@ -401,7 +401,7 @@ class Facts:
             outcome = replace(outcome, message="No fact said it;")
             step = with_hidden(replace(step, outcome=outcome, hidden=hid), hid, "did")
         elif not words:
-            tip = "To hide what was said, give two words or more of it."
+            tip = "To hide what was said, say more of it."
             step = replace(step, outcome=also(step.outcome, tip))
         prose = own_text(blank_private(self._text(ask.path)))
         there = any(mentions(paragraph, ask.write.text) for paragraph in prose)
