@@ -4,10 +4,10 @@ definitions, prose by paragraphs.
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from vaultmind.errors import VaultNotFound
@@ -55,8 +55,6 @@ FOREIGN_LINES = 3
 """With so many lines of other letters, code is asked for its language."""
 _FOREIGN = re.compile(r"[^\W\d_\x00-\x7f]")
 
-log = logging.getLogger(__name__)
-
 
 def cut_plainly(path: str, text: str) -> Sequence[NamedLines]:
     """Return pieces between blank lines: for where nothing is known of a language."""
@@ -80,8 +78,7 @@ class FolderPaths(VaultPaths):
         Every read and stat comes by here: nothing is read through a link in the folder's place.
         """
         if self.root.is_symlink() or not self.root.is_dir():
-            is_link = "a symbolic link now" if self.root.is_symlink() else "not there"
-            raise VaultNotFound(f"The {WHAT} {self.root} is {is_link}.")
+            raise VaultNotFound(f"The {WHAT} {self.root} is not there, or a symbolic link now.")
         return super().absolute(relative)
 
 
@@ -109,12 +106,10 @@ class LinkedFolder(VaultFolder):
         """
         root = self.paths.root
         self.paths.absolute("any")
-        try:
-            is_away = root.resolve() != root or next(root.iterdir(), None) is None
-        except OSError as error:
-            raise VaultNotFound(f"The {WHAT} {root} cannot be listed: {error.strerror}.") from error
-        if is_away:
-            raise VaultNotFound(f"The {WHAT} {root} is empty, or leads elsewhere now.")
+        with suppress(OSError):
+            if root.resolve() == root and any(root.iterdir()):
+                return
+        raise VaultNotFound(f"The {WHAT} {root} is empty, not readable, or leads elsewhere now.")
 
     def rules(self) -> Rules:
         """Return what is left out, as `.gitignore` files and settings say now."""
@@ -124,10 +119,6 @@ class LinkedFolder(VaultFolder):
         """Return what a file is, or None for one that is not taken."""
         shape = shape_of(path)
         return Place("note", "", shape) if shape else None
-
-    def takes(self, path: str) -> bool:
-        """Tell whether a path names a kind of file that is taken."""
-        return shape_of(path) is not None
 
     def governs(self, path: str) -> bool:
         """Tell whether a file says what is left out."""
@@ -139,8 +130,10 @@ class LinkedFolder(VaultFolder):
             return chunk_file(path, file, place)
         text = blank_passages(file.text)
         if place.form == "code":
-            return placed(path, cut_code(path, text, self._cutter), place)
-        return placed(path, cut_text(path, text, is_data=place.form == "data"), place)
+            found = cut_code(path, text, self._cutter)
+        else:
+            found = cut_text(path, text, is_data=place.form == "data")
+        return placed(path, found, place)
 
     def read(self, path: str, part: Part, text: str) -> Read | None:
         """Return a file, a note's section, or the lines of what code defines under a name."""
@@ -154,23 +147,17 @@ class LinkedFolder(VaultFolder):
 
 
 def cut_code(path: str, text: str, cutter: Cutter) -> Chunked:
-    """Return the chunks of code: each stands under the name of what it defines.
-
-    Where the cutter fails the file is cut between blank lines: it is searched all the same, and a
-    fault says so.
-    """
+    """Return the chunks of code: each stands under the name of what it defines."""
     size = len(text)
     if size > MINIFIED_ABOVE and size > MINIFIED_LINE * (text.count("\n") + 1):
         return Chunked((), faults=faults_of(path, ["minified: its text is not searched"]))
     lang = _language(text)
-    spans, fault = _cut(path, text, cutter)
     chunks = [
         _chunk(f"{path}{TITLE_JOINT}{name}" if name else path, text, part, name, lang)
-        for span, name in spans
+        for span, name in _cut(path, text, cutter)
         for part in _parts(text, span)
     ]
-    faults = faults_of(path, [fault] if fault else [])
-    return Chunked(tuple(chunk for chunk in chunks if chunk.text), lang, faults)
+    return Chunked(tuple(chunk for chunk in chunks if chunk.text), lang)
 
 
 def cut_text(path: str, text: str, *, is_data: bool = False) -> Chunked:
@@ -190,7 +177,7 @@ def named_text(path: str, text: str, name: str, cutter: Cutter) -> str | None:
 
     A small class stands as one: of a method in it all of that class is returned.
     """
-    spans, _ = _cut(path, text, cutter)
+    spans = _cut(path, text, cutter)
     while name:
         found = [text[start:end] for (start, end), one in spans if f"{one}.".startswith(f"{name}.")]
         if shown := "".join(found).strip("\r\n").rstrip():
@@ -199,22 +186,15 @@ def named_text(path: str, text: str, name: str, cutter: Cutter) -> str | None:
     return None
 
 
-def _cut(path: str, text: str, cutter: Cutter) -> tuple[list[tuple[Span, str]], str]:
-    """Return where to cut code, and why that is not where its definitions begin."""
-    why = ""
-    try:
-        found = cutter(path, unmarked(text))
-    except Exception as error:  # search must not depend on what reads code
-        log.exception("%s could not be cut by its definitions", path)
-        why = f"could not be cut by its definitions ({type(error).__name__}): cut at blank lines"
-        found = cut_plainly(path, text)
+def _cut(path: str, text: str, cutter: Cutter) -> list[tuple[Span, str]]:
+    """Return where to cut code, with the names of what is defined there."""
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
     starts += [len(text)] if starts[-1] != len(text) else []
     last = len(starts) - 1
     return [
         ((starts[min(max(first, 1) - 1, last)], starts[min(end, last)]), name)
-        for first, end, name in found
-    ], why
+        for first, end, name in cutter(path, unmarked(text))
+    ]
 
 
 def _chunk(title: str, text: str, span: Span, name: str, lang: str) -> Chunk:

@@ -129,12 +129,14 @@ def chunk_file(path: str, file: FileText, place: Place) -> Chunked:
 def placed(path: str, found: Chunked, place: Place) -> Chunked:
     """Return a file's chunks with ids, path, kind and agent.
 
-    An id is made of path, place and text; equal ones are counted.
+    An id is made of path and all that a chunk says, but for where in the file; equal ones are
+    counted.
     """
     seen: Counter[tuple[str, ...]] = Counter()
     chunks = []
     for chunk in found.chunks:
-        where = (chunk.anchor, chunk.title, chunk.text, chunk.message)
+        said = (chunk.title, chunk.text, chunk.lang, *chunk.tags, chunk.speaker, chunk.role)
+        where = (chunk.anchor, chunk.time, chunk.message, *said)
         seen[where] += 1
         key = "\0".join((path, *where, str(seen[where])))
         name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_LENGTH]
@@ -376,20 +378,14 @@ def _time_of(path: str, note: Note) -> str:
 
 
 def chunk_canvas(path: str, text: str) -> Chunked:
-    """Return a chunk for each text node; their spans are the whole file.
-
-    Without private passages: one may reach over several.
-    """
+    """Return a chunk for each text node; their spans are the whole file."""
     texts, faults = parse_canvas(text)
-    title = PurePosixPath(path).stem
-    whole = blank_passages("\n\n".join(texts))
-    cards, at = [], 0
-    for one in texts:
-        cards.append(whole[at : at + len(one)])
-        at += len(one) + len("\n\n")
+    cards = [blank_passages(one) for one in texts]
     lang = detect(" \n".join(cards))
     chunks = tuple(
-        new_chunk(title, card[start:end], (0, len(text)), lang=detect(card, lang))
+        new_chunk(
+            PurePosixPath(path).stem, card[start:end], (0, len(text)), lang=detect(card, lang)
+        )
         for card in cards
         for start, end in split(card, (0, len(card)), TARGET)
     )

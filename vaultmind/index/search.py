@@ -192,7 +192,7 @@ class Finder:
             if listing and inside:
                 mask, match = columns.mask(inside), replace(match, found=match.found[:0])
             elif vector is not None:
-                near = columns.nearest(vector, mask, DEPTH, self.nearest.nearest)
+                near = columns.nearest(vector, mask, DEPTH)
             found = rank.Found(query, match, near, timely, vector, named)
             pool = rank.pool_of(columns, found, mask)
             if not len(pool.own):
@@ -269,7 +269,7 @@ class Search:
         """Return the best hits. Raises BadArgument for a filter that nothing can pass."""
         started = time.perf_counter()
         readable = self._outlet.readable_agents(caller)
-        where = where_of(request, caller, readable, self._outlet.paths)
+        where = where_of(request, caller, readable)
         request = replace(request, query=shortened(request.query))
         if not words(request.query):
             return SearchResponse((), "no_query", self._state())

@@ -38,7 +38,6 @@ from vaultmind.memory.rights import AUTO, VERDICTS, Authority, Decision, cautiou
 from vaultmind.memory.suggestions import Queue
 from vaultmind.ports import Clock, FileIndexer
 from vaultmind.redact import MARK, blank_private, mask
-from vaultmind.tally import Tally
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import Change, FileText, VaultReader
 from vaultmind.vault.oneline import one_line
@@ -96,7 +95,6 @@ class GateSettings:
     """The kinds of record that an erasure reaches."""
     state_dir: Path | None = None
     """The folder of index and log: an erasure cleans and searches it, too."""
-    tally: Tally | None = None
     """Where it is counted what came of each write of a fact."""
 
 
@@ -138,8 +136,6 @@ class Facts:
         agent = agent_name(write.agent)
         with self._locks[agent]:
             outcome = self._asked(self._ask(write), witness)
-        if self.settings.tally is not None:
-            self.settings.tally.add(write.op, outcome.outcome)
         self._index(agent, outcome)
         return outcome
 
