@@ -37,7 +37,7 @@ from vaultmind.polling import Polling, look_once, when_changed
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
 from vaultmind.session.capture import Capture
-from vaultmind.session.context import ContextBuilder, ContextSources
+from vaultmind.session.context import ContextBuilder
 from vaultmind.session.conversation import Conversations
 from vaultmind.session.log import Listeners, SessionLog
 from vaultmind.session.longterm import LongTerm
@@ -194,7 +194,7 @@ class App:
         words, requests = self.words, self.requests
         self.voice = Voice(words, requests, self.gate, self.reader, shows, clock, idle, self._near)
         self.long_term = LongTerm(self.index.search, self.index.relations, self.paths, config)
-        means = ContextSources(
+        self.builder = ContextBuilder(
             reader=self.reader,
             shows=shows,
             hides=self.tombstones.hides,
@@ -204,7 +204,6 @@ class App:
             config=config,
             excludes=self.index.outlet.excludes,
         )
-        self.builder = ContextBuilder(means)
 
     def start(self, *, tends: bool = True) -> None:
         """Begin to load and to follow the vault, in the background; returns at once.
