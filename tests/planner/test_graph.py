@@ -25,22 +25,21 @@ def targets(made: Graph, path: str, kind: str = "import") -> list[str]:
     return [target for how, target in made.out(path) if how == kind]
 
 
-def test_scripts_are_found_by_ending_index_alias_package_and_compiled_name() -> None:
+def test_scripts_are_found_by_ending_index_alias_and_compiled_name() -> None:
     made = graph(
         {
-            "packages/core/package.json": '{"name": "@shop/core", "main": "dist/index.js"}',
-            "packages/core/src/index.ts": "export { Money } from './money.js';\n",
-            "packages/core/src/money.ts": "export class Money {}\n",
+            "src/core/index.ts": "export { Money } from './money.js';\n",
+            "src/core/money.ts": "export class Money {}\n",
             "src/app/cart.tsx": "",
             "src/lib/index.js": "export * from './tax';\nexport { default as Box } from './Box';",
             "src/lib/tax.js": "export const rate = 1;\n",
             "src/lib/Box.vue": "",
-            "src/main.ts": "import { Money } from '@shop/core';\nimport Cart from '@app/cart';\n"
+            "src/main.ts": "import { Money } from '@/core';\nimport Cart from '@app/cart';\n"
             "import { rate } from './lib';\nimport x from 'lodash/fp';\n"
             "const fs = require('fs');\nimport './lib/tax.js?raw';",
         }
     )
-    core = ["packages/core/src/index.ts", "packages/core/src/money.ts"]
+    core = ["src/core/index.ts", "src/core/money.ts"]
     others = ["src/app/cart.tsx", "src/lib/index.js", "src/lib/tax.js"]
     assert targets(made, "src/main.ts") == core + others
     assert targets(made, "src/lib/index.js") == ["src/lib/tax.js", "src/lib/Box.vue"]
@@ -49,7 +48,6 @@ def test_scripts_are_found_by_ending_index_alias_package_and_compiled_name() -> 
 def test_other_languages_are_found_by_their_own_rules() -> None:
     made = graph(
         {
-            "go.mod": "module example.org/shop\n",
             "core/money.go": "package core\ntype Money struct{}\n",
             "core/other.go": "package core\nfunc Other() {}\n",
             "cart/cart.go": 'package cart\nimport "example.org/shop/core"\n'

@@ -9,14 +9,7 @@ from hypothesis import strategies as st
 
 from vaultmind import tokens
 from vaultmind.planner.candidates import Candidate, Form, Spot
-from vaultmind.planner.pack import (
-    SIZES,
-    forms_of,
-    named_reasons,
-    pack,
-    rendered,
-    running_last,
-)
+from vaultmind.planner.pack import SIZES, forms_of, named_reasons, pack, rendered
 from vaultmind.planner.types import FileRecord, Part, Piece
 from vaultmind.types import Reason
 
@@ -143,22 +136,6 @@ def test_a_line_says_what_is_defined_and_never_repeats_the_name_of_the_file() ->
 def test_an_outline_shows_the_line_that_names_a_class_and_not_its_decorator() -> None:
     found = forms(code("@once\n@twice\ndef refresh():\n    pass\n", ("refresh", 1, 4)))
     assert any(piece.text == "3: def refresh():" for form in found for piece in form)
-
-
-def test_the_memorys_own_summaries_are_planned_once_and_below_what_they_are_about() -> None:
-    memory = "VaultMind/agents/main/memory"
-    scores = {
-        f"{memory}/active_context.md": 5.0,
-        f"{memory}/summaries/rolling/2026-02-20_001.md": 4.9,
-        "Work/Hiring.md": 3.0,
-        "Work/Else.md": 2.5,
-    }
-    last = running_last([Candidate(path, score=score) for path, score in scores.items()])
-    assert {one.path: one.score for one in last} == {
-        "Work/Hiring.md": 3.0, "Work/Else.md": 2.5, f"{memory}/active_context.md": 2.0,
-    }  # fmt: skip
-    alone = [Candidate(f"{memory}/active_context.md", score=5.0)]
-    assert [one.score for one in running_last(alone)] == [5.0]
 
 
 def test_reasons_say_what_they_are_about_and_what_holds_anyhow_comes_last() -> None:

@@ -72,6 +72,8 @@ _RISKS = {"low": 0.2, "medium": 0.6, "high": 1.0}
 _STRUCTURAL = ("path", "definitions", "named", "defined", "used", "user", "tested")
 _ENDINGS = ("test", "tests", "spec", "index", "init", "main")
 _SCOPE = re.compile(r"\s*([\w./\\-]{2,60})(?:\(([^)\n]{1,60})\))?!?:\s")
+_RUNNING = re.compile(r"/agents/[^/]+/memory/(?:active_context\.md$|summaries/rolling/)")
+"""What an agent has in its context anyhow."""
 _TYPES = frozenset(
     ["fix", "feat", "feature", "chore", "refactor", "perf", "style", "build", "revert", "bug"]
 ) | {"bugfix", "hotfix", "wip", "note"}
@@ -126,8 +128,6 @@ class Candidate:
     """What is known of it, if that is of these very bytes."""
     is_indexed: bool = False
     """Whether the index holds these very bytes: only then its offsets are right."""
-    is_outdated: bool = False
-    """Whether the index holds other bytes of it, or it changed meanwhile."""
     is_guarded: bool = False
     """Whether it is an agent's memory, of which only what a search let through may be shown."""
     forms: tuple[Form, ...] = ()
@@ -186,7 +186,8 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
             del pool[path]
 
     def is_there(one: Candidate) -> bool:
-        return bool(structure.record(one.path) or one.spots) and shows(one.path)
+        known = structure.record(one.path) or one.spots
+        return bool(known) and not _RUNNING.search(one.path) and shows(one.path)
 
     add("path", structure.by_path.like(task, MOST_LIKE))
     add("definitions", structure.by_definition.like(task, MOST_LIKE))

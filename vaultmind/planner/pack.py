@@ -8,7 +8,6 @@ their order; the files most worth reading get what room is left.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -19,12 +18,14 @@ from vaultmind.errors import VaultMindError
 from vaultmind.planner.candidates import LINKED, Asked, Candidate, Form, Spot
 from vaultmind.planner.code import lead_of
 from vaultmind.planner.names import stems_of, told_by
+from vaultmind.planner.records import record_of
 from vaultmind.planner.types import (
     BudgetReport,
     CacheStatus,
     Detail,
     Dropped,
     Layer,
+    Part,
     Piece,
     Plan,
     PlannedContext,
@@ -45,10 +46,6 @@ WORTH_READING = 0.5
 """Relevance from which a file gets what room is left, so that more of it can be read."""
 LINES_SHARE = 0.4
 """Of what the best file leaves of a budget, that lines of others may take before they are read."""
-SETTLE_SECONDS = 0.1
-BEHIND = 1.0
-"""How far below the best of the other files a running summary stands at most."""
-_RUNNING = re.compile(r"/agents/([^/]+)/memory/(?:active_context\.md$|summaries/rolling/)")
 SEPARATOR_TOKENS = 2
 """Of the blank line between two pieces, rounded up."""
 ABSTRACT_TOKENS, MOST_NAMED, LINE_CHARS = 24, 6, 160
@@ -96,21 +93,6 @@ SIZES: Mapping[Detail, Sizes] = {
     "normal": Sizes(4, 400, 14, 700, 0.0003),
     "verbose": Sizes(6, 700, 30, 1500, 0.0001),
 }
-
-
-def running_last(found: Sequence[Candidate]) -> list[Candidate]:
-    """Return candidates with of each agent one running summary, below what it is about.
-
-    An active context and the sliding summaries beside it hold the same sentences: of them the best
-    stays. Where there is nothing else, it stays as it is.
-    """
-    own = {one.path: told[1] for one in found if (told := _RUNNING.search(f"/{one.path}"))}
-    most = max((one.score for one in found if one.path not in own), default=math.inf) - BEHIND
-    kept: dict[str, Candidate] = {}
-    for one in sorted(found, key=lambda it: (-it.score, it.path)):
-        kept.setdefault(f"/{own[one.path]}" if one.path in own else one.path, one)
-        one.score = min(one.score, most) if one.path in own else one.score
-    return [*kept.values()]
 
 
 # --- forms --------------------------------------------------------------------------------
@@ -171,31 +153,28 @@ def places_of(one: Candidate, told: Mapping[str, float], most_chars: int) -> lis
     parts = _parts(one, told)
     spots = [*one.spots] if one.is_indexed else []
     telling = sorted((it for it in parts if it.score), key=lambda it: (-it.score, it.start))
+    telling = [it for it in telling if it.score >= LEAST_SHARE * telling[0].score][:MOST_DEFINED]
 
     def holds(spot: Spot, part: Spot) -> bool:
         return part.part == spot.part or spot.start <= part.start < spot.end
 
-    def shows(spot: Spot, part: Spot) -> bool:
-        is_whole = part.part == spot.part or spot.end - spot.start <= most_chars
-        return is_whole and holds(spot, part)
+    def around(part: Spot) -> float:
+        """Return the score of a place that is cut around a definition."""
+        cut = (it for it in spots if it.end - it.start > most_chars and holds(it, part))
+        return max((it.score for it in cut), default=0.0)
 
     found = [
-        replace(it, score=it.score + max((p.score for p in telling if shows(it, p)), default=0.0))
+        replace(it, score=it.score + max((p.score for p in telling if holds(it, p)), default=0.0))
         for it in spots
     ]
-    alone = [
-        replace(it, score=it.score + max((s.score for s in spots if holds(s, it)), default=0.0))
-        for it in telling
-        if it.score >= LEAST_SHARE * telling[0].score and not any(shows(s, it) for s in spots)
-    ]
-    found += alone[:MOST_DEFINED]
     named = [it for it in found if it.part or any(holds(it, part) for part in telling)]
+    alone = [replace(it, score=it.score + 2 * around(it)) for it in telling]
     changed = [
         replace(it, score=math.inf)
         for it in parts
         if any(it.part == f"#{name}" or it.part.endswith(f".{name}") for name in one.parts)
     ]
-    return _apart([*changed, *((named if telling else []) or found)], one.text)
+    return _apart([*changed, *((named if telling else []) or found), *alone], one.text)
 
 
 def _apart(spots: Iterable[Spot], text: str = "") -> list[Spot]:
@@ -246,8 +225,7 @@ def block(piece: Piece) -> str:
 
 def _abstract(file: Candidate) -> str:
     """Return what a file is about, or else what it defines; nothing that its name says already."""
-    record = file.record
-    if record is None:
+    if (record := file.record) is None:
         return ""
     names = [one.name for one in record.definitions if one.public and "." not in one.name]
     about = (record.abstract, record.title, ", ".join(names[:MOST_NAMED]))
@@ -256,30 +234,30 @@ def _abstract(file: Candidate) -> str:
 
 
 def _is_name(text: str, path: str) -> bool:
-    """Tell whether a text says no more than the path of its file."""
-    path, said = path.casefold(), " ".join(text.split()).casefold()
-    name = path.rpartition("/")[2]
-    return said in (path, name, name.rpartition(".")[0])
+    """Tell whether a text says no more than the name of a file."""
+    name = path.rpartition("/")[2].casefold()
+    return " ".join(text.split()).casefold() in (name, name.rpartition(".")[0])
 
 
 def _outline(
     file: Candidate, told: Mapping[str, float], first: Iterable[str], most: int
 ) -> dict[int, str]:
     """Return the lines, by number, of the definitions or headings that say most about the task."""
-    lines, named = file.text.splitlines(), list[tuple[str, int]]()
-    for one in file.record.parts if file.record else ():
-        line = one.line
-        while line < len(lines) and lines[line - 1].lstrip().startswith("@"):
-            line += 1  # below its decorators
-        named.append((one.name, line))
-    named.sort(
-        key=lambda it: (f"#{it[0]}" not in first, -sum(w in it[0].lower() for w in told), it[1])
-    )
-    kept = {line: name for name, line in named[:most] if line <= len(lines)}
-    title = file.record.title.casefold() if file.record else ""
-    if all(_is_name(name, file.path) or name.casefold() == title for name in kept.values()):
+    lines, title = file.text.splitlines(), file.record.title if file.record else ""
+    parts = [it for it in (file.record.parts if file.record else ()) if it.line <= len(lines)]
+
+    def telling_first(it: Part) -> tuple[bool, int, int]:
+        return f"#{it.name}" not in first, -sum(w in it.name.lower() for w in told), it.line
+
+    parts.sort(key=telling_first)
+    if all(_is_name(one.name, file.path) or one.name == title for one in parts[:most]):
         return {}
-    return {line: lines[line - 1].strip()[:LINE_CHARS] for line in sorted(kept)}
+    kept: dict[int, str] = {}
+    for line in sorted(one.line for one in parts[:most]):
+        while line < len(lines) and lines[line - 1].lstrip().startswith("@"):
+            line += 1  # noqa: PLW2901  # below its decorators
+        kept[line] = lines[line - 1].strip()[:LINE_CHARS]
+    return kept
 
 
 def _whole_lines(text: str, spot: Spot, most_tokens: int) -> tuple[str, int]:
@@ -366,8 +344,8 @@ def read(asked: Asked, one: Candidate, indexed_sha: str) -> bool:
         return False
     record = source.structure.record(one.path)
     one.text, one.stat = blank_passages(file.text), file.stat
-    one.record = record if record is not None and record.sha == file.sha else None
-    one.is_indexed, one.is_outdated = indexed_sha == file.sha, indexed_sha not in ("", file.sha)
+    one.record = record if record is not None and record.sha == file.sha else record_of(file)
+    one.is_indexed = indexed_sha == file.sha
     one.is_guarded = bool(source.index.outlet.paths.agent_of(one.path))
     return bool(one.text.strip())
 
@@ -386,16 +364,12 @@ def decide(
     dropped: Sequence[tuple[str, str]],
     status: CacheStatus = "hit",
 ) -> Plan:
-    """Return the forms that fit, checked against the disk, and why the others are left out.
-
-    Files that changed meanwhile are marked as outdated.
-    """
+    """Return the forms that fit, checked against the disk, and why the others are left out."""
     budget, told = asked.request.token_budget, telling(asked)
     chosen, efficiency = pack(laid, budget, SIZES[asked.request.detail].price)
     pieces, left = list[Piece](), list[tuple[str, str]]()
     for one, number in zip(laid, chosen, strict=True):
         state = state_of(asked, one)
-        one.is_outdated |= number >= 0 and state != "FRESH"
         if number < 0 or (state != "FRESH" and asked.request.strict):
             left.append((one.path, CHANGED if number >= 0 else NO_ROOM))
             continue
@@ -428,13 +402,6 @@ def decide(
         tuple(trace),
         tuple(Dropped(path, why) for path, why in left[:MOST_DROPPED]),
     )
-
-
-def look_again(asked: Asked, paths: Sequence[str]) -> None:
-    """Bring index and structure up to date with some files, at once."""
-    with suppress(VaultMindError):
-        asked.source.index.refresh(paths)
-    asked.source.structure.settle(SETTLE_SECONDS)
 
 
 def telling(asked: Asked) -> dict[str, float]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import PurePosixPath
@@ -39,7 +37,6 @@ _MARKUP = re.compile(
 )
 _NOT_PROSE = re.compile(r"\s*(?:\||>|!\[|<|\[!|\$\$|---|===)")
 _BLOCK_ID = re.compile(r"\s\^[A-Za-z0-9-]+$")
-_GO_MODULE = re.compile(r"(?m)^[ \t]*module\s+(\S+)")
 log = logging.getLogger(__name__)
 
 
@@ -67,22 +64,10 @@ def record_of(file: FileText, language: str = "") -> FileRecord:
             return _canvas(plain, text)
         if shape == "code":
             return read_code(plain, unmarked(text))
-        return _data(plain, text) if shape == "data" else _note(plain, text)
+        return plain if shape == "data" else _note(plain, text)
     except Exception as error:  # one odd file must not stop the others
         log.exception("%s could not be understood", path)
         return replace(plain, fault=f"could not be understood: {error!r}")
-
-
-def _data(plain: FileRecord, text: str) -> FileRecord:
-    """Return the record of data; of a package.json or go.mod the name by which it is imported."""
-    name = ""
-    if plain.title == "go.mod" and (found := _GO_MODULE.search(text)):
-        name = found[1]
-    elif plain.title == "package.json":
-        with suppress(ValueError, RecursionError, AttributeError):
-            name = str(json.loads(text).get("name") or "")
-    kind = PurePosixPath(plain.path).suffix.lower().lstrip(".")
-    return replace(plain, language=kind, properties=(("name", name),) if name else ())
 
 
 def _note(plain: FileRecord, text: str) -> FileRecord:

@@ -53,8 +53,6 @@ class Structure:
         """Words of what files are called, and of what they define or are about."""
         self.version = 0
         """Another one after any record changed."""
-        self.cache: dict[Any, Any] = {}
-        """What layers make of the records."""
         self.wants_names = False
         """Of 10,000 notes the names take 60 MB: they are made once somebody plans."""
         self.reader = index.outlet.reader

@@ -266,6 +266,7 @@ def _root(piece: str, language: str) -> str:
 # --- how alike tasks are ------------------------------------------------------------------
 
 
+@lru_cache(maxsize=4096)
 def earlier_task(text: str, kind: str, fingerprint: str, source: str) -> Understood:
     """Return what an earlier task is about: its kind and its fingerprint stand."""
     known: TaskKind = next((one for one in TASK_KINDS if one == kind), "unknown")
