@@ -20,7 +20,8 @@ from vaultmind.planner.candidates import (
 )
 from vaultmind.planner.git import History
 from vaultmind.planner.pack import decide, lay
-from vaultmind.planner.plan import FEW, NOTHING, READING, is_little
+from vaultmind.planner.plan import FEW, NOTHING, READING, is_little, ranked_by
+from vaultmind.planner.scorer import built_in
 from vaultmind.planner.task import understand
 from vaultmind.planner.types import Plan, PlanRequest
 from vaultmind.types import PERSON, Caller
@@ -167,11 +168,11 @@ def test_without_strict_a_file_that_changed_meanwhile_is_shown_as_stale(own: Pla
     for strict, shown in ((False, ("shop/cart.py",)), (True, ())):
         own.settle()
         what = asked(own, "shop/cart.py", strict=strict)
-        laid, dropped = lay(what, own.app.planner._ranked(what)[:1])
+        laid, dropped = lay(what, ranked_by(built_in("code"), what)[:1])
         path = own.shop / "shop/cart.py"
         path.write_text(f"{path.read_text('utf-8')}\n# edited\n", "utf-8")
         done = decide(what, laid, dropped)
-        assert done.context.files == shown and [one.is_outdated for one in laid] == [True]
+        assert done.context.files == shown
         assert done.freshness == ("stale" if shown else "fresh")
 
 
@@ -199,10 +200,10 @@ def test_small_words_lead_to_no_file() -> None:
     assert said_of("napraw `na_stanie` w koszyku", "pl") == "napraw `na_stanie` koszyku"
 
 
-def test_the_place_before_a_colon_is_told_from_the_kind() -> None:
+def test_the_place_before_a_colon_is_told() -> None:
     assert scope_of("fix(cart): a total of two lines") == {"cart"}
     assert scope_of("net/http: close idle connections") == {"net", "http"}
-    assert scope_of("fix: a total") == scope_of("A total of two lines: why?") == set()
+    assert scope_of("A total of two lines: why?") == set()
 
 
 def test_what_meaning_alone_found_is_said_to_be_little() -> None:

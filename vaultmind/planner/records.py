@@ -137,9 +137,8 @@ def _abstract(note: Note, text: str) -> str:
 
 
 def _properties(note: Note) -> Iterator[tuple[str, str]]:
-    """Yield what a note says of itself; inline fields as well. A secret is known by its name."""
-    told = [*note.properties.items(), *note.fields]
-    for name, value in told[:MOST_PROPERTIES]:
+    """Yield what a note says of itself. A secret is known by its name."""
+    for name, value in [*note.properties.items()][:MOST_PROPERTIES]:
         shown = _value(value)
         if name.lower() not in _HIDDEN and shown:
             start, together = f"{clean(name)}: ", clean(f"{name}: {shown}")
