@@ -47,12 +47,6 @@ def saved(app: App, one: Kept) -> str:
     return save_plan(app.gate, app.paths, NOON, one, "main", MAIN)
 
 
-def test_what_did_not_fit_is_counted() -> None:
-    text = rendered(kept(dropped=500), "", "main")
-    shown = text.count("low utility per token")
-    assert 10 < shown < 500 and f"… and {500 - shown} more" in text
-
-
 @pytest.mark.parametrize("words", [20, 900])
 def test_no_sentence_of_a_task_or_a_reason_is_kept_in_part(words: int) -> None:
     sentence = " ".join(f"word{n}" for n in range(words))

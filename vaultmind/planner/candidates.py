@@ -71,8 +71,6 @@ _FITS: Mapping[TaskKind, tuple[float, ...]] = {
 _RISKS = {"low": 0.2, "medium": 0.6, "high": 1.0}
 _STRUCTURAL = ("path", "definitions", "named", "defined", "used", "user", "tested")
 _SCOPE = re.compile(r"\s*([\w./\\-]{2,60})(?:\(([^)\n]{1,60})\))?!?:\s")
-_RUNNING = re.compile(r"/agents/[^/]+/memory/(?:active_context\.md$|summaries/rolling/)")
-"""What an agent has in its context anyhow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +83,6 @@ class Spot:
     """The anchor of a note's section or the name of a definition; empty at the top."""
     score: float
     """From 0 to 1, among the spots of one plan."""
-    text: str = ""
-    """What may be shown of it, where that is not what the file says there: of an agent's memory."""
 
 
 class Form(NamedTuple):
@@ -108,8 +104,6 @@ class Candidate:
     spots: tuple[Spot, ...] = ()
     because: dict[str, None] = field(default_factory=dict)
     """In words, what found it: `used by src/auth.py`."""
-    causal: float = 0.0
-    """How sure it is that earlier work of this kind changed it, from 0 to 1."""
     parts: tuple[str, ...] = ()
     """Definitions or headings that such work told to have changed."""
     score: float = 0.0
@@ -123,8 +117,6 @@ class Candidate:
     """What is known of it, if that is of these very bytes."""
     is_indexed: bool = False
     """Whether the index holds these very bytes: only then its offsets are right."""
-    is_guarded: bool = False
-    """Whether it is an agent's memory, of which only what a search let through may be shown."""
     forms: tuple[Form, ...] = ()
     """The shortest first."""
 
@@ -182,7 +174,7 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
 
     def is_there(one: Candidate) -> bool:
         known = structure.record(one.path) or one.spots
-        return bool(known) and not _RUNNING.search(one.path) and shows(one.path)
+        return bool(known) and structure.shows(one.path) and shows(one.path)
 
     add("path", structure.by_path.like(task, MOST_LIKE))
     add("definitions", structure.by_definition.like(task, MOST_LIKE))
@@ -193,7 +185,7 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
     for one in asked.recalled:
         for signal, value in one.signals.items():
             add(signal, {one.path: value}, *one.because)
-        pool[one.path].causal, pool[one.path].parts = one.causal, one.parts
+        pool[one.path].parts = one.parts
     keep(is_there)
     tied = [one for one in pool.values() if one.is_told(TIES) or one.is_told(["meaning"], NEAR)]
     if not any(one.is_told(TIES) for one in tied):  # any two texts are somewhat near each other
@@ -272,14 +264,9 @@ def _searched(asked: Asked) -> dict[str, Candidate]:
             "rank": max((one.rank - low) / (width or 1.0) for one in each),
         }
         spots = tuple(
-            Spot(
-                one.chunk.start,
-                one.chunk.end,
-                one.chunk.anchor,
-                (one.words + one.meaning + covered(one.held)) / 3,
-                "" if one.chunk.kind == "note" else one.chunk.text,
-            )
-            for one in each[:MOST_SPOTS]
+            Spot(it.chunk.start, it.chunk.end, it.chunk.anchor, score)
+            for it in each[:MOST_SPOTS]
+            for score in [(it.words + it.meaning + covered(it.held)) / 3]
         )
         found[path] = Candidate(path, signals, spots)
     return found

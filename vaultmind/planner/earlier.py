@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -54,12 +54,10 @@ SLACK = 4
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
-    """What earlier work says of one task."""
-
-    found: tuple[Candidate, ...] = ()
-    works: tuple[EarlierWork, ...] = ()
+Work = tuple[EarlierWork, str]
+"""An episode as it is told of, and in fewer words."""
+Recalled = tuple[tuple[Candidate, ...], tuple[Work, ...]]
+"""What earlier work says of one task: files, and what was done."""
 
 
 class Earlier:
@@ -91,7 +89,7 @@ class Earlier:
             works = tuple(islice(self._works(tables, episodes, near, source, caller), MOST_TOLD))
         except VaultMindError as error:  # a plan does without it
             log.warning("earlier work is not recalled: %s", error)
-            return Recalled()
+            return (), ()
         parts: defaultdict[str, dict[str, None]] = defaultdict(dict)
         """Which definitions or headings such work told to have changed, the latest first."""
         like = [one for name, one in episodes.items() if near[name] >= TOLD_ALIKE]
@@ -103,12 +101,11 @@ class Earlier:
                 one.path,
                 {"affinity": one.weight, "causal": one.causal},
                 because={_because(one, episodes, near): None},
-                causal=one.causal,
                 parts=tuple(parts[one.path]),
             )
             for one in found.values()
         )
-        return Recalled(files, works)
+        return files, works
 
     def _near(
         self, tables: Tables, source: str, understood: Understood, caller: Caller
@@ -154,7 +151,7 @@ class Earlier:
         near: Mapping[str, float],
         source: Source,
         caller: Caller,
-    ) -> Iterator[EarlierWork]:
+    ) -> Iterator[Work]:
         """Yield the likest episodes that have anything to tell: no secret, nothing forgotten."""
         yielded: set[tuple[str, str]] = set()
         shows, clean = source.index.outlet.shows, self._showing.clean
@@ -175,9 +172,13 @@ class Earlier:
                 yielded.add(same)
                 task = FORGOTTEN if self._hides(one, TASK) else clean(one.task.text)
                 day = day_of(seconds_of(one.started))
-                yield EarlierWork(
-                    name, day, task, one.outcome, near[name], changed, tuple(decisions), why
-                )
+                head = f"- {day}, {one.agent}, {one.outcome}: {_clipped(task, MAX_TASK)}"
+                told = [f"decided: {_clipped(it, MAX_WORDS)}" for it in decisions[:SHOWN_DECISIONS]]
+                told += [f"because: {_clipped(why, MAX_WORDS)}"] if why else []
+                long, short = (_named(changed, most) for most in (SHOWN_FILES, SHOWN_FILES // 2))
+                text = "; ".join([head, *long, *told])
+                work = EarlierWork(name, day, one.outcome, near[name], changed, text)
+                yield work, "; ".join([head, *short])
 
 
 def day_of(seconds: int) -> str:
@@ -200,12 +201,11 @@ def _because(one: Used, episodes: Mapping[str, Episode], near: Mapping[str, floa
 # --- how it is told -----------------------------------------------------------------------
 
 
-def told_within(works: Sequence[EarlierWork], budget: int) -> tuple[tuple[EarlierWork, ...], str]:
+def told_within(works: Sequence[Work], budget: int) -> tuple[tuple[EarlierWork, ...], str]:
     """Return the works that fit into a share of a budget, and the text that tells of them."""
     told: list[EarlierWork] = []
-    for work in works:
-        short = replace(work, decisions=(), rationale="")
-        for form in (_line(work, SHOWN_FILES), _line(short, SHOWN_FILES // 2)):
+    for work, short in works:
+        for form in (work.text, short):
             text = "\n".join([HEAD, *(one.text for one in told), form])
             if tokens.count(f"{text}\n\n") + SLACK <= int(budget * SHARE):
                 told.append(replace(work, text=form))
@@ -213,16 +213,9 @@ def told_within(works: Sequence[EarlierWork], budget: int) -> tuple[tuple[Earlie
     return tuple(told), "\n".join([HEAD, *(one.text for one in told)]) if told else ""
 
 
-def _line(work: EarlierWork, files: int) -> str:
-    who, task = work.episode.partition("/")[0], _clipped(work.task, MAX_TASK)
-    parts = [f"- {work.when}, {who}, {work.outcome}: {task}"]
-    if work.changed:
-        more = len(work.changed) - files
-        shown = ", ".join(map(one_line, work.changed[:files]))
-        parts.append(f"changed {shown}{f' and {more} more' if more > 0 else ''}")
-    parts += [f"decided: {_clipped(one, MAX_WORDS)}" for one in work.decisions[:SHOWN_DECISIONS]]
-    parts += [f"because: {_clipped(work.rationale, MAX_WORDS)}"] if work.rationale else []
-    return "; ".join(parts)
+def _named(files: Sequence[str], most: int) -> list[str]:
+    more = f" and {len(files) - most} more" if len(files) > most else ""
+    return [f"changed {', '.join(map(one_line, files[:most]))}{more}"] if files else []
 
 
 def _clipped(text: str, most: int) -> str:

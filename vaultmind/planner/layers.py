@@ -6,7 +6,8 @@ import math
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -107,10 +108,11 @@ Since = tuple[str, str, float]
 class Sight:
     """A source at one moment: its files in order, those first that most of it turns around."""
 
-    def __init__(self, structure: Structure, now: datetime, since: str) -> None:
-        self.structure, self.now, self.graph = structure, now, structure.graph
+    since: Since
+
+    def __init__(self, structure: Structure, now: datetime, key: Hashable) -> None:
+        self.structure, self.now, self.graph, self.key = structure, now, structure.graph, key
         self.records, self.commits = structure.records(), structure.history.commits()
-        self.since = since_of(self, since)
         self.changes = Counter(
             path
             for one in self.commits
@@ -146,7 +148,7 @@ def explore(
     """
     began, status = time.perf_counter(), structure.settle(SETTLE_SECONDS)
     for _ in range(TRIES):
-        sight = Sight(structure, now or structure.clock(), since)
+        sight = _sight(structure, now or structure.clock(), since)
         made = {layer: _drawn(sight, layer, CAPS[detail]) for layer in which or ROUTES[kind]}
         is_sure = structure.verify(set[str]().union(*(paths for _, paths in made.values())))
         if is_sure:
@@ -172,6 +174,16 @@ def explore(
         (time.perf_counter() - began) * 1000,
         tuple(notes),
     )
+
+
+def _sight(structure: Structure, now: datetime, since: str) -> Sight:
+    """Return a look at a source: the last one where nothing has changed."""
+    key = (structure.version, structure.history.stamp(), now.date())
+    if structure.sight is None or structure.sight.key != key:
+        structure.sight = Sight(structure, now, key)
+    sight = copy(structure.sight)
+    sight.since = since_of(sight, since)
+    return sight
 
 
 def _drawn(sight: Sight, layer: Layer, caps: Caps) -> tuple[str, set[str]]:

@@ -29,7 +29,6 @@ from vaultmind.planner.types import (
     Piece,
     Plan,
     PlannedContext,
-    Understood,
 )
 from vaultmind.redact import blank_passages
 from vaultmind.types import Freshness, Reason
@@ -108,21 +107,13 @@ def forms_of(
     forms, found = list[Form](), list[Piece]()
 
     def piece(part: str, lines: tuple[int, int], text: str, layer: Layer) -> Piece:
-        made = Piece(one.path, part, *lines, clean(text), 0, layer, 0.0, 0.0)
+        made = Piece(one.path, part, *lines, clean(text), 0, layer)
         return replace(made, tokens=tokens.count(block(made)) + SEPARATOR_TOKENS)
 
     def add(pieces: Iterable[Piece], gain: float) -> None:
         shown = tuple(sorted(pieces, key=lambda it: it.first_line))
         forms.append(Form(shown, sum(it.tokens for it in shown), gain))
 
-    if one.is_guarded:  # the search let through what is not forgotten; the file may say more
-        spots = _apart(one.spots) if one.is_indexed else []
-        for number, spot in enumerate(spots[: sizes.spots]):
-            between = _line_of(one.text, spot.start), _line_of(one.text, spot.end)
-            text = tokens.clip(spot.text, sizes.spot_tokens)
-            found.append(piece(spot.part, between, text, "L3"))
-            add(found, 1.0 - (1.0 - LINE_GAIN) / 2**number)
-        return tuple(forms)
     spots = places_of(one, told, sizes.spot_tokens * CHARS_A_TOKEN)
     add([piece("outline", (1, 1), _abstract(one), "L0")], LINE_GAIN)
     if lines := _outline(one, told, {spot.part for spot in spots}, sizes.outline_lines):
@@ -346,16 +337,7 @@ def read(asked: Asked, one: Candidate, indexed_sha: str) -> bool:
     one.text, one.stat = blank_passages(file.text), file.stat
     one.record = record if record is not None and record.sha == file.sha else record_of(file)
     one.is_indexed = indexed_sha == file.sha
-    one.is_guarded = bool(source.index.outlet.paths.agent_of(one.path))
     return bool(one.text.strip())
-
-
-def state_of(asked: Asked, one: Candidate) -> Freshness:
-    """Return how a file that was read stands to the disk: FRESH where it is as it was."""
-    try:
-        return "FRESH" if asked.source.reader.stat(one.path) == one.stat else "STALE"
-    except VaultMindError:
-        return "DIRTY"
 
 
 def decide(
@@ -369,15 +351,18 @@ def decide(
     chosen, efficiency = pack(laid, budget, SIZES[asked.request.detail].price)
     pieces, left = list[Piece](), list[tuple[str, str]]()
     for one, number in zip(laid, chosen, strict=True):
-        state = state_of(asked, one)
+        try:
+            is_same = asked.source.reader.stat(one.path) == one.stat
+            state: Freshness = "FRESH" if is_same else "STALE"
+        except VaultMindError:
+            state = "DIRTY"
         if number < 0 or (state != "FRESH" and asked.request.strict):
             left.append((one.path, CHANGED if number >= 0 else NO_ROOM))
             continue
         reasons = named_reasons(one, asked.said, told)
         pieces += [
             replace(
-                piece, relevance=one.relevance, confidence=one.confidence, freshness=state,
-                causal=one.causal, reasons=reasons,
+                piece, relevance=one.relevance, freshness=state, reasons=reasons
             )
             for piece in one.forms[number].pieces
         ]  # fmt: skip
@@ -386,7 +371,11 @@ def decide(
     shown, text = {piece.path: piece for piece in pieces}, rendered(pieces)
     left = [(path, why) for path, why in (*left, *dropped) if path not in shown]
     states = {piece.freshness for piece in pieces}
-    trace = [_taken_for(asked.understood)]
+    about = asked.understood
+    why = "; ".join(about.reasons)
+    trace = [
+        f"Taken for {about.predicted} ({about.confidence:.0%} sure, {about.risk} risk): {why}."
+    ]
     for path, piece in shown.items():
         layers = "+".join(dict.fromkeys(it.layer for it in pieces if it.path == path))
         why = ", ".join(map(str, piece.reasons)) or "the best that is left"
@@ -413,12 +402,6 @@ def telling(asked: Asked) -> dict[str, float]:
 # --- why ----------------------------------------------------------------------------------
 
 
-def _taken_for(understood: Understood) -> str:
-    why = f": {'; '.join(understood.reasons[:REASONS])}" if understood.reasons else ""
-    sure = f"{understood.confidence:.0%} sure"
-    return f"Taken for {understood.predicted} ({sure}, {understood.risk} risk){why}."
-
-
 def named_reasons(one: Candidate, task: str, told: Mapping[str, float]) -> tuple[Reason, ...]:
     """Return up to three reasons for a file, each about something else, with what it is about.
 
@@ -430,11 +413,10 @@ def named_reasons(one: Candidate, task: str, told: Mapping[str, float]) -> tuple
         first = joined.get(family, replace(each, share=0.0, family=family))
         joined[family] = replace(first, share=first.share + each.share)
     joined.pop("f_token_cost", None)
-    record = None if one.is_guarded else one.record
     texts: dict[str, Sequence[str]] = {
         "words": [piece.text for piece in one.forms[-1].pieces] if one.forms else (),
         "path": [one.path],
-        "definitions": told_by(record) if record else (),
+        "definitions": told_by(one.record) if one.record else (),
     }
     written = stems_of(task)
 

@@ -13,7 +13,7 @@ from vaultmind.episodes.gains import NONE, Work, figures_of
 from vaultmind.episodes.types import Offer
 from vaultmind.errors import BadArgument, install_hint
 from vaultmind.planner.candidates import Asked, Candidate, measured, missing_of
-from vaultmind.planner.earlier import SLACK, Earlier, Recalled, told_within
+from vaultmind.planner.earlier import SLACK, Earlier, told_within
 from vaultmind.planner.episodes import is_ready, offer_of
 from vaultmind.planner.pack import CONSIDERED, decide, lay
 from vaultmind.planner.rerank import DEPTHS, Reranked, Reranker, blended, seconds_left
@@ -92,7 +92,8 @@ class Planner:
     def figures(self) -> PlanFigures:
         """Return how planning went since the start."""
         told = figures_of([Work(NONE, tuple(self._last))])
-        known = {name: getattr(told, name) or 0 for name in PlanFigures.__slots__[1:]}
+        names = PlanFigures.__slots__[1:]
+        known = {name: value for name in names if (value := getattr(told, name))}
         return PlanFigures(self._plans, **known)
 
     def plan(self, request: PlanRequest, caller: Caller) -> Plan:
@@ -111,11 +112,11 @@ class Planner:
         status, was_ready = source.structure.settle(SETTLE_SECONDS), is_ready(source)
         understood = understand(request.task, source.name, request.query_type)
         earlier = self._earlier
-        recalled = earlier.recall(understood, source, caller) if earlier else Recalled()
-        works, told = told_within(recalled.works, request.token_budget)
+        files, done = earlier.recall(understood, source, caller) if earlier else ((), ())
+        works, told = told_within(done, request.token_budget)
         taken = tokens.count(f"{told}\n\n") + SLACK if told else 0
         room = replace(request, token_budget=request.token_budget - taken)
-        asked = Asked(room, understood, source, caller, self._clock(), recalled.found)
+        asked = Asked(room, understood, source, caller, self._clock(), files)
         weights = self._weights(source.structure.graph.stuff)
         ranked = ranked_by(weights, asked)
         reranked = self._reranked(asked, ranked, started)
@@ -175,7 +176,7 @@ def ranked_by(weights: Weights, asked: Asked) -> list[Candidate]:
 
 def _order(one: Candidate) -> tuple[float, float, str]:
     """Put the best first; ties by causal confidence, then by path."""
-    return -one.score, -one.causal, one.path
+    return -one.score, -one.signals.get("causal", 0.0), one.path
 
 
 # --- what a plan lacks --------------------------------------------------------------------

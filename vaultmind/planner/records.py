@@ -15,6 +15,7 @@ from vaultmind.index.taken import shape_of
 from vaultmind.planner.code import LONGEST, clean, language_of, read_code
 from vaultmind.planner.types import FileRecord, Link, Part, Shape, Task
 from vaultmind.redact import blank_passages, unmarked
+from vaultmind.vault.blocks import blanked
 from vaultmind.vault.canvas import parse_canvas
 from vaultmind.vault.files import FileText
 from vaultmind.vault.markdown import Note, parse_note
@@ -59,9 +60,12 @@ def record_of(file: FileText, language: str = "") -> FileRecord:
         return replace(plain, fault="not looked into: minified or generated")
     try:
         text = blank_passages(text)  # nothing of them is read, no name either
-        plain = replace(plain, tokens=tokens.count(text), language=code or language)
+        faults: tuple[str, ...] = ()
         if pure.suffix == ".canvas":
-            return _canvas(plain, text)
+            cards, faults = parse_canvas(text)
+            text = blank_passages("\n\n".join(cards))
+        plain = replace(plain, tokens=tokens.count(text), language=code or language)
+        plain = replace(plain, fault="; ".join(faults))
         if shape == "code":
             return read_code(plain, unmarked(text))
         return plain if shape == "data" else _note(plain, text)
@@ -102,16 +106,8 @@ def _note(plain: FileRecord, text: str) -> FileRecord:
             for one in note.tasks[:MOST_PARTS]
             if one.text
         ),
-        fault="; ".join(note.faults),
+        fault="; ".join(filter(None, (plain.fault, *note.faults))),
     )
-
-
-def _canvas(plain: FileRecord, text: str) -> FileRecord:
-    """Return the record of a canvas: what its cards say and link to."""
-    texts, faults = parse_canvas(text)
-    cards = blank_passages("\n\n".join(texts))
-    made = _note(replace(plain, tokens=tokens.count(cards)), cards)
-    return replace(made, fault="; ".join(faults))
 
 
 def _plain(text: str) -> str:
@@ -124,12 +120,10 @@ def _abstract(note: Note, text: str) -> str:
     for name, value in note.properties.items():
         if name.lower() in _ABOUT:
             return clean(str(value))
+    prose = blanked(text, note.comments)
     for unit in note.units:
-        said = text[unit.start : unit.end]
+        said = prose[unit.start : unit.end].strip()
         if unit.kind == "paragraph" and not _NOT_PROSE.match(said):
-            for first, last in reversed([*note.comments]):
-                if first >= unit.start and last <= unit.end:
-                    said = said[: first - unit.start] + said[last - unit.start :]
             shown = _plain(said[: LONGEST * 4])
             if len(shown) > 2:  # noqa: PLR2004  # a mark or two
                 return shown
@@ -147,7 +141,7 @@ def _properties(note: Note) -> Iterator[tuple[str, str]]:
 
 def _value(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_value(item)}" for key, item in value.items())
-    if isinstance(value, (list, tuple)):
+        value = [f"{key} {_value(item)}" for key, item in value.items()]
+    if isinstance(value, list):
         return ", ".join(filter(None, map(_value, value)))
     return " ".join(str(value).split()) if value is not None else ""

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from vaultmind import redact, tokens
 from vaultmind.errors import NotAllowed, WriteConflict
 from vaultmind.memory.forget.taking import Erasable, without_sentences
-from vaultmind.planner.types import Piece, Plan, PlanRequest
-from vaultmind.plural import counted
+from vaultmind.planner.types import Plan, PlanRequest
 from vaultmind.types import Caller
 from vaultmind.vault.edits import set_property
 from vaultmind.vault.oneline import escape, one_line
@@ -26,11 +25,10 @@ if TYPE_CHECKING:
 
 MAX_TOKENS = 2000
 """Size of a saved plan: each of its parts gets a share of it."""
-TASK_TOKENS, SECTION_TOKENS, LINE_TOKENS = 300, 360, 80
+TASK_TOKENS, SECTION_TOKENS, LINE_TOKENS = 400, 450, 100
 TOO_LONG = "(too long to be kept)"
 TRIES = 50
 """Plans of one task that are saved within a second."""
-_UNLINKABLE = set("[]|#^\\")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +37,6 @@ class Kept:
 
     request: PlanRequest
     plan: Plan
-    in_vault: bool
-    """Whether Obsidian can open its files."""
 
 
 def save_plan(
@@ -85,7 +81,6 @@ def rendered(kept: Kept, made: str, by: str) -> str:
         if value != "":
             text = set_property(text, key, _line(value) if isinstance(value, str) else value)
     text += f"\n# Plan\n\n{_line(redact.blank_private(request.task), TASK_TOKENS)}\n"
-    text += _section("To read", [_piece(piece, kept.in_vault) for piece in plan.context.pieces])
     text += _section("Why", [*map(_line, plan.decision_trace)])
     text += _section("Missing", [*map(_line, plan.notes)])
     left = [_line(f"{one.file}: {one.reason}") for one in plan.dropped_candidates]
@@ -101,15 +96,6 @@ def _section(heading: str, lines: Sequence[str]) -> str:
             return f"{text}- … and {len(lines) - number:,} more\n"
         text += f"- {line}\n"
     return text if lines else ""
-
-
-def _piece(piece: Piece, in_vault: bool) -> str:
-    """Return a part of a file in a line: a link where Obsidian can open it."""
-    place = f"{piece.path}{piece.part if piece.part.startswith('#') else ''}"
-    is_link = in_vault and not _UNLINKABLE & set(place.replace("#", "", 1))
-    shown = f"[[{place}]]" if is_link else escape(place)
-    lines = f"lines {piece.first_line} to {piece.last_line}"
-    return f"{shown}, {lines}, {counted(piece.tokens, 'token')}"
 
 
 def _line(text: str, most: int = LINE_TOKENS) -> str:

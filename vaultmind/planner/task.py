@@ -139,7 +139,9 @@ def understand(task: str, source: str, kind: TaskKind | Literal[""] = "") -> Und
 
 
 def names_nothing(task: str) -> bool:
-    """Tell whether a task says only that something be done: `go on`, `do it`."""
+    """Tell whether a task says only that something be done: `go on`, a command of the host's."""
+    if not task.strip() or re.fullmatch(r"\s*/[\w:-]+\s*", task):
+        return True
     told = understand(task, "")
     named = told.paths or told.identifiers or _TRACE.search(task)
     few = len(told.terms) <= VAGUE_TERMS
@@ -342,12 +344,6 @@ def _is_path(word: str) -> bool:
 
 
 # --- prompts as tasks ---------------------------------------------------------------------
-
-
-def says_nothing(prompt: str) -> bool:
-    """Tell whether a prompt names no task: `go on`, a command of the host's."""
-    is_command = re.fullmatch(r"\s*/[\w:-]+\s*", prompt)
-    return not prompt.strip() or bool(is_command) or names_nothing(prompt)
 
 
 def task_mark(prompt: str, source: str, kind: TaskKind | Literal[""] = "") -> TaskMark:

@@ -84,9 +84,9 @@ def context_plan(
     agent = app.target(call.caller, "")
     leave(app.episodes.recorder, asked, plan, agent, call.caller)
     if save:
-        whole = Kept(asked, plan, source.kind == "vault")
+        kept = Kept(asked, plan)
         try:
-            saved = save_plan(app.gate, app.paths, app.clock(), whole, agent, call.caller)
+            saved = save_plan(app.gate, app.paths, app.clock(), kept, agent, call.caller)
             plan = replace(plan, saved=saved)
         except NotAllowed as error:
             plan = replace(plan, notes=(*plan.notes, error.message))
