@@ -32,9 +32,9 @@ def page(text: str = TEXT, record: FileRecord | None = RECORD, **known: bool) ->
     return Candidate("cart.py", text=text, record=record, **flags)  # type: ignore[arg-type]
 
 
-def spot(name: str, score: float = 1.0, text: str = "") -> Spot:
+def spot(name: str, score: float = 1.0) -> Spot:
     start = TEXT.index(f"def {name}(")
-    return Spot(start, TEXT.index("\n\n", start), f"#{name}", score, text)
+    return Spot(start, TEXT.index("\n\n", start), f"#{name}", score)
 
 
 def forms(

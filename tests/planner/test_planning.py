@@ -152,9 +152,9 @@ def test_what_earlier_work_names_is_added_unless_it_is_hidden(planned: Planned) 
         "../shop/README.md",
         "Not there.md",
     )
-    more = [Candidate(path, {"affinity": 0.9}, causal=0.8) for path in (*hidden, "Taxes.md")]
+    more = [Candidate(path, {"affinity": 0.9}) for path in (*hidden, "Taxes.md")]
     pool = candidates(asked(planned, "the bread oven", "vault", MAIN, *more))
-    assert (pool["Taxes.md"].signals["affinity"], pool["Taxes.md"].causal) == (0.9, 0.8)
+    assert pool["Taxes.md"].signals["affinity"] == 0.9
     assert not pool.keys() & set(hidden)
     gone = Candidate("Not there.md", {"affinity": 0.9})
     assert candidates(asked(planned, "xyzzy plugh", "shop", MAIN, gone)) == {}
