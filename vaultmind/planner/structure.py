@@ -260,13 +260,15 @@ class Structure:
         """Open what was kept from the last time; a file that is old or damaged is made anew."""
         made, rows = f"{FORMAT} {__version__} {','.join(grammars())}", dict[str, Any]()
         self._database.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            rows = self._rows()
-        except sqlite3.Error as error:
-            log.warning("%s is made anew: %s", self._database, error)
-        if rows.pop("", "") != made:
+        for anew in ("", made):
+            try:
+                rows = self._rows(anew)
+                if anew or rows.pop("", "") == made:
+                    break
+            except sqlite3.Error as error:
+                log.warning("%s is made anew: %s", self._database, error)
+            rows = {}
             self._database.unlink(missing_ok=True)
-            rows = self._rows(made)
         self._kept = {name: _adapter().validate_json(row) for name, row in rows.items()}
         self._graph_due = {path: record for path, (record, _) in self._kept.items()}
         self._names_due = dict(self._graph_due)
