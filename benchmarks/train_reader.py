@@ -42,8 +42,8 @@ from vaultmind.language.encoder import (
     words_of,
 )
 from vaultmind.language.network import WEIGHTS
+from vaultmind.language.text import plain_sentences
 from vaultmind.language.words import fold
-from vaultmind.session.sentences import sentences
 
 DATA = Path(__file__).parent / "data"
 LANGUAGES = ["en", "pl", "ru", "de", "es", "fr"]
@@ -85,6 +85,8 @@ OWN = 2.0
 """What a line counts that was labelled for everything asked of it."""
 BARE = ("asked_a", "asked_b", "asked_c", "asked_d", "asked_m", "asked_s", "utterances")
 """Writers who marked the bare value of a correction where the others marked the whole clause."""
+TERSE, CLAUSE = ("asked_w",), 3
+"""Writers who did so only in short replies; words of a clause at least."""
 WEAK = 0.5
 """What a line counts that was labelled for something else."""
 
@@ -150,7 +152,8 @@ def asks() -> Task:
         spans = span(text, line.get("new") or line.get("payload") or "", 1)
         spans += span(text, line.get("old") or "", 2)
         silent = label in ("none", "show", "do_not_keep", "skip")
-        silent |= label == "correct" and stem in BARE
+        new = (line.get("new") or "").split()
+        silent |= label == "correct" and (stem in BARE or (stem in TERSE and len(new) < CLAUSE))
         rows.append(Row(text, stem, {"asks": right, **language(line)}, None if silent else spans))
     for stem, line in lines("unkept_train.jsonl"):
         scope, others = line.get("scope") or "", list(range(len(ASKS) - 3))
@@ -180,7 +183,7 @@ def talk() -> Iterator[Row]:
     for stem, one in said:
         for message in (each for each in one["messages"] if each["role"] == "user"):
             whole = message["text"]
-            for text in dict.fromkeys((whole, *sentences(whole))):
+            for text in dict.fromkeys((whole, *plain_sentences(whole))):
                 if not ASKED.search(text) and (text == whole or len(text) > SHORT):
                     labels = {"asks": [0], **language(one)}
                     yield Row(text, stem, labels, None, WEAK if text == whole else WEAK / 2)
@@ -323,7 +326,7 @@ def told() -> Iterator[Row]:
     for part in (part for part in PARTS if part.startswith(TAUGHT)):
         for dialogue in dialogues(part):
             for one in (one for one in dialogue["messages"] if one["role"] == "user"):
-                for sentence in sentences(own_words(one["text"])[0]):
+                for sentence in plain_sentences(own_words(one["text"])[0]):
                     for at, piece in enumerate(spans(sentence)):
                         label = sort_of(one["id"], fold(piece), dialogue)
                         if label and (label != "SKIP" or not at):

@@ -155,8 +155,7 @@ class Relations:
         Returns what comes to mind, and how near that and other chunks are; nothing where there are
         no vectors.
         """
-        columns, far = self._finder.columns, self._finder.nearest.nearest
-        vector = self._finder.vector(query)
+        columns, vector = self._finder.columns, self._finder.vector(query)
         columns.follow()
         with columns.lock, self._database.read() as connection:
             slots = columns.slots_of(db.chunks_of(connection, [hit.id for hit in found], "id"))
@@ -165,7 +164,7 @@ class Relations:
                 return [], {}
             mind = attend(vector, columns.vectors(slots))
             in_mind = [
-                columns.nearest(mind, columns.mask(Where((agent,), (kind,))), IN_MIND, far)
+                columns.nearest(mind, columns.mask(Where((agent,), (kind,))), IN_MIND)
                 for kind in KINDS
             ]
             rowids = columns.rows["rowid"]
