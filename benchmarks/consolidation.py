@@ -26,11 +26,12 @@ from typing import Any
 
 from vaultmind.consolidate.extract import extract
 from vaultmind.consolidate.summarise import (
-    ExtractiveSummariser,
     Quote,
     Source,
     clean,
     lined_up,
+    of_session,
+    of_sources,
 )
 from vaultmind.language.text import plain_sentences
 from vaultmind.session.sentences import read
@@ -117,8 +118,8 @@ def baseline(
 ) -> tuple[str, set[str]]:
     """Return (text, turns) of the first sentences in an order that fit, told in their own order."""
     every = [
-        Quote(text, one.id, at, read(text, "en"), one.speaker)
-        for at, one in enumerate(talk.messages)
+        Quote(text, one.id, read(text, "en"), one.speaker)
+        for one in talk.messages
         for said in plain_sentences(one.text)
         if (text := clean(said))
     ]
@@ -155,7 +156,6 @@ def _share(turns: Iterable[str], talk: Talk) -> float:
 
 def measured(talks: Sequence[Talk], *, show: bool = False) -> tuple[dict[str, Row], list[Row]]:
     """Return the ways to keep something of a session, by name, and those of five, ours first."""
-    writer = ExtractiveSummariser()
     names = ("lead sentences", "TF-IDF", "our summary", "our facts", "our summary and facts")
     rows = {name: Row(name, [], [], []) for name in names}
     facts, both = rows["our facts"], rows["our summary and facts"]
@@ -163,7 +163,7 @@ def measured(talks: Sequence[Talk], *, show: bool = False) -> tuple[dict[str, Ro
     spent = 0.0
     for talk in talks:
         start = time.process_time()
-        told = writer.session(talk.messages, "en")
+        told = of_session(talk.messages, "en")
         left = extract(talk.messages)
         spent += time.process_time() - start
         marks = {source for one in told.paragraphs for source in one.sources}
@@ -183,7 +183,7 @@ def measured(talks: Sequence[Talk], *, show: bool = False) -> tuple[dict[str, Ro
     if show:
         print(f"{len(talks)} sessions, {turns} turns, {1000 * spent / turns:.1f} ms a turn", end="")
         print(f" (the baselines: {time.process_time() - began - spent:.1f} s in all)")
-    return rows, _levels(talks, writer)
+    return rows, _levels(talks)
 
 
 def _add(row: Row, talk: Talk, text: str, turns: set[str], tokens: int = 0) -> None:
@@ -192,13 +192,13 @@ def _add(row: Row, talk: Talk, text: str, turns: set[str], tokens: int = 0) -> N
     row.tokens.append(tokens or count(text))
 
 
-def _levels(talks: Sequence[Talk], writer: ExtractiveSummariser) -> list[Row]:
+def _levels(talks: Sequence[Talk]) -> list[Row]:
     """Return what an L1 of every five sessions covers, beside the same tokens of baselines."""
     ours = Row(f"L1 of {L1_SESSIONS} sessions", [], [], [])
     rows = [ours, Row("lead sentences", [], [], []), Row("TF-IDF", [], [], [])]
     for group in _groups(talks):
         sources = [_source(talk) for talk in group]
-        told = writer.level("L1", sources, "en", L1_TOKENS)
+        told = of_sources("L1", sources, "en", L1_TOKENS)
         marks = {mark.partition("#")[2] for one in told.paragraphs for mark in one.sources}
         turns = {one.id for talk in group for one in talk.messages if one.block in marks}
         whole = Talk(

@@ -45,7 +45,7 @@ def answered(vault: Vault, ranked: Sequence[Chunk], **wanted: object) -> Answere
             return chunks_beside(connection, chunk.id)
 
     def shows(chunk: Chunk) -> bool:
-        return vault.outlet.shows_chunk(chunk, PERSON)
+        return vault.outlet.shown_to(PERSON)(chunk)
 
     scored = [Ranked(one, 1.0 - at / 100, {}, tuple) for at, one in enumerate(ranked)]
     return answer(scored, request, beside, shows)

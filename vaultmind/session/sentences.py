@@ -162,6 +162,11 @@ class Sentence:
         return self.is_open or said(self.folded, "deferral")
 
     @property
+    def only_points(self) -> bool:
+        """Tell whether it says of something else that it is open: "That is still open."."""
+        return self.is_open and not self.asks and len(self.stems) <= MIN_CONTENT
+
+    @property
     def is_small_talk(self) -> bool:
         """Tell whether nobody would miss it."""
         if self.numbers or self.decides or self.is_open:
