@@ -181,7 +181,7 @@ def _sight(structure: Structure, now: datetime, since: str) -> Sight:
     key = (structure.version, structure.history.stamp(), now.date())
     if structure.sight is None or structure.sight.key != key:
         structure.sight = Sight(structure, now, key)
-    sight = copy(structure.sight)
+    sight: Sight = copy(structure.sight)
     sight.since = since_of(sight, since)
     return sight
 

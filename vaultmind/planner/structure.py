@@ -27,7 +27,6 @@ from vaultmind.vault.files import FileStat
 
 if TYPE_CHECKING:
     from vaultmind.index.index import Index
-    from vaultmind.planner.layers import Sight
 
 FILE = "structure.db"
 """Beside the index of a source, in its state folder."""
@@ -55,7 +54,7 @@ class Structure:
         """Words of what files are called, and of what they define or are about."""
         self.version = 0
         """Another one after any record changed."""
-        self.sight: Sight | None = None
+        self.sight: Any = None
         """What layers made of the records the last time."""
         self.wants_names = False
         """Of 10,000 notes the names take 60 MB: they are made once somebody plans."""
