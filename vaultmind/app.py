@@ -23,12 +23,11 @@ from vaultmind.language.reader import Reader
 from vaultmind.learn.feedback import FEEDBACK, SearchFeedback
 from vaultmind.learn.learning import Learning
 from vaultmind.memory.changes import Sizes
-from vaultmind.memory.folder import folder_files, make_folder
-from vaultmind.memory.forget.kinds import Messages, Summaries
+from vaultmind.memory.forget.hiding import Messages, Summaries, Tombstones
 from vaultmind.memory.forget.taking import ERASABLES
-from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.rights import Authority, grants_file
+from vaultmind.memory.wording import begun, default_identity, page
 from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.episodes import open_watching
@@ -220,7 +219,7 @@ class App:
 
     def look(self) -> None:
         """Do what was left: identities, what a crash cut short, what was ticked meanwhile."""
-        looks = ((self.gate.repair, "what was cut short"), (self.following.look, "suggestions"))
+        looks = ((self.gate.sweep, "what was cut short"), (self.following.look, "suggestions"))
         look_once(((self.noticing.look, "identities"), *looks))
 
     def close(self) -> None:
@@ -330,8 +329,16 @@ class App:
 
     def init(self, agent: str, language: str, caller: Caller) -> tuple[str, ...]:
         """Make what is missing of the memory folder; return the files that were made."""
-        files = folder_files(self.paths, agent, language, self.config.memory.autonomy)
-        return make_folder(self.gate, files, caller)
+        identity = default_identity(agent, language, self.config.memory.autonomy)
+        files = {
+            self.paths.readme: page("README", language),
+            self.paths.suggestions: begun(language),
+            self.paths.identity(agent): identity,
+        }
+        missing = [path for path in files if not self.reader.exists(path)]
+        for path in missing:
+            self.gate.save(path, lambda _, text=files[path]: text, caller, "init")  # type: ignore[misc]
+        return tuple(missing)
 
     def show(self, agent: str, caller: Caller) -> Shown:
         """Return what an agent knows, with counts."""

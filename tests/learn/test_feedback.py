@@ -19,8 +19,7 @@ from vaultmind.learn.feedback import (
     without_said,
     written,
 )
-from vaultmind.memory.forget.taking import Target
-from vaultmind.memory.forget.wanted import Wanted
+from vaultmind.memory.forget.taking import Wanted
 from vaultmind.serve import operations
 from vaultmind.serve.call import Call
 from vaultmind.types import PERSON, Caller, MemoryWrite
@@ -65,10 +64,9 @@ def test_a_line_goes_with_what_is_erased_and_no_other_line() -> None:
     told = replace(LINE, query="Anna's flat in Lisbon")
     session = "VaultMind/agents/main/memory/sessions/2026-11-22_001.md"
     of = replace(LINE, path=session, anchor="#^m7")
-    target = Target("x.jsonl", "main", "".join(map(written, (LINE, told, of))), "2026-11-22")
-    done = without_said(target, Wanted(["flat in Lisbon"], [("main", "2026-11-22_001", "m7")]))
-    assert done.text == written(LINE)
-    assert [one.place for one in done.taken] == ["line 2", "line 3"]
+    text = "".join(map(written, (LINE, told, of)))
+    wanted = Wanted(["flat in Lisbon"], [(session.removesuffix(".md"), "m7", "")])
+    assert without_said(text, "x.jsonl", wanted) == written(LINE)
 
 
 @pytest.mark.parametrize(

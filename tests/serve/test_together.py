@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.machine import Machine
+from tests.memory.conftest import read_audit
 from vaultmind.client.client import Client
-from vaultmind.memory.audit import AuditLine, read_audit
+from vaultmind.memory.audit import AuditLine
 from vaultmind.memory.brain import parse_brain
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.paths import VaultPaths

@@ -12,8 +12,7 @@ import pytest
 from tests.session.samples import EveryMessage, Marked
 from vaultmind.language.reader import Intent, Reader
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.forget.kinds import Messages
-from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.forget.hiding import Messages, Tombstones
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.rights import Authority
 from vaultmind.memory.writing import GateSettings

@@ -124,8 +124,9 @@ class Episodes:
                 if others and ended and ended > before - OTHERS:
                     continue
                 path, who = self.files.path(name), Caller("agent", one.agent, CLIENT)
-                offers = self.files.offers_path(name)
-                shrunk_any |= bool(self._gate.save(path, _shrink, who, WHY, without=offers))
+                if self._gate.save(path, _shrink, who, WHY):
+                    self._gate.remove(self.files.offers_path(name), who, WHY)
+                    shrunk_any = True
             except (VaultMindError, OSError) as error:
                 log.warning("%s was not shrunk: %s", name, error)
         if shrunk_any:

@@ -7,16 +7,15 @@ language stand in when.toml. A rule replaces what it matches by a node of kind `
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache, lru_cache, partial
-from pathlib import Path
 from typing import Any
 
 from vaultmind.index.words.terms import fold
+from vaultmind.tables import table
 
 LANGUAGES = ("en", "pl", "ru", "de", "es", "fr")
 """Languages whose words of time are known."""
@@ -132,7 +131,7 @@ class Lexicon:
 
 @cache
 def _lexicon(language: str) -> Lexicon:
-    tables = tomllib.loads(Path(__file__).with_name("when.toml").read_text("utf-8"))
+    tables = table(__file__, "when.toml")
     return Lexicon(language, tables.get(language, {}))
 
 

@@ -18,7 +18,7 @@ from vaultmind.index.embed import scale_of
 from vaultmind.index.results import passage, sought
 from vaultmind.index.where import message_number
 from vaultmind.index.words.terms import query_terms
-from vaultmind.memory.dated import OUTDATED, facts_told, superseded
+from vaultmind.memory.contradictions import OUTDATED, facts_told, superseded
 from vaultmind.ports import Related
 from vaultmind.session.parts import Dropped, Part, PartName, more_than
 from vaultmind.session.recall import GIVEN_ON, ONE_WORD, only_asks, says_something, telling_terms

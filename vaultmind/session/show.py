@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from vaultmind.errors import NotFound, UnreadableNote
 from vaultmind.memory.audit import REPORTED
 from vaultmind.memory.brain import MEND, WRITING_WAITS, Brain, fault, parse_brain
-from vaultmind.memory.sections import heading
+from vaultmind.memory.wording import heading
 from vaultmind.redact import mask
 from vaultmind.session.files import Shows, read_text, session_ids
 from vaultmind.types import SECTIONS, Caller, Fact, Section

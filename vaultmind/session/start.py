@@ -20,7 +20,7 @@ from vaultmind.memory.brain import (
     parse_brain,
     sound_text,
 )
-from vaultmind.memory.dated import OUTDATED, superseded, with_days
+from vaultmind.memory.contradictions import OUTDATED, superseded, with_days
 from vaultmind.session.active import Recent, speaks_of
 from vaultmind.session.files import Hides, Shows, plain_text, read_text
 from vaultmind.session.parts import NO_ROOM, Dropped, Part, PartName

@@ -24,7 +24,7 @@ from vaultmind.memory.audit import newest_first
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.match import NEAREST, asked_about, share_of
-from vaultmind.memory.replies import FALLBACK, phrase, told
+from vaultmind.memory.wording import FALLBACK, phrase, told
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.files import Shows, read_text, session_ids

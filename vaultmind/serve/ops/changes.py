@@ -88,7 +88,6 @@ def undo(
     call: Call,
     id: Id = "",
     session: Of = "",
-    dry_run: Annotated[bool, Arg("Only tell what it would do.")] = False,
     agent: Anybodys = "",
 ) -> Row:
     """Take back the last change of a fact, or the one with an id of the log.
@@ -113,14 +112,14 @@ def undo(
     if not lines:
         what = f"that was read out of a session {name!r}" if name else "that could be undone"
         raise NotFound(f"The log has no change of a fact {what}.")
-    done = [(o, app.gate.undo(o.agent, o.id, call.caller, dry_run=dry_run)) for o in lines]
+    done = [(o, app.gate.undo(o.agent, o.id, call.caller)) for o in lines]
     undone = tuple(one.id for one, outcome in done if outcome.outcome == "written")
     outcome = next((out for _, out in done if out.outcome == "written"), done[0][1])
     said = "\n".join(
         f"- {one.id}, by {one.caller}: {tell(one)}: {out.message}" for one, out in done
     )
-    did = "Not undone" if not undone else "Would undo" if dry_run else "Undid"
-    more = {"undoes": lines[0].id, "dry_run": dry_run, "session": name, "undone": undone}
+    did = "Undid" if undone else "Not undone"
+    more = {"undoes": lines[0].id, "session": name, "undone": undone}
     return Row(**plain(outcome) | more | {"message": f"{did}:\n{said}"})
 
 

@@ -145,7 +145,7 @@ def _facts(shown: Shown, agents: bool) -> Iterator[str]:
 
     What is new comes first. A person is told of each how it came there.
     """
-    from vaultmind.memory.dated import told
+    from vaultmind.memory.contradictions import told
 
     if shown.new:
         yield "## New, reported by an agent (`vaultmind undo` takes the last change back)"

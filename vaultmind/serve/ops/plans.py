@@ -81,7 +81,7 @@ def context_plan(
     agent = app.target(call.caller, "")
     leave(app.episodes.recorder, asked, plan, agent, call.caller)
     if save:
-        whole = Kept(asked, plan, source.kind == "vault")
+        whole = Kept(asked, plan)
         saved = save_plan(app.gate, app.paths, app.clock(), whole, agent, call.caller)
         plan = replace(plan, saved=saved)
     budget = plain(plan.budget_report)
