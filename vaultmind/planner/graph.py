@@ -36,7 +36,6 @@ _TEST_MARKS = re.compile(
     r"^(?:test|tests|spec)(?:[_-]|(?=[A-Z]))|(?:[_-](?:test|tests|spec|unittest)|Tests?|Spec|IT)$"
 )
 _NO_NAMES = frozenset({"init", "index", "main", "mod", "lib", "conftest", "utils", "helpers", ""})
-_RUST = {"crate": "", "self": "{0}", "super": "{1}"}
 Edge = tuple[str, str]
 """How (`import`, `link`, `embed`, `tests`), and the file at the other end."""
 
@@ -211,9 +210,6 @@ class Graph:
         """Return files: of Python's `from a import b` the module `a.b` where there is one."""
         wanted, exact = _path_of(record, link.name)
         own = self._nearest(record, wanted, exact=exact)
-        while _family(record) == "rust" and not own and "/" in wanted:
-            wanted = folder_of(wanted)  # what is left out is defined there
-            own = self._nearest(record, wanted, exact=exact)
         if _family(record) != "python" or (own and not _is_index(own)):
             return [own]
         each = (posixpath.join(wanted, name) for name in link.names if name != "*")
@@ -331,13 +327,9 @@ def _path_of(record: FileRecord, name: str) -> tuple[str, bool]:
             base = folder_of(base)
         is_relative = bare != name
         return posixpath.join(base if is_relative else "", bare.replace(".", "/")), is_relative
-    name = re.sub(r"(?<!^)[?#].*$|^[\w-]+!", "", name).replace("::", "/").strip()
+    name = re.sub(r"(?<!^)[?#].*$|^[\w-]+!", "", name).strip()
     if name.startswith("."):
         return posixpath.normpath(posixpath.join(folder, name)), True
-    if family == "rust":
-        first, _, rest = name.partition("/")
-        own = _module(record.path)
-        return posixpath.join(_RUST.get(first, first).format(own, folder_of(own)), rest), False
     if family == "javascript" and "/" not in name:
         return "", False  # a package of npm's
     return name.replace(".", "/") if family == "jvm" else name.lstrip("@~#/"), False

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 FILE = "structure.db"
 """Beside the index of a source, in its state folder."""
-FORMAT = "7"
+FORMAT = "8"
 """Raise it when the same bytes would give another record: all files are then read anew."""
 BATCH = 16
 """Files that are read before somebody else has a turn."""
@@ -54,8 +54,6 @@ class Structure:
         """Words of what files are called, and of what they define or are about."""
         self.version = 0
         """Another one after any record changed."""
-        self.sight: Any = None
-        """What layers made of the records the last time."""
         self.wants_names = False
         """Of 10,000 notes the names take 60 MB: they are made once somebody plans."""
         self.reader = index.outlet.reader
