@@ -6,7 +6,6 @@ cannot say (settings of bundlers and compilers, names of packages) is not asked.
 
 from __future__ import annotations
 
-import math
 import posixpath
 import re
 import sys
@@ -26,8 +25,6 @@ MOST_OF_A_NAME = 200
 """Files of one name that are looked at: more are a convention's."""
 MOST_LIKE = 3
 """Files that a test is named like, or that an index file takes one name from."""
-MOST_NEAR = 40
-"""Files of a folder in which a file would lie: of a larger one the place says nothing."""
 CODE_SHARE = 0.15
 """Share of code files from which a source is one of code."""
 _PLAIN_FOLDERS = frozenset({"src", "lib"})
@@ -137,17 +134,6 @@ class Graph:
         for folder, inside in self.folders.items():
             if f"{folder}/".startswith(f"{name}/"):
                 yield from inside
-
-    def near(self, missing: Iterable[str]) -> dict[str, float]:
-        """Return what lies where files that are not there would, 0 to 1: more in small folders."""
-        found: dict[str, float] = {}
-        for wanted in missing:
-            inside, folder = set[str](), folder_of(wanted.strip("/"))
-            while folder and not (inside := self.folders.get(folder, set())):
-                folder = folder.partition("/")[2]  # a path may begin outside of the source
-            if len(inside) <= MOST_NEAR:
-                found |= dict.fromkeys(inside, 1.0 / (1.0 + math.log1p(len(inside)) / 2))
-        return found
 
     # --- building ------------------------------------------------------------------------
 
