@@ -199,7 +199,7 @@ class App:
             hides=self.tombstones.hides,
             talks=self.talks,
             memory=self.long_term,
-            embedder=self._embedder_now,
+            vector=self.index.message_vectors.query_vector,
             config=config,
             excludes=self.index.outlet.excludes,
         )
@@ -308,9 +308,6 @@ class App:
             self._device_name,
         )
 
-    def _embedder_now(self) -> Embedder | None:
-        return self.index.message_vectors.embedder
-
     @cached_property
     def reported(self) -> Reported:
         """Return what takes an agent's own recap and facts, made when the first one comes."""
@@ -341,7 +338,7 @@ class App:
         return tuple(missing)
 
     def show(self, agent: str, caller: Caller) -> Shown:
-        """Return what an agent knows, with counts."""
+        """Return what an agent knows."""
         return show(self.reader, agent, caller, shows=self.index.outlet.shows)
 
     def start_context(

@@ -56,11 +56,9 @@ class Chats:
 
     def hold(self, messages: Sequence[Message]) -> None:
         """Hold a conversation."""
-        index, embedder = SegmentIndex("hash-1"), HashEmbedder()
-        for one in messages:
-            index.add(one)
-            if one.block in index.lacking:
-                index.give(one.block, embedder.embed_query(one.text))
+        embed = HashEmbedder().embed_query
+        long = {one.block: embed(one.text) for one in messages if count(one.text) >= 10}
+        index = SegmentIndex(messages, long, "hash-1")
         path = f"VaultMind/agents/main/memory/sessions/{SESSION}.md"
         rolling = Rolling(session=SESSION, agent="main", language="en")
         view = View("main", SESSION, 1, path, tuple(messages), rolling, index, "en")
@@ -99,7 +97,6 @@ class House:
     config: Config
     talks: Chats = field(default_factory=Chats)
     memory: Shelf = field(default_factory=Shelf)
-    embedder: Any = field(default_factory=HashEmbedder)
 
     def write(self, path: str, text: str) -> None:
         """Write a file of the vault."""
@@ -126,7 +123,7 @@ class House:
             hides=lambda *part: False,
             talks=self.talks,
             memory=self.memory,
-            embedder=lambda: self.embedder,
+            vector=HashEmbedder().embed_query,
             config=self.config,
         )
         return builder.build(BuildRequest("main", pending=pending, **request), caller)
