@@ -181,8 +181,7 @@ class App:
         erased = self.tombstones.erased
         told = Listeners(hides, self._device_name, self._ended, grew, logged, erased)
         self.sessions = SessionLog(self.gate, self.reader, clock, idle, told)
-        heard = self.search_feedback.cited_in
-        self.capture = Capture(self.sessions, self.gate.keeps_records, clock, heard)
+        self.capture = Capture(self.sessions, self.gate.keeps_records, clock)
 
     def _open_outlets(self) -> None:
         """Open what hears requests and gives back what is known."""
