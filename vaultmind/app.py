@@ -31,7 +31,6 @@ from vaultmind.memory.wording import begun, default_identity, page
 from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.episodes import open_watching
-from vaultmind.planner.saving import PLANS
 from vaultmind.planner.sources import Sources, folder_indexes
 from vaultmind.polling import Polling, look_once, when_changed
 from vaultmind.ports import Clock, Embedder
@@ -141,7 +140,7 @@ class App:
             caution=config.memory.caution,
             sizes=sizes,
             state_dir=config.state_dir,
-            erasables=(*ERASABLES, PLANS, *EPISODES, FEEDBACK),
+            erasables=(*ERASABLES, *EPISODES, FEEDBACK),
         )
         messages = Messages(self.index)
         summaries = Summaries(self.reader, self.paths, settings.rng, messages)
