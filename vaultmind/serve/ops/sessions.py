@@ -251,8 +251,6 @@ def import_file(
         raise NotFound(f"There is no file {path!r}.")
     target = app.target(call.caller, agent)
     imported = import_file(app.sessions, Path(path), target, call.report, one=one_session)
-    if imported.messages:  # the talk that is likely asked about is summarised meanwhile
-        app.talks.heard(target, app.sessions.latest(target))
     done = Row("messages sessions skipped left_out redacted faults", **plain(imported))
     then = "Searchable in a moment; `vaultmind consolidate` takes facts and summaries from it."
     return done.saying(*in_words(done), then if imported.messages else "")
