@@ -125,11 +125,10 @@ class Levels:
         done: list[SummaryDone] = []
         for level in LEVELS:
             number, size = self._number(agent, level), self._sizes[level]
-            sources, notes = self._sources(agent, level, self._waiting(agent, level, caller))
+            sources = list(self._sources(agent, level, self._waiting(agent, level, caller)))
             for at in range(0, len(sources) - size + 1, size):
                 id = f"{level}_{number + at // size:03d}"
-                made = self._made(agent, id, sources[at : at + size], caller)
-                done.append(made if at else replace(made, notes=(*made.notes, *notes)))
+                done.append(self._made(agent, id, sources[at : at + size], caller))
         return done
 
     # --- what is due -----------------------------------------------------------------------
@@ -197,16 +196,13 @@ class Levels:
 
     # --- reading and writing -----------------------------------------------------------------
 
-    def _sources(
-        self, agent: str, level: Level, nodes: Sequence[_Node]
-    ) -> tuple[list[Source], list[str]]:
-        """Return sources as far as they may be recalled, and why others cannot be read."""
-        found, notes = list[Source](), list[str]()
+    def _sources(self, agent: str, level: Level, nodes: Sequence[_Node]) -> Iterator[Source]:
+        """Yield sources as far as they may be recalled; one that cannot be read is left out."""
         for node in nodes:
             try:
                 file = self._with.reader.read(node.path)
             except VaultMindError as error:
-                notes.append(f"left out: {error.message}")
+                log.warning("%s was left out: %s", node.path, error)
                 continue
             if level == "L1":
                 pieces = tuple(self._messages(agent, node.path, file.text))
@@ -214,8 +210,7 @@ class Levels:
             else:
                 pieces = tuple(self._paragraphs(agent, node.path, file.text))
                 days = sorted(one[:10] for one in node.sources if SESSION_ID.fullmatch(one)) or [""]
-            found.append(Source(node.id, days[0], pieces, days[-1], node.path, file.stat))
-        return found, notes
+            yield Source(node.id, days[0], pieces, days[-1], node.path, file.stat)
 
     def _messages(self, agent: str, path: str, text: str) -> Iterator[Message]:
         """Yield a session's messages of people."""

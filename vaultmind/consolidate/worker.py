@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 BY_ITSELF = "consolidation"
 """What an audit line calls the client where nobody asked."""
-LOOK_SECONDS, PAUSE_SECONDS = 60.0, 0.05
+LOOK_SECONDS, PAUSE_SECONDS = 60.0, 0.5
 """How often it is looked whether a session has been silent for too long; and how long work by itself
 rests after a session, for who asks to go before the next."""
 CLOSE_SECONDS = 2.0
@@ -84,9 +84,8 @@ class Consolidation:
         NotFound for a session that is not there.
         """
         agents = (agent_name(request.agent),) if request.agent else self._paths.agent_names()
-        if not request.dry_run:
-            self._end_idle(request.agent and agents[0])
-        done, client, dry_run = Consolidated(), caller.client, request.dry_run
+        self._end_idle(request.agent and agents[0])
+        done, client = Consolidated(), caller.client
         kept = [one for one in agents if self._with.gate.keeps_records(one)]
         why = "it may only read (autonomy 0 in its identity.md)"
         done.notes += [f"Nothing is written for {one}: {why}." for one in agents if one not in kept]
@@ -95,9 +94,9 @@ class Consolidation:
                 chosen = self._chosen(request, kept, done)
                 for at, (agent, session) in enumerate(chosen):
                     report(Progress(at, len(chosen), "sessions"))
-                    self._take(agent, session, client, done, dry_run=dry_run)
+                    self._take(agent, session, client, done)
                 report(Progress(len(chosen), len(chosen), "sessions"))
-                for agent in () if request.again or dry_run else kept:
+                for agent in () if request.again else kept:
                     self._levels(agent, client, done)
             except CutOff:
                 done.notes.append("It was cut off, and is gone on with another time.")
@@ -185,7 +184,7 @@ class Consolidation:
             for agent, session in [*self.standing().queue, *((one, "") for one in agents)]:
                 with self._turn:
                     if any(one.id == session for one in self._waiting(agent)):
-                        self._take(agent, session, BY_ITSELF, done, dry_run=False)
+                        self._take(agent, session, BY_ITSELF, done)
                     elif not session and self._with.gate.keeps_records(agent):
                         self._levels(agent, BY_ITSELF, done)
                 self._stopping.wait(PAUSE_SECONDS)
@@ -225,20 +224,18 @@ class Consolidation:
                 done.notes.append(f"{head.id} of {agent}: {why}.")
         return chosen
 
-    def _take(
-        self, agent: str, session: str, client: str, done: Consolidated, *, dry_run: bool
-    ) -> None:
+    def _take(self, agent: str, session: str, client: str, done: Consolidated) -> None:
         """Consolidate a session. What goes wrong leaves it marked, and is told in words."""
         from vaultmind.consolidate.settle import settle
 
         self._check()
         caller = Caller("agent", agent, client)
-        work = Work(self._with, agent, session, caller, self._check, dry_run)
+        work = Work(self._with, agent, session, caller, self._check)
         try:
             left, tried = settle(work, self._minds()[0], self._max_facts)
-            self._tries[work.path] += tried and not dry_run
+            self._tries[work.path] += tried
             gives_up = tried and self._tries[work.path] >= MOST_TRIES
-            if not dry_run and (not left.pending or gives_up):
+            if not left.pending or gives_up:
                 unclear = any(one.reason == "unclear alone" for one in left.dropped)
                 then = UNCLEAR if unclear and left.by == "extractive" else ""
                 marked = self.mark(agent, session, caller, then)
