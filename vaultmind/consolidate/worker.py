@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 BY_ITSELF = "consolidation"
 """What an audit line calls the client where nobody asked."""
 LOOK_SECONDS, PAUSE_SECONDS = 60.0, 0.5
-"""How often it is looked whether a session has been silent for too long; and how long work by itself
-rests after a session, for who asks to go before the next."""
+"""How often it is looked whether a session has been silent for too long; and how long is rested
+after a session: who asks goes before the next."""
 CLOSE_SECONDS = 2.0
 """How long a close waits for a step to end."""
 MOST_TRIES = 3
