@@ -125,10 +125,11 @@ class Levels:
         done: list[SummaryDone] = []
         for level in LEVELS:
             number, size = self._number(agent, level), self._sizes[level]
-            sources = list(self._sources(agent, level, self._waiting(agent, level, caller)))
+            sources, notes = self._sources(agent, level, self._waiting(agent, level, caller))
             for at in range(0, len(sources) - size + 1, size):
                 id = f"{level}_{number + at // size:03d}"
-                done.append(self._made(agent, id, sources[at : at + size], caller))
+                made = self._made(agent, id, sources[at : at + size], caller)
+                done.append(made if at else replace(made, notes=(*made.notes, *notes)))
         return done
 
     # --- what is due -----------------------------------------------------------------------
@@ -196,13 +197,16 @@ class Levels:
 
     # --- reading and writing -----------------------------------------------------------------
 
-    def _sources(self, agent: str, level: Level, nodes: Sequence[_Node]) -> Iterator[Source]:
-        """Yield sources as far as they may be recalled; one that cannot be read is left out."""
+    def _sources(
+        self, agent: str, level: Level, nodes: Sequence[_Node]
+    ) -> tuple[list[Source], list[str]]:
+        """Return sources as far as they may be recalled, and why others cannot be read."""
+        found, notes = list[Source](), list[str]()
         for node in nodes:
             try:
                 file = self._with.reader.read(node.path)
             except VaultMindError as error:
-                log.warning("%s was left out: %s", node.path, error)
+                notes.append(f"left out: {error.message}")
                 continue
             if level == "L1":
                 pieces = tuple(self._messages(agent, node.path, file.text))
@@ -210,7 +214,8 @@ class Levels:
             else:
                 pieces = tuple(self._paragraphs(agent, node.path, file.text))
                 days = sorted(one[:10] for one in node.sources if SESSION_ID.fullmatch(one)) or [""]
-            yield Source(node.id, days[0], pieces, days[-1], node.path, file.stat)
+            found.append(Source(node.id, days[0], pieces, days[-1], node.path, file.stat))
+        return found, notes
 
     def _messages(self, agent: str, path: str, text: str) -> Iterator[Message]:
         """Yield a session's messages of people."""
