@@ -26,7 +26,7 @@ from dataclasses import asdict, field, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 from pydantic.dataclasses import dataclass
@@ -61,6 +61,7 @@ FEATURES = {name: family for family, (_, names) in FAMILIES.items() for name in 
 ALL = frozenset(FEATURES)
 WITHOUT_MEANING = frozenset(one for one in ALL if not FEATURES[one].startswith("meaning"))
 
+T = TypeVar("T")
 ModelKind = Literal["planner", "ranker"]
 MODEL_KINDS: tuple[ModelKind, ...] = ("planner", "ranker")
 Stamp = tuple[tuple[str, int, int], ...]
@@ -135,12 +136,8 @@ class Registry:
         name = embedder.partition("-")[0]
         if self.active.fault:
             return shipped(name)
-        wanted = self.active.ranker.get(name or WORDS)
-        if wanted is not None:
-            model = self.named.get(wanted)
-            return model if model is not None and model.embedder == name else shipped(name)
-        fitting = [self.named[one] for one in sorted(self.named)]
-        return next((one for one in reversed(fitting) if one.embedder == name), shipped(name))
+        model = self.named.get(self.active.ranker.get(name or WORDS, SHIPPED_ID))
+        return model if model is not None and model.embedder == name else shipped(name)
 
 
 def stamp_of(memory_folder: Path) -> Stamp:
@@ -191,14 +188,20 @@ def shipped(embedder: str) -> Model:
 
 def read_model(path: Path) -> Model:
     """Read a model. Raises ConfigError, which names the file, the field and what is allowed."""
+    return read_checked(path, Model, f"The ranker {path}")
+
+
+def read_checked(path: Path, of: type[T], name: str) -> T:
+    """Read a file of JSON as what it should be. Raises ConfigError that calls it by a name."""
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise ConfigError(f"The ranker {path} is larger than {MAX_BYTES:,} bytes.")
-        return TypeAdapter(Model).validate_json(path.read_bytes())
+            raise ConfigError(f"{name} is larger than {MAX_BYTES:,} bytes.")
+        found: T = TypeAdapter(of).validate_json(path.read_bytes())
+        return found
     except ValidationError as error:
-        raise ConfigError(f"The ranker {path} cannot be used: {_first(error)}.") from error
+        raise ConfigError(f"{name} cannot be used: {_first(error)}.") from error
     except OSError as error:
-        raise ConfigError(f"The ranker {path} cannot be read: {error}.") from error
+        raise ConfigError(f"{name} cannot be read: {error}.") from error
 
 
 def model_text(model: Model) -> str:
