@@ -62,8 +62,6 @@ class HostTalk:
     """As the session's front matter names it: `claude-code:<the host's id>`."""
     path: Path
     caller: Caller
-    prompt: Message | None = None
-    """What the person said last."""
     session: str = ""
     """Where its last messages stand; empty while none is known to be written down."""
     place: Place = Place()  # noqa: RUF009
@@ -233,8 +231,6 @@ class Capture:
             if not talk.caller.project:  # the first: it may go to others in the course of it
                 talk.caller = replace(talk.caller, project=project_of(line.folder))
             talk.held.update(message.id for message in line.messages)
-        typed = (message for message in reversed(messages) if message.role == "user")
-        talk.prompt = next(typed, talk.prompt)
         new = 0
         if messages and self._keeps_records(talk.agent):
             skips = talk.skips = talk.skips or self._skipping(talk)

@@ -255,17 +255,14 @@ def after_tool(
 def _noted(app: App, agent: str, session_id: str, transcript_path: str = "", at: float = 0.0, **use: Any) -> Future[None]:  # noqa: ANN401, E501  # fmt: skip
     from vaultmind.episodes.watch import Use
     from vaultmind.memory.audit import moment, newest_first
+    from vaultmind.session.transcripts import last_prompt
 
     def asked() -> str:
         """Return the last prompt; nothing where it was said before anything was forgotten.
 
         No session may have taken it down, so nobody can tell whether it said that.
         """
-        message = None
-        with suppress(VaultMindError, OSError):
-            talk = app.capture.talk(agent, session_id, transcript_path)
-            app.capture.finish(talk)
-            message = talk.prompt
+        message = last_prompt(transcript_path) if transcript_path else None
         lines = newest_first(app.paths, app.paths.agent_names(), ("forget", "erase"))
         gone = next((line.moment for line in lines), -1.0)
         return message.text if message and moment(message.time) > gone else ""
