@@ -32,7 +32,7 @@ class Room:
     association: AssociationConfig
 
     def ask(self, query: str, caller: Caller = PERSON, **changed: object) -> Brought:
-        relations = Relations(self.vault.with_meaning(), self.vault.outlet, self.vault)
+        relations = Relations(self.vault.with_meaning(), self.vault.outlet)
         root = self.vault.paths.root
         config = Config(root, root, recall=self.recall, association=self.association)
         memory = LongTerm(self.vault.search, relations, self.vault.paths, config)

@@ -32,7 +32,6 @@ from vaultmind.consolidate.types import (
     Reason,
 )
 from vaultmind.index.when import with_dates
-from vaultmind.index.words.clauses import facts_in
 from vaultmind.language.network import network
 from vaultmind.language.words import SOFT
 from vaultmind.memory.match import same_fact
@@ -120,12 +119,10 @@ def settle(
     """Return facts that were found, by whomever, as they change the brain: dated and single."""
     single: list[Candidate] = []
     for one in found:
-        first, *others = facts_in(one.text) if one.category != "DELETE" else (one.text,)
         days = [talk.days[key] for key in one.evidence if key in talk.days]
         now = datetime.combine(max(days), time()) if days else None
-        for text in (first, *(other[:1].upper() + other[1:] for other in others)):
-            dated = with_dates(text, now) if now and one.category != "DELETE" else text
-            single.append(replace(one, text=dated))
+        dated = with_dates(one.text, now) if now and one.category != "DELETE" else one.text
+        single.append(replace(one, text=dated))
     facts, dropped = merge(single, brain, max_facts)
     return Extraction(tuple(facts), tuple(dropped))
 

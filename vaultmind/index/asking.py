@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from vaultmind.index.when import closeness, mentioned, spans
-from vaultmind.index.when_words import Span
+from vaultmind.index.when_rules import Span
 from vaultmind.index.words.stopwords import LISTS
 from vaultmind.index.words.terms import fold, words
 

@@ -96,7 +96,7 @@ class Index:
         self._search = Search(self._finder, self.outlet, self, self.state)
         self.raw = Raw(self._finder, self.outlet, self._noticed)
         """What a text finds, chunk by chunk: for what ranks files by it, or trains a ranker."""
-        self.relations = Relations(self._finder, self.outlet, self)
+        self.relations = Relations(self._finder, self.outlet)
         """What is tied to what a search found. Implements ports.Related."""
         self._fetch = Fetch(self._database, self.outlet)
         self.erasing = Erasing(self._finder, self._sync, self._embedding)

@@ -29,6 +29,8 @@ from vaultmind.vault.files import FileStat, FileText, VaultReader
 
 MIN_MESSAGE_TOKENS = 10
 """Shorter messages ("ok, thanks") are found by their words alone."""
+MIN_REMARK_TOKENS = 4
+"""The same of an episode's remarks ("kept", "it works")."""
 _BATCH_FILES, _BATCH_SECONDS = 64, 0.2
 _SETTLED_NS = 50_000_000
 """A file changed so shortly before it was read may change again within the same stamp."""
@@ -279,9 +281,9 @@ def _store_chunks(database: Database, path: str, chunks: Sequence[Chunk], min_to
             fields[_COMPARED.index("tags")] = tags
             values = (*fields, ordinal, block, text_hash(chunk))
             if held.get(chunk.id) != values:
-                is_said = chunk.kind != "message" or (
-                    chunk.role in ("user", "assistant") and tokens.count(chunk.text) >= min_tokens
-                )
+                least = {"message": min_tokens, "episode": MIN_REMARK_TOKENS}.get(chunk.kind, 0)
+                is_said = chunk.kind != "message" or chunk.role in ("user", "assistant")
+                is_said = is_said and tokens.count(chunk.text) >= least
                 rest = (is_said, flags_of(chunk.text), len(chunk.text), tokens_of(chunk))
                 connection.execute(_PUT, (*values, *rest))
 
