@@ -43,7 +43,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"terminal"}),
         frozenset({"options"}),
         frozenset({"made", "processes", "connect", "minion"}),
-        frozenset({"commands", "demo", "chat"}),
+        frozenset({"commands", "demo"}),
         frozenset({"main"}),
     ),
     "index": (
@@ -69,7 +69,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"files", "talk"}),
         frozenset({"active", "longterm", "transcripts", "conversation"}),
         frozenset({"log", "start", "window"}),
-        frozenset({"imports", "capture", "requests", "answers", "correct", "show", "context"}),
+        frozenset({"imports", "capture", "requests", "meant", "show", "context"}),
         frozenset({"voice"}),
     ),
     "planner": (

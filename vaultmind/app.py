@@ -46,7 +46,7 @@ from vaultmind.session.requests import Requests, Unkept
 from vaultmind.session.show import Shown, show
 from vaultmind.session.start import Beginning, StartContext, start_context
 from vaultmind.session.subagents import RunLines
-from vaultmind.session.voice import Voice, VoiceSources
+from vaultmind.session.voice import Voice
 from vaultmind.tally import Tally
 from vaultmind.types import Caller, Hit, Kind, Message, SearchRequest
 from vaultmind.vault.files import VaultReader
@@ -189,10 +189,9 @@ class App:
         self.requests = Requests(self.gate, self.sessions, clock)
         self.words = Reader(config.vault / config.memory_dir, self.paths.agent_names)
         shows = self.index.outlet.shows
-        self.voice = Voice(VoiceSources(
-            self.words, self.requests, self.gate, self.reader, shows, clock,
-            config.session.idle_minutes, self._near,
-        ))  # fmt: skip
+        idle = config.session.idle_minutes
+        words, requests = self.words, self.requests
+        self.voice = Voice(words, requests, self.gate, self.reader, shows, clock, idle, self._near)
         self.long_term = LongTerm(self.index.search, self.index.relations, self.paths, config)
         means = ContextSources(
             reader=self.reader,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from pathlib import Path
 from typing import Any
@@ -188,7 +187,7 @@ def test_the_doctor_tells_of_what_waits_and_what_failed(vault: Path) -> None:
     ((result, what),) = said(vault)
     assert result == "warn" and "1 event " in what
     (state / "hooks.log").write_text("2026-11-22 Stop of main: x\n", "utf-8")
-    assert "1 failure in" in said(vault)[1][1] and os.sep in said(vault)[1][1]
+    assert "hooks.log" in said(vault)[1][1]
 
 
 def test_git_does_not_see_the_settings_of_one_person(vault: Path) -> None:

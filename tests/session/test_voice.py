@@ -17,11 +17,11 @@ from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.rights import Authority
 from vaultmind.memory.writing import GateSettings
-from vaultmind.session.answers import recalled
 from vaultmind.session.files import read_text, session_ids
 from vaultmind.session.log import SessionLog
+from vaultmind.session.meant import recalled
 from vaultmind.session.requests import Requests
-from vaultmind.session.voice import Heard, Voice, VoiceSources
+from vaultmind.session.voice import Heard, Voice
 from vaultmind.types import PERSON, Caller, Hit, MemoryWrite, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -56,8 +56,7 @@ class Desk:
         self.requests = Requests(gate, self.sessions, clock)
         folder = self.paths.root / "VaultMind" / "phrases"
         words = Reader(folder, self.paths.agent_names)
-        parts = VoiceSources(words, self.requests, gate, reader, self._shows, clock, 30)
-        self.voice = Voice(parts)
+        self.voice = Voice(words, self.requests, gate, reader, self._shows, clock, 30)
 
     def _shows(self, path: str, caller: Caller) -> bool:
         return self.authority.lets_read(caller, self.paths.agent_of(path))
@@ -162,18 +161,28 @@ def test_a_captured_message_that_is_relayed_is_the_evidence_and_acts_once(desk: 
 # --- that ---------------------------------------------------------------------------------
 
 
-def test_of_many_that_were_shown_the_one_just_written_is_meant(desk: Desk) -> None:
-    desk.say("Zapamiętaj, że mam kota")
-    desk.say("Zapamiętaj, że wiosłuję w niedziele")
-    assert len(desk.say("Co o mnie wiesz?").facts) == 2
-    assert desk.say("Zapomnij o tym").outcome.outcome == "written"
-    assert desk.facts() == ["mam kota"]
+def test_one_of_a_list_is_forgotten_by_its_place(desk: Desk) -> None:
+    for fact in ("I have a dog", "I row on Sundays", "I'm 42"):
+        desk.say(f"Remember that {fact}")
+    assert desk.say("Delete the first one").intent.intent == "none", "no list was shown"
+    assert len(desk.say("What do you know about me?").facts) == 3
+    assert desk.say("Forget that").outcome.outcome == "not_found", "that may be any of them"
+    assert desk.say("Delete the first line of the file").intent.intent == "none"
+    desk.say("What do you know about me?")
+    assert desk.say("Usuń pierwszy").outcome.outcome == "written"
+    assert desk.facts() == ["I row on Sundays", "I'm 42"]
 
 
-def test_that_is_known_after_a_restart_from_the_audit(desk: Desk) -> None:
-    desk.say("Запомни, что у меня есть кот")
-    assert desk.restarted().say("Забудь об этом").outcome.outcome == "written"
-    assert desk.facts() == []
+def test_all_about_somebody_is_forgotten_after_one_yes(desk: Desk) -> None:
+    facts = ("Basia mieszka w Berlinie", "Basia ma psa", "Lubię herbatę", "Mieszkam z Basią")
+    for fact in facts:
+        desk.say(f"Zapamiętaj, że {fact}")
+    offered = desk.say("Zapomnij wszystko o Basi")
+    assert len(offered.outcome.nearest) == 3 and len(desk.facts()) == 4
+    assert desk.say("tak").outcome.outcome == "written"
+    assert desk.facts() == ["Lubię herbatę"]
+    assert desk.say("tak").intent.intent == "none"
+    assert desk.facts() == ["Lubię herbatę"]
 
 
 def test_dont_keep_that_takes_back_what_was_just_learned(desk: Desk) -> None:
@@ -225,15 +234,18 @@ def test_off_the_record_words_hide_themselves_and_nothing_before(desk: Desk) -> 
         (["Mój lekarz nazywa się Nowak"], "Nie, nazywa się Sowa, nie Nowak",
          ["Mój lekarz nazywa się Sowa"]),
         (["I have two cats"], "That's wrong, I have three cats", ["I have three cats"]),
+        (["I have a dog", "The dentist is on Tuesday"], "No, it's Thursday",
+         ["The dentist is on Thursday", "I have a dog"]),
     ],
 )  # fmt: skip
 def test_a_correction_changes_the_words_that_were_wrong(
     desk: Desk, facts: list[str], said: str, after: list[str]
 ) -> None:
     for fact in facts:
-        desk.requests.ask(MemoryWrite("remember", "main", MAIN, fact))
+        write = MemoryWrite("remember", "main", MAIN, fact)
+        desk.voice.note(MAIN, "remember", desk.requests.ask(write))
     assert desk.say(said).outcome.outcome == "written"
-    assert desk.facts() == after
+    assert sorted(desk.facts()) == sorted(after)
 
 
 @pytest.mark.parametrize(
@@ -392,6 +404,6 @@ def test_the_whole_memory_and_the_notes_are_looked_at_before_nothing_is_known(
 def test_a_long_message_that_corrects_nothing_known_is_a_story(desk: Desk) -> None:
     said = "We don't use Redis any more, it's Valkey now. Can you write the compose file?"
     intent = Intent("correct", "en", "it's Valkey now", old="Redis")
-    desk.voice.sources.words.understand = lambda *_, **__: intent  # type: ignore[method-assign]
+    desk.voice.words.understand = lambda *_, **__: intent  # type: ignore[method-assign]
     heard = desk.say(said)
     assert (heard.outcome.outcome, heard.intent.intent) == ("unchanged", "none")

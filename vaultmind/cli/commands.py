@@ -73,13 +73,7 @@ def plan(settings: Settings, args: Args) -> int:
     return 0 if plan["context"]["files"] else EXIT_NOT_FOUND
 
 
-def _any_line(answer: Args) -> int:
-    empty = ("## ", "Nothing.", "No file changed.", "Lately, ", "Since ", "In the last ")
-    lines = filter(None, answer["text"].split("\n"))
-    return EXIT_NOT_FOUND if all(line.startswith(empty) for line in lines) else 0
-
-
-@made("plans.explore", "[source]", waits=True, code=_any_line)
+@made("plans.explore", "[source]", waits=True)
 def explore() -> None:
     """Show what the vault or a linked folder is made of.
 
@@ -92,7 +86,7 @@ def explore() -> None:
     """
 
 
-@made("plans.delta", "[source]", waits=True, code=_any_line)
+@made("plans.delta", "[source]", waits=True)
 def delta() -> None:
     """Show what changed in the vault or a linked folder.
 

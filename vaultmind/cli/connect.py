@@ -115,18 +115,18 @@ def read(path: Path) -> tuple[str, Content]:
 def edited(path: Path, edit: Callable[[Content], None]) -> tuple[str, str]:
     """Return a file's text before and after an edit of the object in it; emptied, the file goes.
 
-    Raises ConfigError for a file that cannot be edited, with what the edit would have put in.
+    Raises ConfigError for a file that cannot be edited.
     """
     try:
         before, content = read(path)
         after = copy.deepcopy(content)
         edit(after)
-    except ConfigError as error:
+    except ConfigError as error:  # Zed's and VS Code's files may hold comments
         alone: Content = {}
         edit(alone)
-        snippet = json.dumps(alone, ensure_ascii=False, indent=2)
-        wanted = f"or add this by hand:\n{snippet}" if alone else "or take it out by hand."
-        error.hint = f"It was left as it is. Mend it, {wanted}"
+        error.hint = (
+            f"It was left as it is. Mend it, or do it by hand:\n{json.dumps(alone, indent=2)}"
+        )
         raise
     if after == content:
         return before, before
@@ -169,7 +169,7 @@ def member(content: Content, way: Sequence[str], empty: Any) -> Any:  # noqa: AN
         kind = type(empty) if number == len(way) else dict
         found = found.setdefault(key, kind())
         if not isinstance(found, kind):
-            raise ConfigError(f"{'.'.join(way[:number])!r} holds something else than expected.")
+            raise ConfigError(f"{'.'.join(way[:number])!r} is no {kind.__name__}.")
     return found
 
 
@@ -419,15 +419,13 @@ def check_clients(config: Config) -> list[dict[str, str]]:
         what, mend = "No client is connected to this vault.", "To connect one: vaultmind connect"
         told = [("clients", "ok", what, mend)]
     state = config.state_dir
+    log = state / hook.LOG
     if waiting := spool.waiting(str(state)):
         what = f"{counted(len(waiting), 'event')} could not be told to the daemon in time."
         mend = f"The next hook makes up for it; {state / spool.NAME} holds what waits."
         told.append(("claude-code hooks", "warn", what, mend))
-    log = state / hook.LOG
-    if failed := log.read_text("utf-8", "replace").splitlines() if log.exists() else []:
-        what = f"{counted(len(failed), 'failure')} in {log}, the last: {failed[-1]}"
-        mend = "Remove the file once you have seen to it."
-        told.append(("claude-code hooks", "warn", what, mend))
+    if log.exists():
+        told.append(("claude-code hooks", "warn", f"A hook failed: see {log}.", "Then remove it."))
     return [dict(zip(("name", "result", "what", "mend"), one, strict=True)) for one in told]
 
 
@@ -445,15 +443,13 @@ def _look(name: str, client: Client, path: Path, config: Config) -> Iterator[tup
         return
     own = settings_file(path)
     settings = read(own)[1]
-    denied = member(settings, DENY, [])
-    missing = ", ".join(rule for rule in deny_rules(config) if rule not in denied)
-    if missing and ours:
-        what = f"Claude Code may edit the memory past VaultMind: no {missing}."
+    denied, hooks = member(settings, DENY, []), our_hooks(settings, config)
+    if ours and (missing := [rule for rule in deny_rules(config) if rule not in denied]):
+        what = f"Claude Code may edit the memory past VaultMind: no {', '.join(missing)}."
         yield f"{name} rules", "warn", what, f"{again}, or leave it so."
-    hooks = our_hooks(settings, config)
     lacking = [one for one in hook.EVENTS if one not in hooks and one != hook.AFTER_FAILURE]
-    if hooks and lacking:
-        mend = f"{again} with --hooks --agent {config.agent}."
-        yield f"{name} hooks", "fail", f"{own} has no hook for {', '.join(lacking)}.", mend
-    elif hooks:
-        yield f"{name} hooks", "ok", f"Conversations here are written down for {config.agent}.", ""
+    if hooks:
+        what = f"Conversations here are written down for {config.agent}."
+        what = f"{own} has no hook for {', '.join(lacking)}." if lacking else what
+        mend = f"{again} with --hooks --agent {config.agent}." if lacking else ""
+        yield f"{name} hooks", "fail" if lacking else "ok", what, mend

@@ -33,7 +33,6 @@ STORY: tuple[tuple[str, str, str, str], ...] = (
     ("", "ask", "where is the spare key of the shed?", "watering can"),
     ("Forget, and an older fact with the conversation that said it", "forget", FACT, "Forgotten"),
     ("", "ask no more", FACT_QUERY, "Gerald"),
-    ("", "ask", OLD_QUERY, "pays half in advance"),
     ("", "forget", OLD_FACT, "Forgotten"),
     ("", "ask no more", OLD_QUERY, "pays half in advance"),
 )  # fmt: skip

@@ -22,12 +22,12 @@ PURPOSES = {
     "To read for a task": "plan link unlink links explore delta refresh gain",
     "What was done for a task": "episode feedback purge model",
     "Memory": "show remember say suggestions forget import consolidate log undo",
-    "The conversation": "context chat session",
+    "The conversation": "context session",
     "Agents": "agents",
     "The index": "status doctor index reindex",
     "Processes": "daemon mcp hook minion",
 }
-HANDMADE = {"demo": "demo", "connect": "connect", "chat": "chat", "minion": "minion",
+HANDMADE = {"demo": "demo", "connect": "connect", "minion": "minion",
             "daemon": "processes", "mcp": "processes", "hook": "processes"}  # fmt: skip
 """Commands with a terminal of their own: the module, imported when it is used."""
 GROUPS = {

@@ -25,7 +25,7 @@ from vaultmind.language.words import saying
 from vaultmind.memory.brain import Move
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
-from vaultmind.types import Caller, Fact, MessageRef
+from vaultmind.types import Caller, MessageRef
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
 
@@ -213,22 +213,6 @@ def find_line(paths: VaultPaths, agents: Iterable[str], line_id: str) -> AuditLi
     if len(found) > 1 and wanted not in found:
         raise BadArgument("id", line_id, f"one of {', '.join(sorted(found))}")
     return found.get(wanted) or found.popitem()[1]
-
-
-def last_written(
-    paths: VaultPaths, agent: str, facts: Sequence[Fact], since: datetime
-) -> Fact | None:
-    """Return which of the facts that stand somebody had written last: what "that" means.
-
-    None after a forgetting, which leaves nothing to mean, and for one written before `since`. What
-    extraction found in the background meanwhile is not looked at: nobody spoke of it just now.
-    """
-    standing = {fact.block: fact for fact in facts if fact.block}
-    for line in newest_first(paths, (agent,), FACT_OPS):
-        if line.outcome == "written" and line.how not in FOUND:
-            is_recent = line.moment >= since.replace(microsecond=0).timestamp()
-            return standing.get(line.block) if is_recent and line.op != "forget" else None
-    return None
 
 
 def settled_before(paths: VaultPaths, agent: str, session: str) -> frozenset[str]:

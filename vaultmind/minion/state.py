@@ -41,7 +41,7 @@ def _models(held: dict[str, Any]) -> dict[str, Any]:
 class Spending:
     """Seconds of work by day; a new day begins at the person's midnight. Any thread.
 
-    What another process adds to the same file, as `vaultmind chat` does, counts too.
+    What another process adds to the same file counts too.
     """
 
     def __init__(self, folder: Path, daily_seconds: float, clock: Clock) -> None:

@@ -5,6 +5,7 @@ Only a sentence that is clearly a request does anything; see docs/voice-commands
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -18,20 +19,19 @@ from vaultmind.index.when import without_stale_dates
 from vaultmind.language.network import network
 from vaultmind.language.reader import Intent, Reader
 from vaultmind.language.text import sentences
-from vaultmind.language.words import content
-from vaultmind.memory.audit import last_written, newest_first
+from vaultmind.language.words import NEGATIONS, content, fold
+from vaultmind.memory.audit import newest_first
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.gate import Gate
-from vaultmind.memory.match import NEAREST, find, same_fact
+from vaultmind.memory.match import NEAREST, asked_about
 from vaultmind.memory.replies import FALLBACK, phrase, told
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
-from vaultmind.session.answers import Near, meant, recalled, strays
-from vaultmind.session.correct import corrected
 from vaultmind.session.files import Shows, read_text, session_ids
+from vaultmind.session.meant import WORD, Near, corrected, meant, other_value, recalled
 from vaultmind.session.requests import Requests
 from vaultmind.session.unkept import unkept
-from vaultmind.types import PERSON, Caller, Fact, MemoryWrite, Message, MessageRef, Outcome
+from vaultmind.types import Caller, Fact, MemoryWrite, Message, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
 
 NEWEST, LOOKED_BACK = 6, 40
@@ -39,10 +39,21 @@ NEWEST, LOOKED_BACK = 6, 40
 to keep something may mean."""
 SAME_SHARE = 0.5
 """Part of their words that two tellings of one message share at least."""
+CLEAR, FRAGMENT = 0.5, 3
+"""Likelihood from which words can be understood by themselves; fewer words never can."""
 Op = Literal["remember", "replace", "forget"]
-CLEAR = 0.5
-"""Likelihood from which words can be understood by themselves."""
-_CHANGES = frozenset({"remember", "correct", "forget_topic", "forget_that"})
+_ALL = re.compile(r"\b(?:everything|all|wszystk\w+|вс[её]|alles|todo|tout)\b", re.I)
+_YES = re.compile(r"(?:yes|tak|да|ja|sí|oui)\b(?:,? *(?:all|wszystk|вс[её])[\w ]*)?[.!]*", re.I)
+_LISTED = re.compile(
+    r"(?:(?:please|proszę|пожалуйста),? )?"
+    r"(?:delete|remove|forget|usuń|skasuj|zapomnij|удали|забудь)(?: about| o| про| об?)?"
+    r"(?: the| ten| tę| to| этот| эту)? (?:number |numer |№ ?)?(?:"
+    r"(1|first|pierwsz\w+|перв\w+)|(2|second|drug\w+|втор\w+)|(3|third|trzeci\w*|трет\w+)"
+    r"|(4|fourth|czwart\w+|четверт\w+)|(5|fifth|piąt\w+|пят\w+)|(last|ostatni\w*|последн\w+)"
+    r")(?: one| fact| item| fakt| punkt| wpis| факт| пункт)?[.!]*",
+    re.I,
+)
+"""Asks for one fact of a list, and for nothing else: "delete the first one"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +73,8 @@ class Spoken:
 
     caller: Caller
     target: str
-    words: str
-    intent: Intent
+    words: str = ""
+    intent: Intent = field(default_factory=Intent)
     id: str = ""
     ref: MessageRef | None = None
     """Where the message is written down already, other than as a request."""
@@ -80,32 +91,22 @@ class Spoken:
         return f"{self.to} {self.caller.conversation}".rstrip()
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Focus:
     """What was spoken of last in one conversation."""
 
-    agent: str = ""
-    """Whose facts they are."""
-    facts: tuple[Fact, ...] = ()
-    """What was written or shown last; none after a forgetting, which leaves nothing to mean."""
-    at: datetime | None = None
-    written: tuple[Fact, ...] = ()
-    is_new: bool = False
-    """Whether the last request made the fact."""
-
-
-@dataclass(frozen=True, slots=True)
-class That:
-    """The one fact that "that" means; or none, and those that it may be."""
-
     agent: str
-    fact: Fact | None = None
-    choices: tuple[str, ...] = ()
+    """Whose facts they are."""
+    facts: tuple[Fact, ...]
+    """What was written or shown last; none after a forgetting, which leaves nothing to mean."""
+    at: datetime
+    offered: bool = False
+    """Whether a yes forgets them."""
 
 
-@dataclass(frozen=True, slots=True)
-class VoiceSources:
-    """What a voice speaks with."""
+@dataclass(slots=True)
+class Voice:
+    """Carries out what a person says. Any thread."""
 
     words: Reader
     requests: Requests
@@ -115,37 +116,21 @@ class VoiceSources:
     clock: Clock
     idle_minutes: float
     near: Near = lambda agent, words, caller, kind: ()
-
-
-@dataclass(slots=True)
-class Voice:
-    """Carries out what a person says. Any thread."""
-
-    sources: VoiceSources
     _locks: defaultdict[str, threading.RLock] = field(
         default_factory=lambda: defaultdict(threading.RLock)
     )
-    _focus: defaultdict[str, Focus] = field(default_factory=lambda: defaultdict(Focus))
-
-    def heed(self, utterance: str, target: str) -> Heard:
-        """Return what would be heard, of several requests the first, with nothing done."""
-        intent = self._understood(PERSON, target, self.sources.words.parted(utterance)[0])
-        return Heard(intent, "", Outcome("unchanged", intent.target or target))
+    _focus: dict[str, Focus] = field(default_factory=dict)
 
     def hear(self, caller: Caller, target: str, utterance: str, message_id: str = "") -> Heard:
-        """Do what a message asks for, each request in it in turn. A message acts once: by its id,
-        or by its words said to the same agent a moment ago.
-        """
-        whole = Spoken(caller, target, utterance, Intent(), message_id)
+        """Do what a message asks for, each request in it in turn. With an id it acts once."""
+        whole = Spoken(caller, target, utterance, id=message_id)
         with self._locks[whole.to]:
-            ref, message = self._find(whole) if message_id else (None, None)
-            done = bool(message and message.asked) or self._is_evidence(target, ref)
-            ref = None if message and message.asked else ref
+            ref, done = self._find(whole) if message_id else (None, False)
             heard = []
-            for words in self.sources.words.parted(utterance):
+            for words in self.words.parted(utterance):
                 intent = self._understood(caller, target, words)
-                meant_ = intent.target or target
-                one = replace(whole, words=words, intent=intent, target=meant_, ref=ref, done=done)
+                to = intent.target or target
+                one = replace(whole, words=words, intent=intent, target=to, ref=ref, done=done)
                 heard.append(self._do(one))
         first = next((one for one in heard if one.outcome.outcome != "unchanged"), heard[0])
         facts = tuple(dict.fromkeys(fact for one in heard for fact in one.facts))
@@ -153,36 +138,39 @@ class Voice:
         return replace(first, message="\n".join(answers), facts=facts)
 
     def _do(self, spoken: Spoken) -> Heard:
-        intent = spoken.intent.intent
-        if intent in _CHANGES and spoken.done:
-            message = phrase(spoken.intent.lang, "again")
-            path = self.sources.reader.paths.brain(spoken.target)
-            outcome = Outcome("unchanged", spoken.target, path=path, message=message)
-            return Heard(spoken.intent, message, outcome)
+        intent = spoken.intent
         ways: dict[str, Callable[[Spoken], Heard]] = {
-            "remember": lambda one: self._write(one, "remember", one.intent.payload),
             "correct": self._correct,
             "forget_topic": self._forget,
-            "forget_that": self._forget_last,
+            "forget_that": self._forget_that,
             "skip": self._skip,
             "recall": self._recall,
             "show_memory": self._recall,
         }
-        if intent in ways and (intent != "remember" or spoken.intent.payload):
-            return ways[intent](spoken)
-        return self._nothing(spoken)
+        if intent.intent == "remember" and intent.payload:
+            ways["remember"] = lambda one: self._write(one, "remember", intent.payload)
+        act = self._pointed(spoken) or ways.get(intent.intent)
+        if act is None:
+            return self._nothing(spoken)
+        if spoken.done and act not in (self._recall, self._skip):
+            message = phrase(intent.lang, "again")
+            path = self.reader.paths.brain(spoken.target)
+            outcome = Outcome("unchanged", spoken.target, path=path, message=message)
+            return Heard(intent, message, outcome)
+        return act(spoken)
 
     def _nothing(self, spoken: Spoken) -> Heard:
-        self._focus[spoken.ear] = Focus(spoken.target, at=self.sources.clock())
+        self._focus.pop(spoken.ear, None)
         message = phrase(spoken.intent.lang or FALLBACK, "none")
-        return Heard(spoken.intent, message, Outcome("unchanged", spoken.target))
+        intent = Intent(lang=spoken.intent.lang)
+        return Heard(intent, message, Outcome("unchanged", spoken.target))
 
     def _understood(self, caller: Caller, target: str, words: str) -> Intent:
         """Return what a caller's sentence asks for: an agent hidden from it is no agent to it."""
-        intent = self.sources.words.understand(words)
+        intent = self.words.understand(words)
         if not intent.target or self._sees(caller, intent.target):
             return intent
-        return self.sources.words.understand(words, naming=False)
+        return self.words.understand(words, naming=False)
 
     # --- what was spoken of ---------------------------------------------------------------
 
@@ -192,62 +180,61 @@ class Voice:
         One that was forgotten, suggested or refused leaves nothing to mean.
         """
         stands = op != "forget" and outcome.outcome in ("written", "unchanged") and outcome.fact
-        facts = (Fact(outcome.fact, outcome.section, outcome.block),) if stands else ()
-        self._focus[Spoken(caller, outcome.agent, "", Intent()).ear] = Focus(
-            outcome.agent, facts, self.sources.clock(), facts, outcome.outcome == "written"
-        )
+        facts = [Fact(outcome.fact, outcome.section, outcome.block)] if stands else []
+        self.note_shown(caller, outcome.agent, facts)
 
-    def note_shown(self, caller: Caller, agent: str, facts: Sequence[Fact]) -> None:
-        """Keep which facts were shown, for a later "that"."""
-        focus = self._focus[Spoken(caller, agent, "", Intent()).ear]
-        focus.written = focus.written if focus.agent == agent else ()
-        focus.agent, focus.facts, focus.at = agent, tuple(facts), self.sources.clock()
-        focus.is_new = False
+    def note_shown(
+        self, caller: Caller, agent: str, facts: Sequence[Fact], *, offered: bool = False
+    ) -> None:
+        """Keep which facts were shown, for a later "that"; a yes forgets those `offered`."""
+        focus = Focus(agent, tuple(facts), self.clock(), offered)
+        self._focus[Spoken(caller, agent).ear] = focus
 
-    def _that(self, spoken: Spoken) -> That:
-        """Return what "that" means: one fact touched last, else the one written last.
-
-        Of several that were shown together the one that was just written is meant, if it is among
-        them; else none. What the speaker may no longer see is none.
-        """
-        focus, parts = self._focus[spoken.ear], self.sources
-        since = parts.clock() - timedelta(minutes=parts.idle_minutes)
-        target = spoken.target
-        if focus.at is None or focus.at < since or not self._sees(spoken.caller, focus.agent):
-            facts = self._facts(spoken.caller, target)
-            return That(target, last_written(parts.reader.paths, target, facts, since))
-        standing = self._standing(focus.agent, focus.facts)
-        if len(focus.facts) <= 1:
-            return That(focus.agent, next(iter(standing), None))
-        last = self._standing(focus.agent, focus.written)
-        if len(last) == 1 and any(same_fact(last[0].text, one.text) for one in standing):
-            return That(focus.agent, last[0])
-        return That(focus.agent, None, tuple(mask(fact.text).text for fact in standing))
-
-    def _standing(self, agent: str, known: Sequence[Fact]) -> list[Fact]:
-        """Return those of some facts that still stand, as they are now: none that is private.
-
-        A secret within one stays in it, so that it is named by its own words; what it is told as
-        is masked.
-        """
-        text = read_text(self.sources.reader, self.sources.reader.paths.brain(agent))[0]
-        shown = {fact.text for fact in parse_brain(mask(text).text).all()}
-        now = [(fact, mask(fact.text).text) for fact in parse_brain(blank_private(text)).all()]
+    def _that(self, spoken: Spoken) -> list[Fact]:
+        """Return the facts that "that" may mean: what was written or shown last, as it is now."""
+        focus = self._focus.get(spoken.ear)
+        since = self.clock() - timedelta(minutes=self.idle_minutes)
+        if focus is None or focus.at < since:
+            return []
+        now = self._facts(spoken.caller, focus.agent)
         return [
             fact
-            for fact, masked in now
-            for one in known
-            if masked in shown
-            and ((one.block and fact.block == one.block) or one.text in (masked, fact.text))
+            for known in focus.facts
+            for fact in now
+            if (fact.block == known.block if known.block else mask(fact.text).text == known.text)
         ]
 
+    def _pointed(self, spoken: Spoken) -> Callable[[Spoken], Heard] | None:
+        """Return what words do that mean something only after what was said last.
+
+        A yes to forgetting several facts, one of a list, another day for the last fact.
+        """
+        words, that = spoken.words.strip(), self._that(spoken)
+        if not that:
+            return None
+        if self._focus[spoken.ear].offered and _YES.fullmatch(words):
+            return partial(self._forget_all, facts=that)
+        listed = _LISTED.fullmatch(words)
+        if listed and len(that) > 1:
+            last = len(listed.groups())
+            at = -1 if listed.lastindex == last else (listed.lastindex or 1) - 1
+            return partial(self._forget_all, facts=that[at:][:1])
+        first, *rest = WORD.findall(words) or [""]
+        right = words.partition(first)[2].lstrip(" ,:–—-")
+        denies = spoken.intent.intent == "none" and fold(first) in NEGATIONS and rest
+        if denies and len(that) == 1 and other_value(that[0].text, right):
+            return lambda one: self._correct(
+                replace(one, intent=replace(one.intent, intent="correct", payload=right))
+            )
+        return None
+
     def _sees(self, caller: Caller, agent: str) -> bool:
-        return self.sources.shows(self.sources.reader.paths.brain(agent), caller)
+        return self.shows(self.reader.paths.brain(agent), caller)
 
     def _facts(self, caller: Caller, target: str) -> tuple[Fact, ...]:
-        """Return the facts that a speaker may mean."""
-        path = self.sources.reader.paths.brain(target)
-        text = read_text(self.sources.reader, path)[0] if self._sees(caller, target) else ""
+        """Return the facts that a speaker may mean: none that is private or hidden from them."""
+        path = self.reader.paths.brain(target)
+        text = read_text(self.reader, path)[0] if self._sees(caller, target) else ""
         return parse_brain(blank_private(text)).all()
 
     # --- what can be asked for --------------------------------------------------------------
@@ -255,88 +242,88 @@ class Voice:
     def _write(self, spoken: Spoken, op: Op, text: str, *, old: str = "", asked: str = "") -> Heard:
         """Make a change, and keep what it touched."""
         write = MemoryWrite(op, spoken.target, spoken.caller, text, old=old)
-        done = self.sources.requests.ask_each(write, spoken.words, spoken.id, spoken.ref)
-        answers = []
-        for outcome in done:
-            self.note(spoken.caller, op, outcome)
-            answers.append(told(spoken.intent.lang, op, outcome, mask(asked or text).text))
+        done = self.requests.ask_each(write, spoken.words, spoken.id, spoken.ref)
+        self.note(spoken.caller, op, done[-1])
+        answers = [told(spoken.intent.lang, op, one, mask(asked or text).text) for one in done]
         first = next((one for one in done if one.outcome != "unchanged"), done[0])
         return Heard(spoken.intent, "\n".join(answers), first)
 
     def _correct(self, spoken: Spoken) -> Heard:
         """Replace what was named as wrong, or what was touched last; else add what is right.
 
-        Where a fact would lose what the correction is not about, it is named, and nothing changes.
+        Where a fact would lose what the correction is not about, nothing changes.
         """
-        intent, parts = spoken.intent, self.sources
-        that, facts = self._that(spoken), self._facts(spoken.caller, spoken.target)
-        change = corrected(facts, spoken.words, intent.old, intent.payload, that.fact)
-        if change and change.fact is None and intent.payload:
-            if len(sentences(spoken.words)) > 1:  # a story: what lasts of it is kept when it ends
-                return self._nothing(replace(spoken, intent=Intent(lang=intent.lang)))
-            if network().read("facts", [change.text])[0].heads["alone"]["alone"] >= CLEAR:
-                return self._write(spoken, "remember", change.text)
-            change = None  # "no, it's Dr Lisowski" says nothing by itself
-        new = change.text if change else ""
-        if change and change.fact and new:
-            new = without_stale_dates(new, change.fact.text)
-        if change and change.fact and new:
-            asked = intent.old or intent.payload
-            return self._write(spoken, "replace", new, old=_name(change.fact), asked=asked)
-        self._focus[spoken.ear].is_new = False
-        if change and change.fact:
-            path, fact = parts.reader.paths.brain(spoken.target), mask(change.fact.text).text
-            outcome = Outcome("not_found", spoken.target, path=path, nearest=(fact,))
-            values = {"fact": fact, "id": mask(_name(change.fact)).text, "path": path}
-            return Heard(intent, phrase(intent.lang, "holds_more", **values), outcome)
-        match = find(facts, intent.old) if intent.old else None
-        near = [facts[at] for at in (*match.found, *match.nearest)] if match else []
-        choices = that.choices or tuple(mask(one.text).text for one in near[:NEAREST])
-        outcome = Outcome("not_found", spoken.target, nearest=choices)
-        return Heard(
-            intent, told(intent.lang, "replace", outcome, intent.old or intent.payload), outcome
-        )
+        intent, that = spoken.intent, self._that(spoken)
+        last = that[0] if len(that) == 1 else None
+        facts = self._facts(spoken.caller, spoken.target)
+        fact, new = corrected(facts, last, spoken.words, intent.old, intent.payload)
+        asked = intent.old or intent.payload
+        if fact and new:
+            new = without_stale_dates(new, fact.text)
+            return self._write(spoken, "replace", new, old=_name(fact), asked=asked)
+        if new and len(sentences(spoken.words)) > 1:
+            return self._nothing(spoken)  # a story: what lasts of it is kept when it ends
+        if len(WORD.findall(new)) >= FRAGMENT and _stands_alone(new):
+            return self._write(spoken, "remember", new)
+        near = [fact] if fact else that or [facts[at] for at in asked_about(facts, asked)]
+        outcome = Outcome("not_found", spoken.target, nearest=_shown(near[:NEAREST]))
+        return Heard(intent, told(intent.lang, "replace", outcome, asked), outcome)
 
     def _forget(self, spoken: Spoken) -> Heard:
-        """Forget the fact that is named; else the one that the words mean; else offer the nearest,
-        which are found by their words, then by their meaning.
+        """Forget the fact that is named, or the one that the words mean; else offer the nearest.
+
+        "Everything about" several facts is forgotten after a yes.
         """
-        text = spoken.intent.payload
+        text, lang = spoken.intent.payload, spoken.intent.lang
+        facts = self._facts(spoken.caller, spoken.target)
+        several = (
+            [facts[at] for at in asked_about(facts, text)] if _ALL.search(spoken.words) else []
+        )
+        if len(several) > 1:
+            self.note_shown(spoken.caller, spoken.target, several, offered=True)
+            outcome = Outcome("not_found", spoken.target, nearest=_shown(several))
+            lines = [phrase(lang, "forget_all", count=len(several))]
+            lines += [f"- {one}" for one in outcome.nearest]
+            return Heard(spoken.intent, "\n".join(lines), outcome)
         heard = self._write(spoken, "forget", text)
         if heard.outcome.outcome != "not_found" or heard.outcome.fact:
             return heard
-        if fact := meant(self._facts(spoken.caller, spoken.target), text):
+        if fact := meant(facts, text):
             return self._write(spoken, "forget", _name(fact), asked=text)
-        hits = self.sources.near(spoken.target, text, spoken.caller, "fact")
+        hits = self.near(spoken.target, text, spoken.caller, "fact")
         choices = dict.fromkeys((*heard.outcome.nearest, *(hit.text for hit in hits)))
         outcome = replace(heard.outcome, nearest=tuple(choices)[:NEAREST])
-        message = told(spoken.intent.lang, "forget", outcome, mask(text).text)
-        return replace(heard, outcome=outcome, message=message)
+        return replace(
+            heard, outcome=outcome, message=told(lang, "forget", outcome, mask(text).text)
+        )
 
-    def _forget_last(self, spoken: Spoken) -> Heard:
+    def _forget_that(self, spoken: Spoken) -> Heard:
         """Forget what "that" means; where it may mean several things, none of them."""
-        facts, that = self._facts(spoken.caller, spoken.target), self._that(spoken)
-        if that.fact and not strays(that.fact, facts, spoken.words):
-            spoken = replace(spoken, target=that.agent)
-            return self._write(spoken, "forget", _name(that.fact), asked=that.fact.text)
-        lines = [phrase(spoken.intent.lang, "nothing_last"), *(f"- {one}" for one in that.choices)]
-        outcome = Outcome("not_found", that.agent, nearest=that.choices)
+        that = self._that(spoken)
+        if len(that) == 1:
+            return self._forget_all(spoken, that)
+        lines = [phrase(spoken.intent.lang, "nothing_last"), *(f"- {one}" for one in _shown(that))]
+        outcome = Outcome("not_found", spoken.target, nearest=_shown(that))
         return Heard(spoken.intent, "\n".join(lines), outcome)
+
+    def _forget_all(self, spoken: Spoken, facts: Sequence[Fact]) -> Heard:
+        """Forget facts of what was spoken of last."""
+        spoken = replace(spoken, target=self._focus[spoken.ear].agent)
+        done = [self._write(spoken, "forget", _name(one), asked=one.text) for one in facts]
+        return replace(done[0], message="\n".join(one.message for one in done))
 
     def _recall(self, spoken: Spoken) -> Heard:
         """Return the facts: all of them, or those that the question is about."""
-        intent, reader = spoken.intent, self.sources.reader
-        path = reader.paths.brain(spoken.target)
-        outcome = Outcome("unchanged", spoken.target, path=path)
-        if not self._sees(spoken.caller, spoken.target):
-            message = phrase(intent.lang, "may_not_read", agent=spoken.target)
+        intent, reader, target = spoken.intent, self.reader, spoken.target
+        files = (reader.paths.brain(target), reader.paths.archive(target))
+        outcome = Outcome("unchanged", target, path=files[0])
+        if not self._sees(spoken.caller, target):
+            message = phrase(intent.lang, "may_not_read", agent=target)
             return Heard(intent, message, replace(outcome, outcome="denied"))
-        files = (path, reader.paths.archive(spoken.target))
         brain, archive = (mask(read_text(reader, one)[0]).text for one in files)
         asked = intent.payload if intent.intent == "recall" else ""
-        near = partial(self.sources.near, spoken.target, asked, spoken.caller)
-        known = recalled(brain, archive, asked, near)
-        self.note_shown(spoken.caller, spoken.target, known.facts)
+        known = recalled(brain, archive, asked, partial(self.near, target, asked, spoken.caller))
+        self.note_shown(spoken.caller, target, known.facts)
         message = " ".join(phrase(intent.lang, name) for name in known.names)
         return Heard(intent, message, outcome, known.lines)
 
@@ -344,80 +331,63 @@ class Voice:
         """Keep the messages that are meant out of every recall, and of whatever learns from them.
 
         What says it itself, means itself; a bare "don't keep that" means what was said before it,
-        and takes back the fact that was just written of that. After a restart a request may be
-        older than what was said last, which may be written down nowhere.
+        and takes back the fact that was just written of that.
         """
-        intent, own = spoken.intent, spoken.ref
-        sessions, talk = self.sources.requests.sessions, spoken.caller.conversation
-        session = own.session if own else sessions.open_session(spoken.to, talk)
+        own, sessions = spoken.ref, self.requests.sessions
+        session = (
+            own.session if own else sessions.open_session(spoken.to, spoken.caller.conversation)
+        )
         session = session or sessions.open_session(spoken.to)
         said = self._messages(spoken.to, session)[-LOOKED_BACK:] if session else []
         at = next((n for n, one in enumerate(said) if own and one.block == own.block), len(said))
-        heard = [*said[: at + 1], *([Message("user", spoken.words, "")] if at == len(said) else [])]
-        gone = unkept(heard, self.sources.words.understand)
-        meant_ = [said[n] for n in sorted({*gone, at}) if gone.get(n, at) == at and n < len(said)]
-        that, is_new = self._that(spoken), self._focus[spoken.ear].is_new
-        evidence = that.fact.evidence if that.fact and that.agent == spoken.target else None
-        learned = is_new and evidence and evidence.session == session
-        learned = learned and any(one.block == evidence.block for one in meant_ if evidence)
-        message, taken = phrase(intent.lang, "skip"), None
-        if learned and that.fact:
-            taken = self._write(spoken, "forget", _name(that.fact), asked=that.fact.text)
+        heard = [*said, Message("user", spoken.words, "")][: at + 1]
+        gone = unkept(heard, self.words.understand)
+        of_it = [said[n] for n in {*gone, at} if gone.get(n, at) == at and n < len(said)]
+        blocks, that = {one.block for one in of_it}, self._that(spoken)
+        evidence = that[0].evidence if len(that) == 1 else None
+        message, taken = phrase(spoken.intent.lang, "skip"), None
+        if evidence and evidence.session == session and evidence.block in blocks:
+            taken = self._forget_all(spoken, that)
             if taken.outcome.outcome != "written":
                 return taken
-        refs = [
-            MessageRef(spoken.to, session, one.block, one.id)
-            for one in meant_
-            if not (one.asked or one.erased)
-        ]
-        hidden = self.sources.gate.hide(spoken.to, refs, spoken.caller) if refs else 0
+        of_it = [one for one in of_it if not (one.asked or one.erased)]
+        refs = [MessageRef(spoken.to, session, one.block, one.id) for one in of_it]
+        hidden = self.gate.hide(spoken.to, refs, spoken.caller) if refs else 0
         if taken:
             return replace(taken, message=f"{message} {taken.message}")
-        if not refs and intent.scopes != ("this",):
+        if not refs and spoken.intent.scopes != ("this",):
             outcome = Outcome("not_found", spoken.target)
-            return Heard(intent, phrase(intent.lang, "nothing_to_skip"), outcome)
+            return Heard(spoken.intent, phrase(spoken.intent.lang, "nothing_to_skip"), outcome)
         outcome = Outcome("written" if hidden else "unchanged", spoken.target)
-        return Heard(intent, message, replace(outcome, hidden_messages=hidden))
+        return Heard(spoken.intent, message, replace(outcome, hidden_messages=hidden))
 
     # --- what is written down already -------------------------------------------------------
 
-    def _find(self, spoken: Spoken) -> tuple[MessageRef | None, Message | None]:
-        """Return the user's message of an id that says some words, from the newest sessions.
+    def _find(self, spoken: Spoken) -> tuple[MessageRef | None, bool]:
+        """Return the user's message of an id that says nearly the same, and whether it was done.
 
-        Ids are unique within a session alone: in the speaker's own nearly the same words will do,
-        since an agent may tell them a little otherwise; elsewhere all of them must be there.
+        The audit tells of a captured message, so that a restart forgets nothing.
         """
-        sessions = self.sources.requests.sessions
-        talk, paths = spoken.caller.conversation, self.sources.reader.paths
-        ids = session_ids(paths, spoken.to)[-NEWEST:]
-        own = (sessions.open_session(spoken.to, talk) if talk else "") or (ids or ("",))[-1]
-        for session in reversed(ids):
+        paths = self.reader.paths
+        for session in reversed(session_ids(paths, spoken.to)[-NEWEST:]):
             for message in self._messages(spoken.to, session):
                 base, _, number = message.id.rpartition(":")
                 named = spoken.id in (message.id, base if number.isdecimal() else message.id)
-                share = SAME_SHARE if session == own else 1.0
-                if (
-                    named
-                    and message.role == "user"
-                    and _shared(spoken.words, message.text) >= share
-                ):
-                    return MessageRef(spoken.to, session, message.block, message.id), message
-        return None, None
-
-    def _is_evidence(self, target: str, ref: MessageRef | None) -> bool:
-        """Tell whether a captured message led to a change: it stands in the audit, so that a
-        restart forgets nothing.
-        """
-        if ref is None or not ref.block:
-            return False
-        paths = self.sources.reader.paths
-        named = f"{paths.session(ref.agent, ref.session).removesuffix('.md')}#^{ref.block}"
-        lines = newest_first(paths, {target, ref.agent}, ("remember", "replace", "forget"))
-        return any(one.evidence == named and one.outcome == "written" for one in lines)
+                if not named or message.role != "user" or not _alike(spoken.words, message.text):
+                    continue
+                if message.asked:
+                    return None, True
+                name = f"{paths.session(spoken.to, session).removesuffix('.md')}#^{message.block}"
+                lines = newest_first(
+                    paths, {spoken.target, spoken.to}, ("remember", "replace", "forget")
+                )
+                done = any(one.evidence == name and one.outcome == "written" for one in lines)
+                return MessageRef(spoken.to, session, message.block, message.id), done
+        return None, False
 
     def _messages(self, agent: str, session: str) -> list[Message]:
         try:
-            placed = self.sources.requests.sessions.read(agent, session).messages
+            placed = self.requests.sessions.read(agent, session).messages
         except (NotFound, UnreadableNote):
             return []
         return [one.message for one in placed]
@@ -428,10 +398,17 @@ def _name(fact: Fact) -> str:
     return f"^{fact.block}" if fact.block else fact.text
 
 
-def _shared(words: str, text: str) -> float:
-    """Return how much of the content of some words a text holds, from 0 to 1."""
+def _stands_alone(text: str) -> bool:
+    return network().read("facts", [text])[0].heads["alone"]["alone"] >= CLEAR
+
+
+def _shown(facts: Sequence[Fact]) -> tuple[str, ...]:
+    return tuple(mask(fact.text).text for fact in facts)
+
+
+def _alike(words: str, text: str) -> bool:
+    """Tell whether a text holds much of the content of some words, which an agent told."""
     one, other = content(mask(words).text), content(text)
     if not one or not other:
-        return float(words.strip() == text.strip())
-    shared = sum(any(word.same(each) for each in other) for word in one)
-    return shared / len(one)
+        return words.strip() == text.strip()
+    return sum(any(word.same(each) for each in other) for word in one) >= SAME_SHARE * len(one)

@@ -132,7 +132,8 @@ def memory_show(app: App, call: Call, agent: Whose = "") -> Row:
     """
     target, agents = known_agent(app, call.caller, agent), call.caller.kind == "agent"
     shown = app.show(target, call.caller)
-    facts = [fact for section in shown.sections for fact in section.facts]
+    older = (fact for section in shown.sections for fact in section.facts)
+    facts = [*shown.new, *(fact for fact in older if fact not in shown.new)]
     app.voice.note_shown(call.caller, target, facts)
     counts, last, told = shown.counts, shown.last_session, plain(shown)
     text = Recalled("\n".join(_facts(shown, agents)), f"the brain of {shown.agent}")
@@ -185,7 +186,7 @@ def say(
     """Do what sentences ask of the memory (remember, forget, correct, what do you know)."""
     target = known_agent(app, call.caller, agent)
     if dry_run:
-        meant = [app.voice.heed(one, target).intent for one in utterances]
+        meant = [app.words.understand(app.words.parted(one)[0]) for one in utterances]
         fields = ("intent", "lang", "payload", "confidence")
         rows = [Row(**{name: getattr(one, name) for name in fields}) for one in meant]
         said = (f"{one.intent} ({one.lang or '-'}): {one.payload}" for one in meant)
