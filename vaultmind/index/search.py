@@ -166,10 +166,9 @@ class Finder:
             elif vector is not None:
                 near = columns.nearest(vector, mask, DEPTH, self.nearest.nearest)
             found = rank.Found(query, match, near, timely, vector, named)
-            pool = rank.pool_of(columns, found, mask)
-            if not len(pool.own):
+            if not len(seeds := rank.seeds_of(columns, found)):
                 return None
-            scene = rank.Scene(columns, self._matcher, found, mask, pool)
+            scene = rank.Scene(columns, self._matcher, found, mask, seeds)
             model = self.registry().choose(columns.embedder if scene.closeness is not None else "")
             return Candidates(scene, model, telling, listing=listing)
 

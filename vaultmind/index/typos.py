@@ -7,12 +7,13 @@ bisection finds them in microseconds.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
-from os.path import commonprefix
+from itertools import islice, takewhile
+from operator import eq
+
+from vaultmind.index.words.terms import skeleton
 
 MIN_TYPO, MIN_TWO_TYPOS = 4, 8
 """Shorter words are too close to too many others; of two errors, shorter than the second."""
@@ -24,8 +25,6 @@ MIN_PART = 4
 MOST_CANDIDATES = 600
 KIN_CONSONANTS = 3
 """Consonants that words of one family have in common at their beginning."""
-_SOFT = (("cz", "k"), ("sz", "s"), ("ch", "h"), ("c", "k"), ("ч", "к"), ("щ", "ш"), ("ж", "г"))
-_VOWELS = re.compile("[aeiouyаеиоуыэюяйьъ]")
 
 
 class StandIns:
@@ -72,12 +71,9 @@ class StandIns:
         książek`; `молоток, молотка`; `zamówić, zamawiać`), which stems leave apart.
         """
         self._read_new()
-        family = self._families.get(_consonants(word), []) if len(word) >= MIN_TYPO else []
-        alike = {
-            term: len(commonprefix((word, term)))
-            for term in family
-            if term != word and self._count(term)
-        }
+        begin = skeleton(word)[:KIN_CONSONANTS]
+        family = self._families.get(begin, []) if len(begin) == KIN_CONSONANTS else []
+        alike = {term: _common(word, term) for term in family if term != word and self._count(term)}
         near = [one for one in alike if alike[one] >= max(3, min(len(word), len(one)) / 2)]
         return sorted(near, key=lambda term: (-alike[term], term))[:most]
 
@@ -87,7 +83,7 @@ class StandIns:
             self._forward = sorted(self._forward + fresh)
             self._backward = sorted(self._backward + [term[::-1] for term in fresh])
             for term in fresh:
-                self._families[_consonants(term)].append(term)
+                self._families[skeleton(term)[:KIN_CONSONANTS]].append(term)
 
     def _around(self, head: str, tail: str, lengths: range) -> Iterator[str]:
         """Yield terms of some lengths that start with a head or end with a tail."""
@@ -96,27 +92,25 @@ class StandIns:
         yield from (term[::-1] for term in _within(self._backward, tail[::-1], lengths))
 
 
-def _consonants(word: str) -> str:
-    """Return the first consonants of a word, softened ones as the hard ones; none of too few."""
-    for soft, hard in _SOFT:
-        word = word.replace(soft, hard)
-    found = _VOWELS.sub("", word)[:KIN_CONSONANTS]
-    return found if len(found) == KIN_CONSONANTS else ""
-
-
 def _within(held: Sequence[str], head: str, lengths: range) -> Iterator[str]:
     first, last = bisect_left(held, head), bisect_left(held, f"{head}\U0010ffff")
     return islice((one for one in held[first:last] if len(one) in lengths), MOST_CANDIDATES)
 
 
-def edits(a: str, b: str, most: int) -> int:
-    """Return the edits (insert, delete, change, swap of neighbours) from a to b, if at most so many.
+def _common(a: str, b: str) -> int:
+    """Return with how many letters both begin."""
+    return sum(1 for _ in takewhile(bool, map(eq, a, b)))
 
-    Else a number above it.
+
+def edits(a: str, b: str, most: int) -> int:
+    """Return the edits (insert, delete, change, swap of neighbours) from a to b.
+
+    Where they are more than `most`, a number above it.
     """
     if len(set(a) ^ set(b)) > 2 * most:
         return most + 1
-    a, b = a.removeprefix(same := commonprefix((a, b))), b.removeprefix(same)
+    same = _common(a, b)
+    a, b = a[same:], b[same:]
     if not most or not a or not b:
         return len(a) + len(b)
     ways = [edits(a[1:], b, most - 1), edits(a, b[1:], most - 1), edits(a[1:], b[1:], most - 1)]

@@ -245,7 +245,7 @@ class Vectors:
             self._made(embedder, ["warm"])
             if self._stopping:
                 return
-            learn_scale(self._database, embedder)
+            learn_scale(embedder)
         self._columns.follow()
         self._columns.take_vectors(embedder.id, embedder.dim)
         self._serving, self._away = embedder, ""
