@@ -33,6 +33,7 @@ from typing import Any
 import claims
 import consolidation
 import contradictions
+import credentials
 import extraction
 import ordinary_requests
 import reader
@@ -263,7 +264,8 @@ def voice(place: Place) -> Figures:
 
 def secrets(place: Place) -> Figures:
     """Mask credentials, and nothing else."""
-    rows = [(one, mask_secrets(one["text"]).text) for one in read(DATA / "cred_blind6.jsonl")]
+    lines = [one for name in credentials.BLIND for one in read(DATA / name)]
+    rows = [(one, mask_secrets(one["text"]).text) for one in lines if one["kind"] != "household"]
     held = [(one, masked) for one, masked in rows if one["secrets"]]
     changed = [one for one, masked in rows if masked != one["text"]]
     return {

@@ -1,10 +1,11 @@
 """Measure which credentials are taken out of sentences, and what it takes that is none.
 
-    python benchmarks/credentials.py [benchmarks/data/cred_blind6.jsonl] [--show]
+    python benchmarks/credentials.py [FILE] [--show]
 
 Each line holds a text, its language, its kind and the secrets in it (none: `[]`). Recall: of the
 lines with secrets, those of which no secret is left. Precision: of the lines where something was
-masked, those that hold a secret. The kinds of missed and of wrongly masked lines stand below.
+masked, those that hold a secret. Codes of the household are left out: they are kept when asked for,
+and it is said that they stand there. The kinds of missed and of wrongly masked lines stand below.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from typing import Any
 
 from vaultmind.language.secrets import mask_secrets
 
-DATA = Path(__file__).parent / "data" / "cred_blind6.jsonl"
+DATA = Path(__file__).parent / "data"
+BLIND = ("cred_blind6.jsonl", "cred_blind7.jsonl")
 
 
 def share(part: int, whole: int) -> str:
@@ -38,10 +40,12 @@ def row(name: str, lines: list[dict[str, Any]]) -> str:
 def main() -> None:
     """Measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", nargs="?", type=Path, default=DATA)
+    parser.add_argument("file", nargs="?", type=Path, help="other lines")
     parser.add_argument("--show", action="store_true", help="print the lines that went wrong")
     options = parser.parse_args()
-    lines = [json.loads(line) for line in options.file.read_text("utf-8").splitlines() if line]
+    paths = [options.file] if options.file else [DATA / name for name in BLIND]
+    lines = [json.loads(one) for path in paths for one in path.read_text("utf-8").splitlines()]
+    lines = [line for line in lines if line["kind"] != "household"]
     for line in lines:
         line["masked"] = mask_secrets(line["text"]).text
     print("| Language | Lines | Recall | Precision |\n|---|---|---|---|")

@@ -85,6 +85,8 @@ OWN = 2.0
 """What a line counts that was labelled for everything asked of it."""
 BARE = ("asked_a", "asked_b", "asked_c", "asked_d", "asked_m", "asked_s", "utterances")
 """Writers who marked the bare value of a correction where the others marked the whole clause."""
+TERSE, CLAUSE = ("asked_w",), 3
+"""Writers who did so only in short replies; words of a clause at least."""
 WEAK = 0.5
 """What a line counts that was labelled for something else."""
 
@@ -150,7 +152,8 @@ def asks() -> Task:
         spans = span(text, line.get("new") or line.get("payload") or "", 1)
         spans += span(text, line.get("old") or "", 2)
         silent = label in ("none", "show", "do_not_keep", "skip")
-        silent |= label == "correct" and stem in BARE
+        new = (line.get("new") or "").split()
+        silent |= label == "correct" and (stem in BARE or (stem in TERSE and len(new) < CLAUSE))
         rows.append(Row(text, stem, {"asks": right, **language(line)}, None if silent else spans))
     for stem, line in lines("unkept_train.jsonl"):
         scope, others = line.get("scope") or "", list(range(len(ASKS) - 3))

@@ -104,7 +104,6 @@ ONE_ROOM = {
     "watchdog": {"index/folder.py"},
     "llama_cpp": {"minion/worker.py"},
     "mcp": {"serve/mcp.py"},
-    "prometheus_client": {"serve/metrics.py"},
     "tree_sitter": {"planner/code.py"},
     "vaultmind.vault.writer": {"memory/writing.py"},
 }

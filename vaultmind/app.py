@@ -85,8 +85,8 @@ class App:
         self.minion = minion or Minion(config.minion, config.state_dir, clock=clock)
         """The models, none of which is opened before it is needed."""
         self._models = ExitStack()
-        self.operated, self.wrote = Tally(), Tally()
-        """How often each operation was asked for, and what came of each write of a fact."""
+        self.operated = Tally()
+        """How often each operation was asked for, and what came of it."""
         self.clock = clock
         self.paths = VaultPaths(config.vault, config.memory_dir)
         self.reader = VaultReader(self.paths, config.index.max_file_bytes)
@@ -140,7 +140,6 @@ class App:
             sizes=sizes,
             state_dir=config.state_dir,
             erasables=(*ERASABLES, PLANS, *EPISODES, FEEDBACK),
-            tally=self.wrote,
         )
         messages = Messages(self.index)
         summaries = Summaries(self.reader, self.paths, settings.rng, messages)
@@ -318,12 +317,10 @@ class App:
             self._resources(),
             lambda: self.thinker,
             lambda: self.levels,
-            config.state_dir / "consolidation.paused",
             auto=config.consolidation.auto,
             delay_seconds=config.consolidation.delay_seconds,
             max_facts=config.extraction.max_facts,
             end_idle=self.sessions.end_idle,
-            seconds_today=self.minion.spent_today,
         )
 
     def _embedder_now(self) -> Embedder | None:

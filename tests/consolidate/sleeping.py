@@ -142,7 +142,6 @@ class Bed(House):
             resources,
             lambda: thinks,
             lambda: summaries,
-            self.paths.root.parent / f"{self.paths.root.name}.paused",
             **{"delay_seconds": 0.0, "end_idle": self.log.end_idle, **settings},
         )
         return Consolidation(setup)

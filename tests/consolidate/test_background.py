@@ -1,11 +1,11 @@
-"""Consolidation by itself: after a while of quiet, behind whoever asks, paused, cut off."""
+"""Consolidation by itself: after a while of quiet, behind whoever asks, cut off."""
 
 from __future__ import annotations
 
 import threading
 import time
 
-from tests.consolidate.sleeping import MORNING, Bed, Says, Waits, rest
+from tests.consolidate.sleeping import MORNING, Bed, Waits, rest
 from tests.waiting import until
 from vaultmind.consolidate.types import Request
 from vaultmind.consolidate.worker import Consolidation
@@ -24,21 +24,6 @@ def test_what_was_pending_at_a_start_is_done_too(bed: Bed) -> None:
     asleep.start()
     rest(asleep)
     assert bed.meta(session).consolidated
-    asleep.close()
-
-
-def test_a_pause_holds_over_a_restart_and_only_for_what_works_by_itself(bed: Bed) -> None:
-    bed.asleep().pause()
-    asleep = _following(bed, bed.asleep(Says()))
-    session = bed.talk("I like rye bread.")
-    rest(asleep)
-    assert asleep.standing().paused
-    assert not bed.meta(session).consolidated
-    assert len(asleep.run(Request(), PERSON).sessions) == 1
-    later = bed.talk("I keep bees.")
-    asleep.resume()
-    rest(asleep)
-    assert bed.meta(later).consolidated
     asleep.close()
 
 

@@ -107,8 +107,8 @@ class House:
         """End every process of this house."""
         for pipe in self.pipes:
             pipe.close()
-        with suppress(OSError):
-            owner = json.loads((self.config.state_dir / "daemon.json").read_text("utf-8"))
+        with suppress(OSError, ValueError):
+            owner = json.loads((self.config.state_dir / "lock").read_text("utf-8"))
             if owner["pid"] != os.getpid():
                 os.kill(owner["pid"], signal.SIGKILL)
         for child in self.children:

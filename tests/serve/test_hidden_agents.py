@@ -78,7 +78,6 @@ WITHOUT_NAME = {
     "memory_update": [{"op": "forget", "text": f"Builds a {SECRET}"}],
     "context_plan": [{"task": "build the periscope"}, {"task": "ask Dexter", "project_root": "x"}],
     "explore": [{"wait_seconds": 5, "layers": [f"L{n}" for n in range(7)], "detail": "verbose"}],
-    "delta": [{"wait_seconds": 5, "detail": "verbose"}],
     "refresh": [{"wait_seconds": 5}],
     "episode": [{"action": "start", "task": "build a boat"},
                 {"action": "event", "session_id": "d1", "events": ["read a.md"]},
@@ -90,8 +89,7 @@ WITHOUT_NAME = {
     "model_train": [{"wait_seconds": 5}],
     "model_activate": [{"model": "code-1"}],
     "model_rollback": [{"kind": "planner"}],
-    "index": [{"timeout_seconds": 5}],
-    "reindex": [{}],
+    "index": [{"timeout_seconds": 5}, {"anew": True}],
     "doctor": [{}],
 }  # fmt: skip
 NAMED: list[tuple[str, dict[str, Any]]] = [
@@ -173,5 +171,5 @@ def test_words_that_name_it_are_understood_as_if_it_were_not_there(app: App) -> 
 def test_its_episodes_are_in_no_figure(app: App) -> None:
     app.episodes.settle()
     counted = 'vaultmind_episodes{outcome="partial"}'
-    assert counted in metrics.exposition(app, JASKIER).decode()
-    assert counted not in metrics.exposition(app, MAIN).decode()
+    assert counted in metrics.exposition(app, JASKIER)
+    assert counted not in metrics.exposition(app, MAIN)

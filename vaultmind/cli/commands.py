@@ -86,7 +86,8 @@ def explore() -> None:
     """
 
 
-@made("plans.delta", "[source]", waits=True)
+@made("plans.explore", "[source]", only=("since", "detail"), waits=True,
+      given={"layers": ["L6"]})  # fmt: skip
 def delta() -> None:
     """Show what changed in the vault or a linked folder.
 
@@ -256,7 +257,11 @@ def _failed(state: Args) -> int:
 
 
 plain("index", "search.index", only=(), code=_failed)
-plain("reindex", "search.reindex", given={"wait": True}, code=_failed)
+
+
+@made("search.index", only=(), given={"anew": True}, code=_failed)
+def reindex() -> None:
+    """Build the index anew from the vault, and wait; cached vectors are used again."""
 
 
 @made("memory.memory_show")
@@ -363,19 +368,13 @@ def import_() -> None:
     """
 
 
-@made("sessions.consolidate",
-      also=[option("--status", "action", flag_value="look", help="Only show what waits."),
-            option("--pause", "action", flag_value="pause", help="Stop the background work."),
-            option("--resume", "action", flag_value="resume", help="Let it go on.")])  # fmt: skip
+@made("sessions.consolidate")
 def consolidate(settings: Settings, args: Args) -> int:
     """Take facts and summaries from what was said.
 
     It happens by itself a while after a conversation ends; imported ones wait for this command.
     Example: vaultmind consolidate --dry-run, or --dry-run --again SESSION for one that is done.
     """
-    if "action" in args:
-        settings.tell(settings.ask("consolidation", {"action": args["action"]}))
-        return 0
     done = settings.tell(settings.ask("consolidate", args))
     stay = [one["pending"] and not one["facts"] for one in done["sessions"]]
     return EXIT_OTHER if stay and all(stay) and not done["summaries"] else 0
@@ -465,9 +464,18 @@ def session_end() -> None:
 
 
 plain("session list", "sessions.sessions", also=[ALL])
-plain("agents list", "changes.agents")
-plain("agents show", "changes.agent_show", "name")
-plain("agents new", "changes.agent_new", "name")
+plain("agents list", "changes.agents", only=())
+plain("agents show", "changes.agents", "name")
+
+
+@made("memory.init", only=("language",), also=[click.Argument(["name"])])
+def agents_new(settings: Settings, args: Args) -> int:
+    """Make an agent: its folder, and an identity.md in which you write who it is.
+
+    `autonomy: 1` there makes it ask before it remembers.
+    """
+    settings.tell(settings.ask("init", args | {"agent": args.pop("name")}))
+    return 0
 
 
 @made("changes.agent_allow", "name", only=(),

@@ -79,7 +79,7 @@ def daemon_words(status: dict[str, Any]) -> str:
     port = f" · http://127.0.0.1:{status['http_port']}" if status.get("http_port") else ""
     started = datetime.fromisoformat(status["started"])
     age = str(datetime.now(UTC) - started).partition(".")[0]
-    return f"pid {status['pid']} · {clients} · {status['memory_mb']:,.0f} MB · up {age}{port}"
+    return f"pid {status['pid']} · {clients} · up {age}{port}"
 
 
 @click.command(short_help="What an MCP client starts: the pipe to the daemon.")

@@ -175,20 +175,13 @@ class Levels:
         if not sources:
             raise NotFound(
                 f"There is no summary {id} of {agent}, or nothing is left of its sources.",
-                hint="`vaultmind consolidate --status` says what waits.",
+                hint="`vaultmind status` says what waits.",
             )
         draft = replace(self._draft(agent, level, id, sources), notes=notes)
         text = self._with.reader.read(old.path).text if old else ""
         if any(not one.is_ours for one in paragraphs_of(text)):
             return replace(draft.done, outcome="unchanged", notes=(CHANGED,))
         return self._saved(draft, caller, text, dry_run=dry_run)
-
-    def left(self, agent: str) -> tuple[int, int]:
-        """Return how many more sessions the next L1 waits for, and how many L1 the next L2."""
-        first, second = (
-            max(0, self._sizes[one] - len(self._waiting(agent, one))) for one in LEVELS
-        )
-        return first, second
 
     # --- what is due -----------------------------------------------------------------------
 

@@ -237,16 +237,12 @@ class Setup:
     thinker: Callable[[], Thinks]
     """Returns what thinks, made when it is first needed: a start must not wait for it."""
     levels: Callable[[], Levels]
-    paused: Path
-    """A file that stands there while nothing is begun with by itself."""
     auto: bool = True
     delay_seconds: float = 20.0
     """Quiet time after an end before it is begun with."""
     max_facts: int = 8
     end_idle: Callable[[str], object] = lambda agent: None
     """Ends the sessions of an agent that have been silent for too long; of all for `""`."""
-    seconds_today: Callable[[], float] = lambda: 0.0
-    """Returns how long models have worked today."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,8 +253,5 @@ class Standing:
     """(agent, session) of those that wait."""
     running: str
     """What is worked at, in words; empty while nothing is."""
-    paused: bool
-    seconds_today: float
-    """How long models have worked today."""
     asked_for: int
     """Ended sessions, imported ones most of them, that wait until the person asks."""

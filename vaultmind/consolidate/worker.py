@@ -116,17 +116,7 @@ class Consolidation:
         due = {a: {one.id for one in h if "pending" in one.raw} for a, h in heads.items()}
         waiting = [(agent, one) for agent in heads for one in self.unsettled(agent)]
         queue = tuple((agent, one) for agent, one in waiting if one in due[agent])
-        asked_for, seconds = len(waiting) - len(queue), self._setup.seconds_today()
-        return Standing(queue, self._running, self._setup.paused.exists(), seconds, asked_for)
-
-    def pause(self) -> None:
-        """Begin with nothing more by itself, after a restart neither, until `resume`."""
-        self._setup.paused.touch()
-
-    def resume(self) -> None:
-        """Go on by itself."""
-        self._setup.paused.unlink(missing_ok=True)
-        self.start()
+        return Standing(queue, self._running, len(waiting) - len(queue))
 
     def start(self) -> None:
         """Look in the background for what waits, after a while of quiet; returns at once."""
@@ -196,11 +186,11 @@ class Consolidation:
         try:
             for agent, session in self.standing().queue:
                 with self._turn():
-                    if not self._setup.paused.exists() and session in self.unsettled(agent):
+                    if session in self.unsettled(agent):
                         self._take(agent, session, BY_ITSELF, done, dry_run=False)
             for agent in self._paths.agent_names():
                 with self._turn():
-                    if not self._setup.paused.exists() and self._with.gate.keeps_records(agent):
+                    if self._with.gate.keeps_records(agent):
                         self._levels(agent, BY_ITSELF, done, dry_run=False)
         except CutOff:
             log.info("consolidation was cut off; it goes on after the next start")

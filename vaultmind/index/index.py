@@ -127,7 +127,7 @@ class Index:
         with self._stepped:
             while not self._is_ready(vectors):
                 left = deadline - time.monotonic()
-                if left <= 0 or self._stopping:
+                if left <= 0 or self._stopping or self._phase == "failed":
                     return False
                 self._stepped.wait(min(left, 0.5))
                 report(self._progress())

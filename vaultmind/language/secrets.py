@@ -13,7 +13,7 @@ from vaultmind.language.network import Reading, network
 from vaultmind.language.text import sentences
 from vaultmind.redact import Masked, mask
 
-LIKELY, CERTAIN, PART = 0.95, 0.985, 0.5
+LIKELY, CERTAIN, PART = 0.7, 0.985, 0.5
 """Likelihood from which a sentence holds a secret: of what is said, and of what the person asked to
 have remembered, which must not be lost; and from which a word is a part of it."""
 MOST_LETTERS = 400

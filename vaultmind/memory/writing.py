@@ -41,7 +41,6 @@ from vaultmind.memory.suggestions import Queue
 from vaultmind.plural import counted
 from vaultmind.ports import Clock, FileIndexer
 from vaultmind.redact import MARK, blank_private, has_household_code, mask
-from vaultmind.tally import Tally
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import Change, FileText, VaultReader
 from vaultmind.vault.oneline import one_line
@@ -98,7 +97,6 @@ class GateSettings:
     """The kinds of record that an erasure reaches."""
     state_dir: Path | None = None
     """The folder of index and log: an erasure cleans and searches it, too."""
-    tally: Tally | None = None
     """Where it is counted what came of each write of a fact."""
 
 
@@ -144,8 +142,6 @@ class Facts:
         with self._locks[agent]:
             self._complete(agent)
             outcome = self._asked(self._ask(write), witness)
-        if self._settings.tally is not None:
-            self._settings.tally.add(write.op, outcome.outcome)
         self._index(agent, outcome)
         return outcome
 

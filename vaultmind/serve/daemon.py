@@ -21,9 +21,9 @@ import time
 import traceback
 from collections.abc import Sequence
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib import import_module
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -37,14 +37,13 @@ from vaultmind.client.launch import LOG
 from vaultmind.config import Config, Flags, load_config
 from vaultmind.errors import (
     BadArgument,
-    ConfigError,
     DaemonUnavailable,
     VaultLocked,
     VaultMindError,
 )
 from vaultmind.ports import Report
-from vaultmind.serve.call import problem
-from vaultmind.serve.lines import Lines, LineTooLong, run_in_thread
+from vaultmind.serve.call import problem, readable
+from vaultmind.serve.lines import Lines, run_in_thread
 from vaultmind.serve.lock import LOCK, VaultLock
 from vaultmind.types import Caller, Progress
 from vaultmind.vault.paths import VaultPaths, agent_name, named_like
@@ -70,8 +69,8 @@ FAILED_LINGER_SECONDS = 1.0
 """How long a daemon that could not open its app stays to tell why."""
 EXIT_FAILED, EXIT_LOCKED = 1, 3
 CLIENT_NAME_LENGTH = 60
-WANTED_FILES, FEWEST_FILES = 4096, 128
-"""Open files that the daemon allows itself, where the system lets it; with fewer it ends."""
+WANTED_FILES = 4096
+"""Open files that the daemon allows itself, where the system lets it."""
 LOG_BYTES, LOGS_KEPT = 1_000_000, 2
 FOREIGN = ("mcp", "uvicorn", "chromadb", "httpx2", "asyncio", "watchdog")
 """Libraries whose log is kept from WARNING upward."""
@@ -91,10 +90,9 @@ class Daemon:
         self._clients = 0
         self._alone_since = time.monotonic()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._witnesses: list[Lines] = []
         self._stopping = asyncio.Event()
         self._opened: Future[App] = Future()
-        self._mcp: asyncio.Task[None] | None = None
+        self._mcp: asyncio.Task[Any] | None = None
         self._http_port = 0
         self._server: asyncio.Server | None = None
 
@@ -126,7 +124,10 @@ class Daemon:
     # --- its clients ------------------------------------------------------------------------
 
     async def _receive(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve one connection; whatever goes wrong in it stays in it."""
+        """Serve one connection; whatever goes wrong in it stays in it.
+
+        One that is open while the daemon stops ends with the process: its client sees that it left.
+        """
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
@@ -135,30 +136,23 @@ class Daemon:
             if self._admits(writer) and (
                 hello := wire.decode(await asyncio.wait_for(anext(lines), HELLO_SECONDS))
             ):
-                caller = caller_of(hello)
+                caller, is_mcp = caller_of(hello), hello.get("mode") == "mcp"
                 self._clients, is_client = self._clients + 1, True
+                if is_mcp:
+                    await asyncio.shield(self._importing())
                 greeting = {"vaultmind": wire.PROTOCOL, "version": __version__, "pid": os.getpid()}
-                if hello["mode"] == "mcp":
-                    await self._imported()
                 await lines.send(greeting)
-                await (self._operate if hello["mode"] == "ops" else self._talk)(
-                    caller, lines, hello
-                )
+                await (self._talk if is_mcp else self._operate)(caller, lines, hello)
         except (StopAsyncIteration, TimeoutError, asyncio.CancelledError):
             pass  # it is gone, or hung up on
-        except VaultMindError as error:
-            await lines.send({"error": problem(error, "hello")})
-        except LineTooLong as error:
-            bad = BadArgument("line", "", "less at once", said=str(error))
-            await lines.send({"id": None, "error": problem(bad, "line")})
-        except Exception:  # a surface: one client's fault must not end the others
-            log.exception("a connection failed")
+        except Exception as error:  # a surface: one client's fault must not end the others
+            await lines.send({"id": None, "error": problem(error, "The connection")})
         finally:
             if is_client:
                 self._clients -= 1
                 self._alone_since = time.monotonic()
             self._tasks.discard(task)
-            if lines not in self._witnesses:
+            if not self._stopping.is_set():
                 await lines.close()
 
     def _admits(self, writer: asyncio.StreamWriter) -> bool:
@@ -201,8 +195,7 @@ class Daemon:
             try:
                 if op in ("daemon_status", "daemon_stop"):
                     result = self._status()
-                    if op == "daemon_stop":  # hung up on by the process's very end
-                        self._witnesses.append(lines)
+                    if op == "daemon_stop":
                         self.stop()
                 else:
                     app = await asyncio.shield(asyncio.wrap_future(self._opened))
@@ -227,50 +220,42 @@ class Daemon:
             "started": self._started.isoformat(timespec="seconds"),
             "vault": os.fspath(self._config.vault),
             "clients": self._clients - 1,
-            "memory_mb": round(_memory_bytes() / 1e6, 1),
             "http_port": self._http_port or None,
         }
 
     # --- its life ---------------------------------------------------------------------------
 
-    async def _imported(self) -> None:
-        """Return once the MCP library is loaded; raises DaemonUnavailable when it cannot be."""
-
-        async def load() -> None:
-            name = "vaultmind.serve.mcp"
-            await anyio.to_thread.run_sync(import_module, name, abandon_on_cancel=True)
-
-        self._mcp = self._mcp or asyncio.create_task(load())
-        try:
-            await asyncio.shield(self._mcp)
-        except Exception as error:  # whatever a library does: the rest of the daemon must go on
-            log.exception("MCP could not be loaded")
-            raise DaemonUnavailable(f"MCP could not be loaded: {error}.") from error
+    def _importing(self) -> asyncio.Task[Any]:
+        """Return the task that loads the MCP library, begun by whoever needs it first."""
+        if self._mcp is None:
+            loading = asyncio.to_thread(import_module, "vaultmind.serve.mcp")
+            self._mcp = asyncio.create_task(loading)
+        return self._mcp
 
     async def _load(self) -> None:
         """Open the app and let it load; a handshake that waits goes before both."""
         if self._first == "mcp":
-            with suppress(DaemonUnavailable):  # it is logged, and told to whoever needs it
-                await self._imported()
+            await asyncio.wait([self._importing()])
             await asyncio.sleep(HANDSHAKE_FIRST_SECONDS)
         try:
             app_module = await asyncio.to_thread(import_module, "vaultmind.app")
             app: App = await asyncio.to_thread(app_module.open_app, self._config)
         except Exception as error:  # told to every client, in words
-            log.exception("the vault could not be opened")
-            if not isinstance(error, VaultMindError):
-                kind = type(error).__name__
-                error = DaemonUnavailable(f"The vault could not be opened: {kind}, see daemon.log.")
-            self._opened.set_exception(error)
+            log.error("the vault could not be opened: %s", type(error).__name__)
+            self._opened.set_exception(readable(error, "Opening the vault"))
             asyncio.get_running_loop().call_later(FAILED_LINGER_SECONDS, self.stop)
             return
         self._opened.set_result(app)
-        for work in (app.start, app.sessions.end_idle, lambda: _catch_up(app)):
+        from vaultmind.serve.ops.hooks import catch_up_hooks
+
+        for work in (app.start, app.sessions.end_idle, partial(catch_up_hooks, app)):
             if self._stopping.is_set():
                 return
-            await asyncio.to_thread(work)
-        with suppress(DaemonUnavailable):
-            await self._imported()
+            try:
+                await asyncio.to_thread(work)
+            except Exception:  # the daemon must come up all the same
+                log.exception("a part of the start failed")
+        await asyncio.wait([self._importing()])
         gc.freeze()
         gc.enable()
         if self._config.daemon.http:
@@ -350,15 +335,10 @@ def caller_of(hello: dict[str, Any]) -> Caller:
     """Return who calls, as the hello says; raise BadArgument for one we cannot serve."""
     if hello.get("vaultmind") != wire.PROTOCOL:
         raise BadArgument("vaultmind", hello.get("vaultmind"), f"wire protocol {wire.PROTOCOL}")
-    mode, kind = hello.get("mode"), hello.get("kind")
-    if mode not in ("mcp", "ops"):
-        raise BadArgument("mode", mode, "mcp, ops")
     client = str(hello.get("client", ""))[:CLIENT_NAME_LENGTH]
-    if kind == "agent":
-        return Caller("agent", agent_name(str(hello.get("agent", ""))), client)
-    if kind != "person" or mode == "mcp":
-        raise BadArgument("kind", kind, "agent" if mode == "mcp" else "agent, person")
-    return Caller("person", "", client)
+    if hello.get("kind") == "person" and hello.get("mode") != "mcp":
+        return Caller("person", "", client)
+    return Caller("agent", agent_name(str(hello.get("agent", ""))), client)
 
 
 def agent_of(client: str, agents: tuple[str, ...]) -> str:
@@ -382,14 +362,10 @@ def run(config: Config, first: str = "ops") -> None:
     """Be the vault's daemon until it is time to stop.
 
     `first` is the mode of the client that waits: for `mcp` that library is loaded before the
-    index. Raises VaultLocked when another process owns the vault, ConfigError when it may open too
-    few files to work.
+    index. Raises VaultLocked when another process owns the vault.
     """
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = WANTED_FILES if most == resource.RLIM_INFINITY else min(WANTED_FILES, most)
-    if wanted < FEWEST_FILES:
-        said = f"The daemon may open {wanted} files; it needs {FEWEST_FILES}."
-        raise ConfigError(said, hint=f"`ulimit -n {WANTED_FILES}` in the shell that starts it.")
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
     gc.disable()  # until everything is imported: a tenth of the start-up
     lock = VaultLock(config, "daemon")
@@ -445,16 +421,6 @@ def _answers(state_dir: Path) -> bool:
     return True
 
 
-def _catch_up(app: App) -> None:
-    """Do what hooks left to be done; starts are given with the next hook of each conversation."""
-    from vaultmind.serve.ops.hooks import catch_up_hooks
-
-    try:
-        catch_up_hooks(app)
-    except Exception:  # it waits on; the daemon must come up all the same
-        log.exception("what hooks left could not be taken up")
-
-
 def _write_log(state_dir: Path) -> None:
     """Send what is logged to the state folder's daemon.log."""
     path = state_dir / LOG
@@ -472,15 +438,6 @@ def _inode(path: Path) -> int:
         return path.stat().st_ino
     except OSError:
         return 0
-
-
-def _memory_bytes() -> int:
-    """Return the resident memory of this process; on macOS its peak."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 if __name__ == "__main__":

@@ -16,10 +16,10 @@ from pathlib import Path
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from vaultmind.errors import ConfigError
+from vaultmind.errors import BadArgument, ConfigError
 from vaultmind.serve.call import whole_json
 from vaultmind.types import Caller
-from vaultmind.vault.paths import AGENT_NAME, THE_PERSON, agent_name
+from vaultmind.vault.paths import agent_name
 from vaultmind.vault.session_meta import PIPE
 
 CALLER = "vaultmind.caller"
@@ -28,8 +28,6 @@ MAX_BODY_BYTES = 1_000_000
 SESSION_HEADER = "mcp-session-id"
 TOKENS = "http-tokens.json"
 TOKEN_BYTES = 32
-SHORTEST = 20
-"""A shorter token, typed by hand, is refused."""
 _OTHERS = 0o077
 _LOOPBACK = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?", re.IGNORECASE)
 _ORIGIN = re.compile(rf"https?://{_LOOPBACK.pattern}", re.IGNORECASE)
@@ -60,7 +58,7 @@ def agent_of(state_dir: Path, token: str) -> str:
     """Return whose token this is, empty when nobody's; compared in constant time."""
     found = ""
     for agent, known in _tokens(state_dir / TOKENS).items():
-        if hmac.compare_digest(known.encode(), token.encode("utf-8", "replace")):
+        if known and hmac.compare_digest(known.encode(), token.encode("utf-8", "replace")):
             found = agent
     return found
 
@@ -71,16 +69,11 @@ def _tokens(path: Path) -> dict[str, str]:
         with path.open(encoding="utf-8") as file:
             if os.fstat(file.fileno()).st_mode & _OTHERS:
                 raise ConfigError(f"{path} can be read by others.", hint=f"Run: chmod 600 {path}")
-            found = json.load(file)
+            return {agent_name(agent): token.strip() for agent, token in json.load(file).items()}
     except FileNotFoundError:
         return {}
-    except ValueError as error:
-        raise ConfigError(f"{path} cannot be used: {error}.", hint="Remove it.") from error
-    tokens = found if isinstance(found, dict) else {"": ""}
-    for agent, token in tokens.items():
-        if not AGENT_NAME.fullmatch(agent) or not isinstance(token, str) or len(token) < SHORTEST:
-            raise ConfigError(f"{path} holds no tokens by agent.", hint="Remove it.")
-    return {agent: token for agent, token in tokens.items() if agent not in THE_PERSON}
+    except (ValueError, AttributeError, BadArgument) as error:
+        raise ConfigError(f"{path} cannot be used: {error}", hint="Remove it.") from error
 
 
 class Guard:
@@ -97,9 +90,6 @@ class Guard:
         """Answer the request, or refuse it in words."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
-            return
-        if scope["type"] != "http":
-            await send({"type": "websocket.close", "code": 1008})
             return
         try:
             headers = Headers(scope=scope)
@@ -122,10 +112,9 @@ class Guard:
         A conversation is told apart by a digest of the MCP session that the client names: who knows
         a session's id may be taken for its client.
         """
-        kind, _, token = headers.get("authorization", "").partition(" ")
-        is_bearer = kind.lower() == "bearer" and bool(token)
+        kind, _, token = headers.get("authorization", "").strip().partition(" ")
         try:
-            agent = agent_of(self.state_dir, token.strip()) if is_bearer else ""
+            agent = agent_of(self.state_dir, token.strip()) if kind.lower() == "bearer" else ""
         except (ConfigError, OSError) as error:
             raise Refused(503, type(error).__name__, str(error)) from error
         if not agent:
@@ -154,10 +143,7 @@ def _check(headers: Headers) -> None:
     from_a_page = headers.getlist("sec-fetch-site") not in ([], ["same-origin"], ["none"])
     if from_a_page or any(not _ORIGIN.fullmatch(origin) for origin in origins):
         raise Refused(403, "BadOrigin", "Requests from web pages of other hosts are refused.")
-    length = headers.get("content-length", "0")
-    if not length.isascii() or not length.isdigit():
-        raise Refused(400, "BadLength", "Content-Length is no number.")
-    if int(length) > MAX_BODY_BYTES:
+    if int(headers.get("content-length", "0")) > MAX_BODY_BYTES:
         raise TOO_LARGE
 
 

@@ -6,12 +6,13 @@ import asyncio
 import contextlib
 import json
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import uvicorn
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -60,7 +61,8 @@ def http_app(app: App) -> ASGIApp:
                 args, call = await _arguments(request), Call(request.scope[CALLER])
                 return await run_in_thread(lambda report: work(call, args), limiter)
             except Exception as error:  # a surface: every failure is said in words
-                return _failure(error, name)
+                failed = readable(error, name)
+                return JSONResponse({"error": problem(failed, name)}, status_code=failed.status)
 
         return Route(path, endpoint, methods=list(ways))
 
@@ -82,10 +84,7 @@ def http_app(app: App) -> ASGIApp:
         for path, more in {one.name: {}, **one.also}.items():
             routes.append(route(f"/v1/{path}", one.name, operate(one.name, more), *ways))
     routes.append(Route("/mcp", endpoint=_Mcp(manager.handle_request)))
-    refusals: dict[int, Callable[[Request, Exception], Awaitable[Response]]] = {
-        404: _no_route,
-        405: _no_method,
-    }
+    refusals: dict[Any, Any] = {HTTPException: _no_route}
     site = Starlette(routes=routes, lifespan=lifespan, exception_handlers=refusals)
     token_of(app.config.state_dir, app.config.agent)
     return Guard(site, app.config.state_dir)
@@ -132,18 +131,9 @@ async def _arguments(request: Request) -> object:
         raise BadArgument("body", body[:80], f"JSON ({error})") from error
 
 
-def _failure(error: Exception, name: str) -> JSONResponse:
-    failed = readable(error, name)
-    return JSONResponse({"error": problem(failed, name)}, status_code=failed.status)
-
-
 async def _no_route(request: Request, error: Exception) -> Response:
-    names = (name for one in operations.of("http") for name in one.also or (one.name,))
-    known = ", ".join(f"/v1/{name}" for name in names)
-    hint = f"{known}, {metrics.ROUTE}, /mcp."
-    return _failure(NotFound(f"No route {request.url.path[:80]}.", hint=hint), "http")
-
-
-async def _no_method(request: Request, error: Exception) -> Response:
-    body = {"type": "BadMethod", "message": f"{request.method} is not answered here.", "hint": ""}
-    return JSONResponse({"error": body}, status_code=405)
+    """Answer a request for which there is no route: another path, or another method."""
+    hint = f"There are /v1/NAME, for each operation, {metrics.ROUTE} and /mcp."
+    failed = NotFound(f"No route {request.method} {request.url.path[:80]}.", hint=hint)
+    status = getattr(error, "status_code", failed.status)
+    return JSONResponse({"error": problem(failed, "http")}, status_code=status)

@@ -13,6 +13,7 @@ import anyio.from_thread
 import anyio.to_thread
 
 from vaultmind.client import wire
+from vaultmind.errors import BadArgument
 from vaultmind.ports import Report
 from vaultmind.serve.call import whole_json
 from vaultmind.types import Progress
@@ -24,10 +25,6 @@ REPORT_SECONDS = 0.1
 """At most one progress message in this time, besides the last."""
 THREADS = 16
 """Operations of one connection that run at once."""
-
-
-class LineTooLong(Exception):
-    """A peer sent more than MAX_LINE_BYTES without a newline."""
 
 
 class Lines:
@@ -45,13 +42,14 @@ class Lines:
         return self
 
     async def __anext__(self) -> str:
-        """Return the next line; raise StopAsyncIteration at the end, LineTooLong over the limit."""
+        """Return the next line; raise StopAsyncIteration at the end, BadArgument over the limit."""
         try:
             line = await self._reader.readuntil(b"\n")
         except (asyncio.IncompleteReadError, ConnectionError):
             raise StopAsyncIteration from None
         except asyncio.LimitOverrunError as error:
-            raise LineTooLong(f"A line of more than {wire.MAX_LINE_BYTES} bytes.") from error
+            said = f"A line of more than {wire.MAX_LINE_BYTES} bytes."
+            raise BadArgument("line", "", "less at once", said=said) from error
         return whole_json(line[:-1]).decode("utf-8", "replace")
 
     async def write(self, text: str) -> None:

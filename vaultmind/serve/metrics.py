@@ -1,20 +1,14 @@
-"""What Prometheus reads at /v1/metrics: how planning, episodes, searches and the index go.
-
-Built at each request from what is known; the library is loaded by the first one.
-"""
+"""What Prometheus reads at /v1/metrics: how planning, episodes, operations and the index go."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
 from typing import TYPE_CHECKING
 
 from vaultmind import __version__
 from vaultmind.serve.ops.episodes import recent_gain
-from vaultmind.tally import DONE
 
 if TYPE_CHECKING:
-    from prometheus_client.core import Metric
-
     from vaultmind.app import App
     from vaultmind.types import Caller
 
@@ -29,63 +23,36 @@ EPISODES = (
     *("first_pass_success_rate", "affinity_hit_rate", "causal_trace_completeness", "hit_share"),
     *("saved_share", "offered_tokens", "whole_tokens"),
 )
-"""Of episodes of the last 30 days. One of which there is nothing to tell yet is left out."""
-Sample = tuple[str, str, dict[str, str], float | None]
-"""A metric's name, what it tells, the labels, and the value if there is one."""
+"""Of episodes of the last 30 days."""
 
 
-def exposition(app: App, caller: Caller) -> bytes:
+def exposition(app: App, caller: Caller) -> str:
     """Return every metric that a caller may see, in Prometheus' text format.
 
-    Episodes are those of agents that the caller may read. What ends in `_total` only ever grows,
-    from the daemon's start.
+    Episodes are those of agents that the caller may read. One of which there is nothing to tell
+    yet is left out; what ends in `_total` only grows, from the daemon's start.
     """
-    from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
-    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
-
-    class Collector:
-        def collect(self) -> Iterable[Metric]:
-            families: dict[str, Metric] = {}
-            for name, help_, labels, value in _samples(app, caller):
-                kind = CounterMetricFamily if name.endswith("_total") else GaugeMetricFamily
-                family = families.get(name) or kind(f"vaultmind_{name}", help_, labels=list(labels))
-                families[name] = family
-                if value is not None:
-                    family.add_metric(list(labels.values()), float(value))  # type: ignore[attr-defined]
-            return families.values()
-
-    registry = CollectorRegistry()
-    ProcessCollector(registry=registry)
-    registry.register(Collector())
-    return bytes(generate_latest(registry))
-
-
-def _samples(app: App, caller: Caller) -> Iterator[Sample]:
     kept, now = recent_gain(app, caller), app.planner.figures
-    yield "info", "Which version runs.", {"version": __version__}, 1
-    yield "plans_total", "Plans since the start.", {}, now.plans
-    for name in PLANNING:
-        yield name, "Of plans since the start.", {}, getattr(now if now.plans else kept, name)
-    for name in EPISODES:
-        yield name, "Of episodes of the last 30 days.", {}, getattr(kept, name)
+    found: dict[str, float | None] = {_name("info", version=__version__): 1}
+    found["plans_total"] = now.plans
+    found |= {name: getattr(now if now.plans else kept, name) for name in PLANNING}
+    found |= {name: getattr(kept, name) for name in EPISODES}
     for outcome, number in (*kept.outcomes.items(), ("running", kept.running)):
-        yield "episodes", "Of the last 30 days, by outcome.", {"outcome": outcome}, number
-    counts = app.operated.counts()
-    found = counts.get(("memory_search", DONE))
-    yield "searches_total", "Searches since the start.", {}, found.times if found else 0
-    for (op, outcome), wrote in app.wrote.counts().items():
-        labels = {"op": op, "outcome": outcome}
-        yield "writes_total", "Writes of facts since the start.", labels, wrote.times
-    for (op, outcome), done in counts.items():
-        labels = {"operation": op, "outcome": outcome}
-        yield "operations_total", "Operations since the start.", labels, done.times
-        yield "operation_seconds_total", "Seconds that they took.", labels, done.seconds
-    for one in app.sources.states():
-        labels, index = {"source": one.name, "kind": one.kind}, one.index
-        yield "source_there", "Whether its folder is there.", labels, one.there
-        if index is not None:
-            yield "index_files", "Files that it is to hold.", labels, index.files
-            yield "index_chunks", "Chunks in it.", labels, index.chunks
-            yield "index_vectors", "Vectors in it.", labels, index.vectors
-            yield "index_faults", "Files not taken whole.", labels, len(index.faults)
-            yield "index_ready", "Whether it is up to date.", labels, index.phase == "ready"
+        found[_name("episodes", outcome=outcome)] = number
+    for (operation, outcome), done in app.operated.counts().items():
+        labels = {"operation": operation, "outcome": outcome}
+        found[_name("operations_total", **labels)] = done.times
+        found[_name("operation_seconds_total", **labels)] = done.seconds
+    for source in app.sources.states():
+        if source.index:
+            for name in ("files", "chunks", "vectors"):
+                found[_name(f"index_{name}", source=source.name)] = getattr(source.index, name)
+            found[_name("index_ready", source=source.name)] = source.index.phase == "ready"
+    lines = (f"vaultmind_{name} {float(one)}\n" for name, one in found.items() if one is not None)
+    return "".join(sorted(lines))  # the samples of one metric stand together
+
+
+def _name(name: str, **labels: str) -> str:
+    """Return a metric's name with its labels, quoted as the format wants it."""
+    each = (f"{label}={json.dumps(one, ensure_ascii=False)}" for label, one in labels.items())
+    return f"{name}{{{','.join(each)}}}"

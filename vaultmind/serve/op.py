@@ -12,17 +12,14 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import date
 from functools import cached_property, partial
 from inspect import Parameter, cleandoc, signature
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_origin
 
-from vaultmind.errors import BadArgument, NotAllowed, NotFound, did_you_mean
+from vaultmind.errors import BadArgument, NotFound, did_you_mean
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
-
-    from vaultmind.types import Caller
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Schema = dict[str, Any]
@@ -44,7 +41,6 @@ _WORDS = {"string": "text", "integer": "a whole number", "number": "a number",
           "boolean": "true or false"}  # fmt: skip
 _UNSPEAKABLE = re.compile("[\x00\ud800-\udfff]")
 """NUL and lone surrogates: legal in JSON, and in no file or database."""
-_DAY = re.compile(r"\d{4}-\d\d-\d\d([T ][\d:.+\-Z]+)?")
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 _MISSING = ("missing", "missing_argument")
 _BOUNDS = {
@@ -68,7 +64,6 @@ class Arg:
     min: float | None = None
     max: float | None = None
     loose: bool = False
-    day: bool = False
     option: str = ""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401
@@ -79,8 +74,7 @@ class Arg:
         return core_schema.no_info_before_validator_function(read, inner)
 
     def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> Schema:  # noqa: ANN401
-        told = {"description": self.help, "min": self.min, "max": self.max,
-                "format": "date" if self.day else None}  # fmt: skip
+        told = {"description": self.help, "min": self.min, "max": self.max}
         return handler(core) | {name: one for name, one in told.items() if one not in (None, "")}
 
     def _read(self, value: Any, source: Any) -> Any:  # noqa: ANN401
@@ -107,10 +101,6 @@ class Arg:
         least = len(value.strip()) if isinstance(value, str) else size
         if self.min is not None and not least >= self.min:
             raise ValueError("too small")
-        if self.day and value:
-            date.fromisoformat(value[:10])
-            if not _DAY.fullmatch(value):
-                raise ValueError("no date")
         return value
 
 
@@ -215,15 +205,6 @@ def find(name: str, surface: Surface = "cli") -> Operation:
     return found
 
 
-def allowed(found: Operation, caller: Caller) -> Operation:
-    """Return an operation that a caller may call; raise NotAllowed for a person's own."""
-    if found.persons and caller.kind != "person":
-        raise NotAllowed(
-            f"{caller.name} may not call {found.name!r}: it is for the person, at the command line."
-        )
-    return found
-
-
 def _given(value: Any) -> Any:  # noqa: ANN401
     """Return JSON without the names whose value is null."""
     if isinstance(value, Mapping):
@@ -252,8 +233,7 @@ def _lean(node: Schema, defs: Schema | None = None, *, bounds: bool = True) -> S
         kept["items"] = _lean(node["items"], defs, bounds=bounds)
     for name, own in zip(("min", "max"), _BOUNDS.get(kind, ()), strict=False):
         kept |= {own: node[name]} if bounds and name in node else {}
-    shown = ("format", "description") if bounds else ("description",)
-    return kept | {name: node[name] for name in shown if name in node}
+    return kept | ({"description": node["description"]} if "description" in node else {})
 
 
 def _refusal(error: ValidationError, schema: Schema) -> BadArgument:
@@ -283,8 +263,6 @@ def _allowed(node: Schema) -> str:
         return ", ".join(node["enum"])
     if node["type"] == "object":
         return f"an object with {', '.join(node['properties']) or 'nothing in it'}"
-    if node.get("format") == "date":
-        return "a date such as 2026-02-20"
     if node["type"] == "array":
         what = _allowed(node["items"]).replace("an object", "objects")
         most = f", at most {node['maxItems']}" if "maxItems" in node else ""

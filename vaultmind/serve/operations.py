@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from vaultmind.errors import NotAllowed
 from vaultmind.serve.call import Call, mark_for
-from vaultmind.serve.op import Surface, allowed, find, of
+from vaultmind.serve.op import Surface, find, of
 from vaultmind.serve.show import Reader, dump, show
 
 # isort: off
@@ -57,7 +58,10 @@ def run_operation(
 
 def answer(app: App, call: Call, name: str, args: object, surface: Surface) -> Answer:
     """Run an operation and return its response. Raises what `run_operation` raises."""
-    operation = allowed(find(name, surface), call.caller)
+    operation = find(name, surface)
+    if operation.persons and call.caller.kind != "person":
+        who, what = call.caller.name, operation.name
+        raise NotAllowed(f"{who} may not call {what!r}: it is for the person, at the command line.")
     with app.operated.of(operation.name):
         response = operation.function(app, call, **operation.check(args))
     return Answer(response, Reader(mark_for(call.caller)))

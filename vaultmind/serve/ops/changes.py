@@ -8,7 +8,6 @@ told how many wait for its own memory, and that it cannot approve.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import islice
@@ -18,7 +17,6 @@ from vaultmind.errors import BadArgument, NotFound, VaultMindError
 from vaultmind.plural import counted
 from vaultmind.serve.call import Call, no_agent
 from vaultmind.serve.op import LOCAL, Anybodys, Arg, operation
-from vaultmind.serve.ops.memory import Language, make
 from vaultmind.serve.show import Reader, Row, in_words, plain, tells
 from vaultmind.types import Caller, Outcome
 
@@ -28,14 +26,7 @@ if TYPE_CHECKING:
     from vaultmind.memory.suggestions import Suggestion
 
 SINCE = "a day or time such as 2026-02-20T10:00, `yesterday`, `last week`, `2w`, `3d` or `12h`"
-FIELDS = (
-    *("id", "time", "caller", "client", "agent", "op", "outcome", "section", "before", "after"),
-    *("reason", "path", "block", "evidence", "hidden", "shown", "undoes", "undone_by", "erased"),
-    "device",
-)
-"""What of an audit line is shown."""
 _AGO = re.compile(r"(\d{1,4}) ?([hdw])")
-_MOMENT = re.compile(r"\d{4}-?\d\d-?\d\d")
 _HOURS = {"h": 1, "d": 24, "w": 168}
 DONE = {
     "remember": "remembered",
@@ -51,7 +42,7 @@ DONE = {
     "undo": "undid",
     "model": "changed what ranks",
 }
-"""What a line may be about, as `--op` asks for it, and how it is told."""
+"""How what a line is about is told."""
 WAITING_TOKENS = 60
 """What telling an agent of waiting suggestions costs at most."""
 
@@ -62,7 +53,7 @@ Id = Annotated[
 ]
 Of = Annotated[str, Arg("A session: take back what was read out or reported of it.", max=64)]
 AgentName = Annotated[str, Arg("The agent's name.", min=1, max=80)]
-Mark = Annotated[str, Arg("The `mark` that agent_show gave; empty: allow nothing.", max=80)]
+Mark = Annotated[str, Arg("The `mark` that was told with it; empty: allow nothing.", max=80)]
 
 
 def _names(app: App, agent: str) -> tuple[str, ...]:
@@ -79,36 +70,28 @@ def log(
     agent: Anybodys = "",
     since: Since = "",
     ops: Annotated[
-        tuple[str, ...], Arg("Only these: remember, replace, forget, save, …", option="--op")
+        tuple[str, ...],
+        Arg("Only these: remember, replace, forget, save, …; drop: not kept.", option="--op"),
     ] = (),
     limit: Newest = 20,
-    dropped: Annotated[bool, Arg("Show what was said and not kept.")] = False,
 ) -> Row:
     """Show every change of memory: who asked, whose memory, what, newest last.
 
-    Or, `dropped`, what conversations said that was not kept as a fact, and why.
+    What conversations said that was not kept as a fact, and why, is told where it is asked for.
     """
-    from vaultmind.memory.audit import DROP, newest_first
+    from vaultmind.memory.audit import newest_first
 
-    asked = [op.strip().lower() for op in ops]
-    if dropped and asked:
-        raise BadArgument("op", ops, "nothing with dropped")
-    if unknown := next((op for op in asked if op not in DONE), ""):
-        raise BadArgument("op", unknown, f"one of {', '.join(DONE)}")
     begin = since_of(since, app.clock()).timestamp() if since else 0.0
-    lines = newest_first(app.paths, _names(app, agent), [DROP] if dropped else asked)
+    lines = newest_first(app.paths, _names(app, agent), [one.strip().lower() for one in ops])
     fit = (one for one in lines if one.moment >= begin)
     found = list(islice(fit, limit + 1 if limit else None))
     kept = tuple(reversed(found[:limit] if limit else found))
-    more, note = len(found) > len(kept), ""
-    if more:
-        note = "There are older ones: --all"
-    elif not kept and (agent or since or ops):
+    more = len(found) > len(kept)
+    note = "There are older ones: --all" if more else ""
+    if not kept and (agent or since or ops):
         note = "None fits: try without --since, --op or --agent."
     elif not kept:
         note = "Nothing was ever changed here: the first fact that is remembered begins the log."
-        if dropped:
-            note = "Nothing was dropped yet: facts are looked for when a conversation ends."
     return Row("lines notes", lines=kept, more=more, notes=(note,) if note else ())
 
 
@@ -116,8 +99,8 @@ def log(
 def _line_json(line: AuditLine, to: Reader) -> dict[str, Any]:
     from vaultmind.memory.audit import session_of
 
-    told = {name: getattr(line, name) for name in FIELDS}
-    return told | {"session": session_of(line), "by": _by(line), "words": tell(line)}
+    told = plain(line) | {"erased": line.erased, "session": session_of(line)}
+    return told | {"by": _by(line), "words": tell(line)}
 
 
 def _by(line: AuditLine) -> str:
@@ -142,38 +125,28 @@ def undo(
     agents, name, wanted = _names(app, agent), session.strip().removesuffix(".md"), id.strip()
     if name and wanted:
         raise BadArgument("session", session, "an id or a session, not both")
-    asked = (
-        one
-        for one in newest_first(app.paths, agents, ASKED)
-        if one.outcome == "written" and not one.undoes
+    asked = newest_first(app.paths, agents, ASKED)
+    standing = (
+        one for one in asked if one.outcome == "written" and not (one.undoes or one.undone_by)
     )
     if name:
-        lines = [one for one in asked if one.how and session_of(one) == name]
+        lines = [one for one in standing if one.how and session_of(one) == name]
+    elif wanted:
+        lines = [find_line(app.paths, agents, wanted)]
     else:
-        standing = (one for one in asked if not one.undone_by)
-        line = find_line(app.paths, agents, wanted) if wanted else next(standing, None)
-        lines = [line] if line else []
+        lines = list(islice(standing, 1))
     if not lines:
-        none = "The log has no change of a fact that could be undone."
-        raise NotFound(
-            f"Nothing in the memory was read out of a session {name!r}." if name else none
-        )
-    done = [
-        (one, app.gate.undo(one.agent, one.id, call.caller, dry_run=dry_run))
-        for one in lines
-        if not (name and one.undone_by)
-    ]
+        what = f"that was read out of a session {name!r}" if name else "that could be undone"
+        raise NotFound(f"The log has no change of a fact {what}.")
+    done = [(o, app.gate.undo(o.agent, o.id, call.caller, dry_run=dry_run)) for o in lines]
     undone = tuple(one.id for one, outcome in done if outcome.outcome == "written")
-    first = next((out for _, out in done if out.outcome == "written"), done[0][1] if done else None)
-    outcome = first or Outcome("written", lines[0].agent)
+    outcome = next((out for _, out in done if out.outcome == "written"), done[0][1])
     about = f"{counted(len(undone), 'change')} of {name}"
-    said = "\n".join(f"- {tell(one)}: {outcome.message}" for one, outcome in done)
-    said = said or f"All that {name} left was taken back before."
+    said = "\n".join(f"- {tell(one)}: {out.message}" for one, out in done)
     if not name:
         about = f"{lines[0].id}, {_by(lines[0])} for {lines[0].agent}: {tell(lines[0])}"
-        said, undone = outcome.message, ()
-    did = "Would undo" if dry_run else "Undid"
-    did = "Not undone" if outcome.outcome != "written" else did
+        said = outcome.message
+    did = "Not undone" if not undone else "Would undo" if dry_run else "Undid"
     more = {"undoes": lines[0].id, "dry_run": dry_run, "session": name, "undone": undone}
     return Row(**plain(outcome) | more | {"message": f"{did}: {about}.\n  {said}"})
 
@@ -182,19 +155,15 @@ def since_of(text: str, now: datetime) -> datetime:
     """Return the time that some words mean; local where they name no zone."""
     from vaultmind.index.when import first_day
 
-    wanted = text.strip()
     try:
-        if ago := _AGO.fullmatch(wanted.lower()):
+        if ago := _AGO.fullmatch(text.strip().lower()):
             return now - timedelta(hours=int(ago[1]) * _HOURS[ago[2]])
-        if not _MOMENT.match(wanted):
-            day = datetime.fromisoformat(first_day("since", wanted, now))
-            return day.replace(tzinfo=now.tzinfo)
-        moment = datetime.fromisoformat(wanted.upper())
-        moment = moment if moment.tzinfo else moment.astimezone()
-        moment.timestamp()  # a year that no clock of this system knows has none
-    except (BadArgument, ValueError, OverflowError, OSError):
+        is_time = re.match(r"\d{4}-\d\d-\d\d[T ]", text.strip())
+        day = text.strip() if is_time else first_day("since", text.strip(), now)
+        moment = datetime.fromisoformat(day)
+        return moment if moment.tzinfo else moment.replace(tzinfo=now.tzinfo)
+    except (BadArgument, ValueError, OverflowError):
         raise BadArgument("since", text, SINCE) from None
-    return moment
 
 
 def tell(line: AuditLine) -> str:
@@ -243,11 +212,10 @@ def _suggestion_json(one: Suggestion, to: Reader) -> dict[str, Any]:
     wish, said = one.write, one.write.evidence
     into = f" in {wish.agent}'s memory" if wish.agent != wish.caller.agent else ""
     what = f"“{wish.old}” → “{wish.text}”" if wish.op == "replace" else f"“{wish.text}”"
-    does = "correct" if wish.op == "replace" else wish.op
     told = {name: getattr(wish, name) for name in ("agent", "op", "text", "old", "reason")}
     return {"id": one.id, **told} | {
         "by": wish.caller.agent,
-        "words": f"{wish.caller.agent} wants to {does}{into}: {what}",
+        "words": f"{wish.caller.agent} wants to {wish.op}{into}: {what}",
         "section": wish.section or "",
         "time": one.time,
         "session": f"{said.agent}/{said.session}" if said else "",
@@ -266,16 +234,14 @@ def suggestions_answer(
 
     Each is settled for itself: one that is gone or fails stops no other.
     """
-    answers, path = [], app.paths.suggestions
+    answers = []
     for id_ in dict.fromkeys(ids):
         try:
             outcome = app.gate.queue.answer(id_, accept, call.caller)
         except VaultMindError as error:
             gone = isinstance(error, NotFound | BadArgument)
-            outcome = Outcome("not_found" if gone else "denied", "", path=path, message=str(error))
-        told = {name: getattr(outcome, name) for name in ("outcome", "agent", "path", "message")}
-        did = {"id": id_, "answer": "accept" if accept else "reject"}
-        answers.append(Row("id outcome message", **did | told))
+            outcome = Outcome("not_found" if gone else "denied", "", message=str(error))
+        answers.append(Row("id outcome message", id=id_, **plain(outcome)))
     return Row(answers=answers)
 
 
@@ -289,10 +255,8 @@ def waiting_for(app: App, caller: Caller) -> tuple[int, str]:
     said = f"{counted(count, 'suggestion')} {'waits' if count == 1 else 'wait'} for"
     told = f"{said} you: tick in {path}, or see `vaultmind suggestions list`."
     if caller.kind == "agent":
-        told = (
-            f"{said} the person's approval in {path}: mention it once. You cannot approve "
-            "any: only they can, in that note or with `vaultmind suggestions`."
-        )
+        told = f"{said} the person's approval in {path}: mention it once. You cannot approve any: "
+        told += "only they can, in that note or with `vaultmind suggestions`."
     return count, told if count else ""
 
 
@@ -300,49 +264,29 @@ def waiting_for(app: App, caller: Caller) -> tuple[int, str]:
 
 
 @operation("The agents", surfaces=LOCAL, persons=True)
-def agents(app: App, call: Call) -> Row:
-    """List the agents: level asked and in force, what each has, who may write or read it."""
+def agents(app: App, call: Call, name: Annotated[str, Arg("Only this one.", max=80)] = "") -> Row:
+    """Show what agents may do and what they have: level asked and in force, who may write or read.
+
+    Raises NotFound for one that is named and not there.
+    """
+    found = [_about(app, one) for one in (_known(app, call, name) if name else _names(app, ""))]
     notes = [f"{app.authority.fault}."] if app.authority.fault else []
-    waiting: Counter[str] = Counter()
-    try:
-        waiting = _suggestions(app)
-    except VaultMindError as error:
-        notes.append(str(error))
-    found = tuple(_about(app, name, waiting[name]) for name in app.paths.agent_names())
     notes += [] if found else ["There is no agent yet. To make one: vaultmind agents new NAME"]
     for one in found:
         if one["waiting"] and not one["faults"]:
             asks, how = ", ".join(one["waiting"]), f"vaultmind agents allow {one['name']}"
             notes.append(f"{one['name']} asks for more: {asks} → {how}")
-    return Row(agents=found, notes=notes)
+    told = Row(agents=found, notes=notes)
+    return told.saying(*in_words(found[0])) if name else told
 
 
-@operation("One agent", surfaces=LOCAL, persons=True)
-def agent_show(app: App, call: Call, name: AgentName) -> Row:
-    """Show what one agent may do and what it has."""
+def _known(app: App, call: Call, name: str) -> tuple[str]:
     from vaultmind.vault.paths import agent_name
 
     found, names = agent_name(name, "name"), app.paths.agent_names()
     if found not in names:
         raise no_agent(call.caller, found, names)
-    return _about(app, found, _suggestions(app)[found])
-
-
-@operation("Make an agent", writes=True, surfaces=LOCAL, persons=True)
-def agent_new(app: App, call: Call, name: AgentName, language: Language = "en") -> Row:
-    """Make a new agent's identity."""
-    from vaultmind.vault.paths import agent_name
-
-    new = agent_name(name, "name")
-    if app.reader.exists(app.paths.identity(new)):
-        raise BadArgument("name", new, "a new name: there is an agent of this one")
-    if new not in app.paths.agent_names():
-        app.authority.begin(new, call.caller)
-    made = make(app, call, new, language)
-    how = "Write there who it is. `autonomy: 1` makes it ask before it remembers."
-    return made.saying(
-        *in_words(made), how, f"\nNext: vaultmind connect CLIENT --agent {new} --write"
-    )
+    return (found,)
 
 
 @operation("Let an agent do more", writes=True, surfaces=LOCAL, persons=True)
@@ -352,20 +296,20 @@ def agent_allow(app: App, call: Call, name: AgentName, seen: Mark = "") -> Row:
     Without a mark it only tells what that is. Raises BadArgument where the identity is broken, or
     has changed since the mark was given.
     """
-    one, allowed = agent_show(app, call, name), tuple[str, ...]()
+    (known,) = _known(app, call, name)
+    one, allowed = _about(app, known), tuple[str, ...]()
     if one["faults"]:
         raise BadArgument(one["identity"], "; ".join(one["faults"]), "a sound front matter")
-    said = f"{one['name']} asks for nothing beyond what is in force."
+    said = f"{known} asks for nothing beyond what is in force."
     if one["waiting"] and not seen:
-        said = f"{one['name']} asks for: {', '.join(one['waiting'])}. Nothing was allowed yet."
+        said = f"{known} asks for: {', '.join(one['waiting'])}. Nothing was allowed yet."
     elif one["waiting"]:
-        allowed = app.gate.allow(one["name"], seen, call.caller)
-        said = f"Allowed to {one['name']}: {', '.join(allowed)}."
-        one = agent_show(app, call, name)
+        allowed = app.gate.allow(known, seen, call.caller)
+        said, one = f"Allowed to {known}: {', '.join(allowed)}.", _about(app, known)
     return Row("message", allowed=allowed, agent=one, message=said)
 
 
-def _about(app: App, name: str, suggestions: int) -> Row:
+def _about(app: App, name: str) -> Row:
     """Return an agent: what it asks for, what is in force, and what it has.
 
     `waiting` is what identity.md asks for beyond what is in force, and `mark` stands for that:
@@ -378,15 +322,13 @@ def _about(app: App, name: str, suggestions: int) -> Row:
 
     claim, rights = app.authority.identity(name), app.authority.rights(name)
     return Row(
-        "name level asked language facts sessions suggestions writers hidden_from waiting faults "
-        "identity",
+        "name level asked language facts sessions writers hidden_from waiting faults identity",
         name=name,
         level=rights.level,
         asked=claim.rights.level,
         language=claim.language or "en",
         facts=len(parse_brain(read_text(app.reader, app.paths.brain(name))[0]).facts),
         sessions=len(session_ids(app.paths, name)),
-        suggestions=suggestions,
         writers={who: scopes_of(rights, who) for who in sorted({who for who, _ in rights.write})},
         hidden_from=tuple(sorted(rights.hidden_from)),
         waiting=app.authority.waiting(name),
@@ -394,9 +336,3 @@ def _about(app: App, name: str, suggestions: int) -> Row:
         mark=mark_of(claim.rights),
         identity=app.paths.identity(name),
     )
-
-
-def _suggestions(app: App) -> Counter[str]:
-    """Return how many suggestions wait for each agent."""
-    waiting = (one for one in app.gate.queue.listed() if one.state == "waiting")
-    return Counter(one.write.agent for one in waiting)

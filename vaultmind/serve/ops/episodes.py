@@ -14,12 +14,12 @@ from vaultmind.plural import counted
 from vaultmind.serve import op
 from vaultmind.serve.call import Call, known_agent, own_agent
 from vaultmind.serve.op import Arg, operation
-from vaultmind.serve.show import Recalled, Row, plain, tells
+from vaultmind.serve.show import Recalled, Row, tells
 from vaultmind.types import Caller
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.episodes.gains import Figures
+    from vaultmind.episodes.gains import Figures, Gain
     from vaultmind.planner.sources import Source
 
 NAMED = 8
@@ -56,6 +56,7 @@ tells(
     "first_pass_success_rate causal_trace_completeness",
 )
 tells("episodes.gains.Part", words="source figures")
+tells("episodes.gains.Gain", words="since until total sources")
 
 
 @operation("What you do for a task", writes=True, also=ROUTES)
@@ -102,15 +103,9 @@ def episode(
         one = app.episodes.recorder.end(name, outcome or "unknown", note.strip(), caller)
         return _kept(app, one, f"Episode {name} has ended: {one.outcome}.")
     one = app.episodes.recorder.feedback(name, outcome or "unknown", note.strip(), caller)
-    said = [f"Episode {one.name}: {outcome}."]
-    if one.state == "running":
-        said += ["It goes on; this counts at its end, unless something else is said then."]
-    elif one.outcome != outcome:
-        said += [f"Kept, and the person's own word stands: {one.outcome}."]
-    said += [_judge(app, call, hits)] if hits else []
-    kept = _kept(app, one, " ".join(said))
-    kept["judged"] = len(hits)
-    return kept
+    stands = outcome if one.state == "running" else one.outcome
+    said = f"Episode {one.name}: {stands}. {_judge(app, call, hits)}".strip()
+    return _kept(app, one, said, judged=len(hits))
 
 
 def _begin(app: App, caller: Caller, task: str, project_root: str, session: str) -> Row:
@@ -165,22 +160,20 @@ def _find_episode(
     owner, _, id = name.rpartition("/")
     agent = agent_name(owner, "episode") if owner else agent
     catch_up_uses(app)
-    person = call.caller.kind == "person"
-    if session and not name and not agent and person:  # who may judge what came of anybody's
-        talked = app.episodes.followed().names(session=session)
+    if session and not (name or agent) and call.caller.kind == "person":
+        talked = app.episodes.followed().names(session=session)  # whoever did it
         agent = talked[0].partition("/")[0] if talked else ""
     caller = _writer(app, call.caller, agent)
     if name:
         return caller, f"{caller.agent}/{id}"
     running = app.episodes.recorder.running(caller.agent, session=session)
-    names = [one.name for one in running if session or one.client == caller.client]
-    names = names or [one.name for one in running]
+    own = [one for one in running if session or one.client == caller.client]
+    names = [one.name for one in own or running]
     if not names and ended:  # the recorder knows what is over by its session's name, too
         names = [session] if session else list(app.episodes.files.names(caller.agent)[-1:])
     if len(names) > 1:
-        by = "--episode NAME or --session ID" if person else "'episode' or 'session_id'"
         shown = ", ".join(names[:NAMED]) + (" …" if len(names) > NAMED else "")
-        said = f"Which episode? Say {by}. There is: {shown}."
+        said = f"Which episode? Name it, or its session. There is: {shown}."
         raise BadArgument("episode", "", f"one of {shown}", missing=True, said=said)
     if not names:
         of = f" in session {session!r}" if session else ""
@@ -239,9 +232,9 @@ def _judge(app: App, call: Call, hits: tuple[str, ...]) -> str:
     return f"{counted(len(hits), 'hit')} judged." if hits else ""
 
 
-def _kept(app: App, episode: Episode, message: str, new: int = 0) -> Row:
-    """Return an episode after a call, and how many events the call told."""
-    return Row("message", message=message, new=new, judged=0, **_shown(app, episode))
+def _kept(app: App, episode: Episode, message: str, new: int = 0, judged: int = 0) -> Row:
+    """Return an episode after a call, how many events the call told, and how many hits."""
+    return Row("message", message=message, new=new, judged=judged, **_shown(app, episode))
 
 
 def _shown(app: App, one: Episode, *more: str) -> Row:
@@ -274,23 +267,12 @@ def episodes(
     app: App,
     call: Call,
     limit: Annotated[int, Arg("At most, the newest.", min=1, max=1000)] = 20,
-    project_root: Annotated[
-        str, Arg("Only over the vault, or this folder.", max=op.MAX_PATH, option="--source")
-    ] = "",
     agent: op.Anybodys = "",
 ) -> Row:
     """List episodes: when, for what, over which source, what came of it."""
-    agent = known_agent(app, call.caller, agent) if agent else ""
-    names = app.episodes.files.names(agent)
-    if project_root:
-        source = app.sources.find(project_root).name
-        app.episodes.settle()  # the tables follow in a moment; opening every note takes longer
-        known = set(app.episodes.tables.names(source=source, agent=agent))
-        names = tuple(one for one in names if one in known)
+    names = app.episodes.files.names(known_agent(app, call.caller, agent) if agent else "")
     shown = tuple(_shown(app, _read(app, one)) for one in names[-limit:])
-    note = (
-        "" if shown else 'No episode is kept yet. To begin one: vaultmind episode start --task "…"'
-    )
+    note = "" if shown else f"No episode is kept yet. {HOW}"
     if len(names) > len(shown):
         note = f"of {counted(len(names), 'episode')}: --limit {len(names)}"
     return Row("episodes notes", episodes=shown, total=len(names), notes=(note,) if note else ())
@@ -306,9 +288,8 @@ def episode_show(
     """Show what was done for a task, in order, and what came of it."""
     owner, _, id = episode.strip().removesuffix(".md").rpartition("/")
     agent = known_agent(app, call.caller, owner or agent) if owner or agent else ""
-    if id:
-        name = f"{agent or app.target(call.caller, '')}/{id}"
-    elif not (name := "".join(app.episodes.files.names(agent)[-1:])):
+    named = f"{agent or app.target(call.caller, '')}/{id}" if id else ""
+    if not (name := named or "".join(app.episodes.files.names(agent)[-1:])):
         raise NotFound("No episode is kept yet.")
     return _shown(app, app.episodes.files.read(name), "events")
 
@@ -333,21 +314,16 @@ def purge(
 ) -> Row:
     """Shrink episodes past their retention to outcome and links, for good."""
     due = app.episodes.purge(call.caller, days, call.report, dry=not yes)
-    count, left = len(due.episodes), due.left
-    events, size = (sum(getattr(one, name) for one in due.episodes) for name in ("events", "bytes"))
-    lost = f"{counted(events, 'event')} of {counted(count, 'episode')} ({size / 1000:,.1f} KB)"
-    said = f"{lost} went." if count else "Nothing had to be shrunk."
-    if not yes:
+    events = sum(one.events for one in due.episodes)
+    lost = f"{counted(events, 'event')} of {counted(len(due.episodes), 'episode')}"
+    said = f"{lost} went."
+    if not due.episodes:
         said = f"Nothing to shrink: no episode kept in full ended {counted(due.days, 'day')} ago."
-    if count and not yes:
-        said = (
-            f"{lost} would go. Outcome, changed files, commits, issues and decisions stay; what "
-            "plans offered goes, for `vaultmind model train` and `vaultmind gain`, too. "
-            "Nothing was changed yet. To do it: the same with --yes."
-        )
-    counts = {"done": yes, "count": count, "events": events, "bytes": size}
-    told = tuple(f"{name}: {why}" for name, why in left)
-    return Row(message=said, **counts, episodes=() if yes else due.episodes, left=told)
+    elif not yes:
+        said = f"{lost} would go, with what plans offered. Outcome, changed files, commits, issues "
+        said += "and decisions stay. Nothing was changed yet. To do it: the same with --yes."
+    left = tuple(f"{name}: {why}" for name, why in due.left)
+    return Row(message=said, done=yes, episodes=due.episodes, left=left)
 
 
 @operation("What the memory saved", surfaces=op.LOCAL, persons=True)
@@ -355,25 +331,14 @@ def gain(
     app: App,
     call: Call,
     since: Annotated[str, Arg("From then on: a day, `yesterday`, `30d` or `12w`.", max=40)] = "30d",
-) -> Row:
+) -> Gain:
     """Show what plans saved and how episodes went, by source and week."""
     from vaultmind.episodes.gains import gain_of, works
     from vaultmind.serve.ops.changes import since_of
 
     app.episodes.settle()
     begin, agents = since_of(since, app.clock()), app.index.outlet.readable_agents(call.caller)
-    found = works(app.episodes.tables, agents, begin)
-    made, note = gain_of(found, begin, app.clock()), ""
-    if not made.total.episodes:
-        note = "No episode began in this time: they are kept once an agent works with a plan or "
-        note += "hook."
-    elif any(one.episode.state == "shrunk" for one in found):
-        note = "Episodes that are past their retention are not in the figures of plans."
-    elif not made.total.plans:
-        note = "No plan of an episode of this time is kept: there is nothing to compare."
-    notes = (note,) if note else ()
-    told = plain(made) | {"kept_days": app.config.retention.days, "notes": notes}
-    return Row("since until total sources notes", **told)
+    return gain_of(works(app.episodes.tables, agents, begin), begin, app.clock())
 
 
 def recent_gain(app: App, caller: Caller) -> Figures:
@@ -391,10 +356,8 @@ def recent_gain(app: App, caller: Caller) -> Figures:
 def kept_work(app: App, caller: Caller) -> Row:
     """Return what was kept, for whoever asks for the status."""
     own = caller.agent if caller.kind == "agent" else ""
-    notes = app.episodes.files.names(own)
-    agents = (own,) if own else app.paths.agent_names()
+    agents, kept = (own,) if own else app.paths.agent_names(), len(app.episodes.files.names(own))
     running = [one for agent in agents for one in app.episodes.recorder.running(agent)]
-    said = [counted(len(notes), "note")] if notes else ["none kept yet"]
+    said = [counted(kept, "note") if kept else "none kept yet"]
     said += [f"running: {one.name} “{_shown(app, one)['task'][:60]}”" for one in running]
-    names, last = tuple(one.name for one in running), "".join(notes[-1:])
-    return Row(running=names, kept=len(notes), last=last, words=" · ".join(said))
+    return Row(running=[one.name for one in running], kept=kept, words=" · ".join(said))

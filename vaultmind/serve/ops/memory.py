@@ -199,19 +199,14 @@ def say(
 @operation("Make the memory folder", writes=True, surfaces=LOCAL, persons=True)
 def init(app: App, call: Call, language: Language = "en", agent: Whose = "") -> Row:
     """Make the memory folder and an agent's identity; what exists stays."""
-    made = make(app, call, app.target(call.caller, agent), language)
-    made["next"] = "vaultmind connect claude-desktop --write"
-    return made
-
-
-def make(app: App, call: Call, agent: str, language: str) -> Row:
-    """Make what is missing of the memory folder and of an agent in it."""
-    wanted = (app.paths.readme, app.paths.suggestions, app.paths.identity(agent))
-    existing = tuple(path for path in wanted if app.reader.exists(path))
-    created = app.init(agent, language, call.caller)
+    whose = app.target(call.caller, agent)
+    if whose not in app.paths.agent_names():
+        app.authority.begin(whose, call.caller)
+    created = app.init(whose, language, call.caller)
     places = {"vault": str(app.config.vault), "state_dir": str(app.config.state_dir)}
-    shown = "vault created existing next"
-    return Row(shown, **places, created=created, existing=existing, next="")
+    named = "" if whose == app.config.agent else f" --agent {whose}"
+    then = f"vaultmind connect claude-desktop{named} --write"
+    return Row("vault created next", **places, created=created, next=then)
 
 
 @operation("What an erasure would remove", surfaces=LOCAL, persons=True)

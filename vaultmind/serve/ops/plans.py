@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from vaultmind.errors import BadArgument, NotAllowed
-from vaultmind.planner.types import CacheStatus, Detail, Layer, Mode, TaskKind
+from vaultmind.planner.types import Detail, Layer, Mode, TaskKind
 from vaultmind.plural import counted
 from vaultmind.serve.call import Call
 from vaultmind.serve.op import LOCAL, MAX_ID, MAX_PATH, MAX_TASK, MAX_TEXT, NOT_MCP, Arg, operation
@@ -91,7 +91,6 @@ def context_plan(
         except NotAllowed as error:
             plan = replace(plan, notes=(*plan.notes, error.message))
     budget = plain(plan.budget_report)
-    budget["efficiency_score"] = round(budget["efficiency_score"], 3)
     text = plan.context.text
     if agents:  # the fence around the context is counted in
         budget["token_budget"] += frame
@@ -185,7 +184,7 @@ def _for_person(plan: Plan, told: dict[str, Any]) -> Iterator[str]:
 # --- the vault and the folders linked to it -----------------------------------------------
 
 
-@operation("What a source is made of", surfaces=NOT_MCP)
+@operation("What a source is made of", surfaces=NOT_MCP, also={"delta": {"layers": ["L6"]}})
 def explore(
     app: App,
     call: Call,
@@ -211,55 +210,27 @@ def explore(
     return Row(**plain(found) | {"text": text}).saying(data, text, *found.notes, about)
 
 
-@operation("What changed in a source", surfaces=NOT_MCP)
-def delta(
-    app: App,
-    call: Call,
-    source: Where = "",
-    since: Since = "",
-    detail: Annotated[Detail, Arg("How much of it.")] = "normal",
-    wait_seconds: Wait = 0.0,
-) -> Row:
-    """What changed in the vault or in a linked folder since a time or a revision."""
-    return explore(
-        app, call, source, layers=("L6",), detail=detail, since=since, wait_seconds=wait_seconds
-    )
-
-
 @operation("Look at a source's disk", surfaces=NOT_MCP)
 def refresh(app: App, call: Call, source: Where = "", wait_seconds: Wait = 60.0) -> Row:
     """Compare the vault or a linked folder with the disk and read what changed."""
-    began = time.monotonic()
     where = app.sources.find(source)
-    structure = where.structure
-    before = structure.version
     where.index.everything()
-    ready = where.index.wait_ready(wait_seconds, report=call.report)
-    status = _wait(where, call, wait_seconds - (time.monotonic() - began))
-    if structure.version != before and status == "hit":
-        status = "partial"  # the background was faster
-    known, files = structure.progress.done, structure.progress.total
-    complete = ready and known >= files
-    took_ms = (time.monotonic() - began) * 1000
+    _wait(where, call, wait_seconds)
+    progress = where.structure.progress
+    complete = where.index.wait_ready(0) and progress.done >= progress.total
     state = "up to date" if complete else "still being read"
-    said = f"{where.name} is {state}: {known:,} of {counted(files, 'file')}, {took_ms:,.0f} ms."
-    return Row(
-        **{"message": said, "source": where.name, "files": files, "read": known},
-        **{"cache_status": status, "complete": complete, "took_ms": round(took_ms, 2)},
-    )
+    read = f"{progress.done:,} of {counted(progress.total, 'file')}"
+    return Row(message=f"{where.name} is {state}: {read}.", source=where.name, complete=complete)
 
 
-def _wait(source: Source, call: Call, seconds: float) -> CacheStatus:
-    """Read what is not read yet, as far as there is time; tell how far it is."""
+def _wait(source: Source, call: Call, seconds: float) -> None:
+    """Read what is not read yet, as far as there is time."""
     deadline = time.monotonic() + seconds
     if seconds > 0:
         source.index.wait_ready(seconds, report=call.report)
-    structure = source.structure
-    first = status = structure.settle(0.0)
-    while status == "partial" and (left := deadline - time.monotonic()) > 0:
-        call.report(structure.progress)
-        status = structure.settle(min(left, SLICE_SECONDS))
-    return first if status == "hit" else status
+    while source.structure.settle(0.0) == "partial" and (left := deadline - time.monotonic()) > 0:
+        call.report(source.structure.progress)
+        source.structure.settle(min(left, SLICE_SECONDS))
 
 
 @operation("What is linked", surfaces=LOCAL, persons=True)
@@ -325,17 +296,15 @@ def state_words(state: SourceState) -> str:
     if index is None:
         return "waits for the vault's index" if state.there else "gone"
     files = f"{index.indexed:,} of {counted(index.files, 'file')}"
-    meaning = f"{counted(index.vectors, 'vector')}" if index.embedder else "by words only"
+    meaning = counted(index.vectors, "vector") if index.embedder else "by words only"
     told = f"{index.phase} · {files} · {counted(index.chunks, 'chunk')} · {meaning}"
     return told if state.there else f"gone · {told}"
 
 
 def state_notes(state: SourceState) -> list[str]:
-    """Return what is amiss, and which files could not be taken whole: the first of them."""
+    """Return what is amiss, and the first of the files that could not be taken whole."""
     notes, index = [state.note] if state.note else [], state.index
     if index is not None:
         faults = index.faults if state.kind == "linked" else ()  # `status` tells the vault's
         notes += [*index.notes, *(f"{one.path}: {one.reason}" for one in faults[:SHOWN_FAULTS])]
-        more = len(faults) - SHOWN_FAULTS
-        notes += [f"{counted(more, 'more file')} could not be taken whole."] if more > 0 else []
     return notes

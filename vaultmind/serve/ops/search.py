@@ -4,7 +4,6 @@ the index is.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -25,8 +24,6 @@ SHOWN_REASONS = 2
 """Why a hit is there, where nobody asked for all of it."""
 SHOWN_FAULTS = 10
 """Faulty files that are named; the rest is a number."""
-WAIT_SECONDS = 2.0
-"""How long to wait at a time before looking whether the index has failed."""
 AGAIN = "This is not a no: ask again in a moment."
 MATCHES = ("strong match", "fair match", "weak match")
 
@@ -86,7 +83,8 @@ def memory_search(
     if offset and not found.hits and found.answer == "nothing_found":
         raise _no_more(offset, f"There are no more hits from 'offset' {offset} on.")
     if where and where.kind == "linked":
-        found = replace(found, hits=tuple(map(_of_folder, found.hits)))
+        hits = (replace(one, kind=_kind_of(one.path)) for one in found.hits)
+        found = replace(found, hits=tuple(hits))
     elif not (kinds or folder or tag or after or before or agent):
         app.search_feedback.asked(call.caller, query, found.hits)
     return _page(found, offset, call.caller.kind == "agent", explain)
@@ -188,13 +186,8 @@ def _no_more(offset: int, said: str) -> BadArgument:
     return BadArgument("offset", offset, "the last next_offset", said=f"{said} {again}")
 
 
-def _of_folder(hit: Hit) -> Hit:
-    """Return a hit of a linked folder: to its index all files are notes."""
-
-    return replace(hit, kind=_kind_of(hit.path))
-
-
 def _kind_of(path: str) -> Any:  # noqa: ANN401
+    """Return the kind of a linked folder's file: to its index all are notes."""
     from vaultmind.index.taken import shape_of
 
     return shape_of(path) or "text"
@@ -267,32 +260,19 @@ def match_words(score: float) -> str:
 # --- how far the index is -----------------------------------------------------------------
 
 
-@operation("Wait for the index", surfaces=NOT_MCP)
+@operation("Wait for the index", surfaces=NOT_MCP, also={"reindex": {"anew": True}})
 def index(
     app: App,
     call: Call,
     vectors: Annotated[bool, Arg("Wait for the vectors too.")] = True,
     timeout_seconds: Annotated[float, Arg("Give up after this long.", min=0, max=86400)] = 3600.0,
+    anew: Annotated[bool, Arg("Build it anew from the vault first; cached vectors stay.")] = False,
 ) -> IndexState:
     """Wait until all text (and all vectors) are searchable; tells how far it is."""
-    deadline = time.monotonic() + timeout_seconds
-    while (left := deadline - time.monotonic()) > 0:
-        began, slice_seconds = time.monotonic(), min(left, WAIT_SECONDS)
-        if app.index.wait_ready(slice_seconds, vectors=vectors, report=call.report):
-            break
-        cut_short = time.monotonic() - began < slice_seconds / 2  # the app is closing
-        if cut_short or app.index.state().phase == "failed":
-            break
+    if anew:
+        app.index.reindex(call.report)
+    app.index.wait_ready(timeout_seconds, vectors=vectors, report=call.report)
     return seen_state(app, call.caller)
-
-
-@operation("Build the index anew", surfaces=NOT_MCP)
-def reindex(
-    app: App, call: Call, wait: Annotated[bool, Arg("Wait until all is searchable.")] = False
-) -> IndexState:
-    """Build the index anew from the vault; cached vectors are used again."""
-    app.index.reindex(call.report)
-    return index(app, call) if wait else seen_state(app, call.caller)
 
 
 def seen_state(app: App, caller: Caller) -> IndexState:
@@ -310,26 +290,24 @@ def why_empty(found: SearchResponse) -> str:
 
 def explain_answer(found: SearchResponse, empty: str) -> str:
     """Return in words how complete an answer is."""
-    state, said = found.state, found.message
-    lacks = " ".join(filter(None, (said, *(one for one in state.notes if one not in said))))
+    state, still = found.state, f"Still indexing: {_indexed(found.state)}"
     if empty == "no_query":
         return "The query holds nothing to search for. Give a question or keywords."
     if empty == "indexing":
-        still = f"Still indexing: {_indexed(state)}, and none of these matches yet."
-        if state.phase == "ready":
-            still = "Nothing holds these words, and vectors are still being loaded."
-        return f"{still} {AGAIN}"
+        loading = "Nothing holds these words, and vectors are still being loaded."
+        missing = f"{still}, and none of these matches yet."
+        return f"{loading if state.phase == 'ready' else missing} {AGAIN}"
+    told = f"{found.omitted} more left out by max_tokens." if found.omitted else ""
     if empty == "no_embedder":
         told = "Nothing holds these words, and with no embedder at work meaning could not be "
         told += "searched. Try other words."
     elif empty:
         meaning = "" if state.vectors < state.embeddable else ", by words and by meaning"
         told = f"Nothing found: {_indexed(state)}{meaning}."
-    else:
-        told = f"{found.omitted} more left out by max_tokens." if found.omitted else ""
-        if state.phase in ("starting", "indexing"):
-            told += f" Still indexing: {_indexed(state)}; there may be more."
-    return f"{told} {lacks}".strip()
+    elif state.phase in ("starting", "indexing"):
+        told += f" {still}; there may be more."
+    lacks = (found.message, *(one for one in state.notes if one not in found.message))
+    return " ".join(filter(None, (told.strip(), *lacks)))
 
 
 def _indexed(state: IndexState) -> str:

@@ -4,7 +4,6 @@ agent says of them, and what is read out of them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,7 +15,7 @@ from vaultmind.plural import counted
 from vaultmind.serve import op
 from vaultmind.serve.call import Call, known_agent, own_agent, told_time
 from vaultmind.serve.op import Arg, operation
-from vaultmind.serve.show import Reader, Recalled, Row, Verbatim, in_words, plain, tells
+from vaultmind.serve.show import Reader, Recalled, Row, Verbatim, in_words, tells, words
 from vaultmind.types import Caller, Message, Section
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from vaultmind.consolidate.reported import Fate
     from vaultmind.consolidate.types import Dropped
     from vaultmind.session.files import Head
+    from vaultmind.session.imports import Imported
 
 SAID: dict[str, str] = {
     "written": "written",
@@ -47,19 +47,17 @@ RULES = (
     "that can be read alone, with the message that says it. Call memory_settle again with session, "
     "and facts; none is fine."
 )
-SUMMARY_ID = re.compile(r"L[12]_\d{3,}")
-IDS = "the id of a session such as 2026-02-20_001"
 
 tells("consolidate.types.Settled", "category fact evidence replaces outcome reason",
       "category fact replaces outcome reason")  # fmt: skip
 tells("consolidate.types.SessionDone", "session agent by pending summary facts dropped notes")
 tells("consolidate.types.SummaryDone", words="id agent outcome path text notes")
+tells("session.imports.Imported", words="messages sessions skipped left_out redacted faults")
 
 Yours = Annotated[str, Arg("Yours.")]
 Recap = Annotated[str, Arg("With end: what was decided, what is open.", max=4000)]
 Only = Annotated[str, Arg("Only this one, by its id.", max=op.MAX_ID)]
 Again = Annotated[str, Arg("A session or summary that is done anew, by its id.", max=op.MAX_ID)]
-Action = Annotated[Literal["look", "pause", "resume"], Arg("Of the work in the background.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,7 @@ class LoggedMessage:
     text: Annotated[str, Arg("Word for word.", min=1, max=op.MAX_WORDS)]
     role: Annotated[Literal["user", "assistant", "tool", "system"], Arg()] = "user"
     id: Annotated[str, Arg("It is written once.", max=op.MAX_ID)] = ""
-    time: Annotated[str, Arg("ISO 8601; default: now.", day=True)] = ""
+    time: Annotated[str, Arg("ISO 8601; default: now.", max=op.MAX_ID)] = ""
     speaker: Annotated[str, Arg(max=op.MAX_TEXT)] = ""
     tool: Annotated[str, Arg("For a result: its name.", max=op.MAX_ID)] = ""
 
@@ -124,8 +122,10 @@ def session_log(
             raise BadArgument(name, value, "only with `end`: it is told at the end")
     caller, log, now, named = call.caller, app.sessions, app.clock(), session.strip()
     whose = own_agent(app, caller, agent, "log its own conversations")
-    adds = bool(messages or new_segment)
-    talk = _conversation(app, caller, whose, named, adds=adds)
+    talk = _conversation(app, caller, whose, named)
+    if named and (messages or new_segment) and log.open_session(whose, talk) != named:
+        allowed = "a session that is open; without one, a new one begins"
+        raise BadArgument("session", named, allowed)
     kept = [_message(one, number, caller, now) for number, one in enumerate(messages)]
     at: dict[str, Any] = {"caller": caller, "conversation": talk}
     logged = log.log_many(whose, kept, now=now, new_segment=new_segment, **at)
@@ -152,27 +152,23 @@ def session_log(
     return done.saying(*lines, Recalled(f"Facts: {each}." if each else "", "memory"))
 
 
-def _conversation(app: App, caller: Caller, agent: str, named: str, *, adds: bool) -> str:
+def _conversation(app: App, caller: Caller, agent: str, named: str) -> str:
     """Return the conversation of a session that is named, else the one that the caller is in.
 
-    Only the open session of a conversation can be added to: raises BadArgument for one that is
-    over. A person who names none means the running one: of several clients' none.
+    A person who names none means the running one: of several clients' none.
     """
     from vaultmind.session.files import read_session
     from vaultmind.vault.session_meta import PIPE
 
-    if not named and caller.kind == "agent":
+    if named:
+        talk: str = read_session(app.reader, app.paths, agent, named)[1].meta.conversation
+        return talk
+    if caller.kind == "agent" or app.sessions.open_session(agent):
         return caller.conversation
-    if not named:
-        heads = [] if app.sessions.open_session(agent) else app.sessions.heads(agent)
-        pipes = {one.meta.conversation for one in heads if one.is_open}
-        pipes = {one for one in pipes if one.startswith(PIPE)}
-        running = [one for one in pipes if app.sessions.open_session(agent, one)]
-        return running[0] if len(running) == 1 else ""
-    conversation = read_session(app.reader, app.paths, agent, named)[1].meta.conversation
-    if adds and app.sessions.open_session(agent, conversation) != named:
-        raise BadArgument("session", named, "a session that is open; without one, a new one begins")
-    return conversation
+    talks = {one.meta.conversation for one in app.sessions.heads(agent) if one.is_open}
+    pipes = [one for one in talks if one.startswith(PIPE)]
+    running = [one for one in pipes if app.sessions.open_session(agent, one)]
+    return running[0] if len(running) == 1 else ""
 
 
 def _just_ended(app: App, agent: str, conversation: str, now: datetime) -> str:
@@ -256,25 +252,19 @@ def sessions(
 
 def _row(app: App, agent: str, head: Head) -> Row:
     from vaultmind.session.active import recent_of
-    from vaultmind.vault.transcript import Transcript
 
-    fault, told = "", recent_of(app.reader, agent, head.id, app.tombstones.hides)
+    meta, fault, messages = head.meta, "", 0
+    told = recent_of(app.reader, agent, head.id, app.tombstones.hides)
     try:
-        transcript = app.sessions.read(agent, head.id)
+        said = app.sessions.read(agent, head.id).messages
+        messages = sum(not one.message.asked for one in said)
     except VaultMindError as error:
-        transcript, fault = Transcript(head.meta, ()), str(error)
-    meta = transcript.meta
-    same = ("started", "ended", "state", "source", "conversation")
+        fault = str(error)
     return Row(
-        "id started ended messages state title topics source fault",
-        id=head.id,
-        path=app.paths.session(agent, head.id),
-        **{name: getattr(meta, name) for name in same},
-        messages=sum(not one.message.asked for one in transcript.messages),
-        segments=max(meta.segments, transcript.segment),
-        title=told.title if told else "",
-        topics=meta.topics or transcript.topics,
-        fault=fault,
+        "id started ended messages state title source fault",
+        **{"id": head.id, "path": app.paths.session(agent, head.id), "messages": messages},
+        **{name: getattr(meta, name) for name in ("started", "ended", "state", "source")},
+        **{"title": told.title if told else "", "fault": fault},
     )
 
 
@@ -285,22 +275,25 @@ def import_file(
     path: Annotated[str, Arg("The export file.", min=1, max=op.MAX_PATH)],
     one_session: Annotated[bool, Arg("Make one session of all that the file holds.")] = False,
     agent: op.Whose = "",
-) -> Row:
+) -> Imported:
     """Take the conversations of an export file into an agent's sessions."""
-    from vaultmind.session import imports
+    from vaultmind.session.imports import import_file
 
-    if not Path(path).is_absolute():
-        raise BadArgument("path", path, "an absolute path: the daemon has its own folder")
     if not Path(path).is_file():
         raise NotFound(f"There is no file {path!r}.")
     target = app.target(call.caller, agent)
-    imported = imports.import_file(app.sessions, Path(path), target, call.report, one=one_session)
+    imported = import_file(app.sessions, Path(path), target, call.report, one=one_session)
     if imported.messages:  # the talk that is likely asked about is summarised meanwhile
         app.talks.heard(target, app.sessions.latest(target))
-    done = Row("messages sessions skipped left_out redacted faults", **plain(imported))
-    then = "Searchable in a moment. Facts and summaries are taken from it when you say so:"
-    how = "vaultmind consolidate --dry-run shows what, without it they are written."
-    return done.saying(*in_words(done), *((then, how) if imported.messages else ()))
+    return imported
+
+
+@words("session.imports.Imported")
+def _imported_words(done: Imported, to: Reader) -> Iterator[str]:
+    yield from in_words(done)
+    if done.messages:
+        yield "Searchable in a moment. Facts and summaries are taken from it when you say so:"
+        yield "vaultmind consolidate --dry-run shows what, without it they are written."
 
 
 @operation("Settle an ended conversation", writes=True)
@@ -394,15 +387,10 @@ def consolidate(
     none.
     """
     from vaultmind.consolidate.types import Request
-    from vaultmind.vault.paths import SESSION_ID
 
     session, again = session.strip(), again.strip()
     if session and again:
         raise BadArgument("again", again, "an id without `session`: it names what is done anew")
-    if session and not SESSION_ID.fullmatch(session):
-        raise BadArgument("session", session, IDS)
-    if again and not (SESSION_ID.fullmatch(again) or SUMMARY_ID.fullmatch(again)):
-        raise BadArgument("again", again, f"{IDS}, or of a summary such as L1_001")
     named = bool(agent or session or again)  # every agent has a session of one name
     whose = known_agent(app, call.caller, agent) if named else ""
     request = Request(whose, session, again, dry_run)
@@ -417,54 +405,21 @@ def consolidate(
         said += f" {waiting:,} for you to decide: vaultmind suggestions list"
     if unclear := reasons.count("unclear alone"):
         said += f" {counted(unclear, 'candidate')} left to an agent or a model."
-    notes = list(done.notes)
     if not (done.sessions or done.summaries):
         said = "Nothing waits."
-        agents = (whose,) if whose else app.paths.agent_names()
-        coming = (_next_words(app, one) for one in agents if app.gate.keeps_records(one))
-        notes += [] if session or again else filter(None, coming)
     said = f"Nothing was written; it would be: {said}" if dry_run else said
-    return Row(message=said, sessions=done.sessions, summaries=done.summaries, notes=notes)
-
-
-def _next_words(app: App, agent: str) -> str:
-    """Return what an agent's next summaries wait for; empty where it never said a word."""
-    heads = app.sessions.heads(agent)
-    missing, above = app.levels.left(agent) if heads else (0, 0)
-    said = [f"{counted(missing, 'more session')} until the next L1"] if missing > 0 else []
-    said += [f"{above:,} more L1 until the next L2"] if above > 0 else []
-    running = sum(one.is_open for one in heads)
-    said += [f"{counted(running, 'conversation')} not over yet"] if running else []
-    return f"{agent}: {', '.join(said)}." if said else ""
-
-
-@operation("How the work in the background stands", writes=True, surfaces=op.LOCAL, persons=True)
-def consolidation(app: App, call: Call, action: Action = "look") -> Row:
-    """Show what waits to be consolidated and what was done last; pause it or go on."""
-    if action == "pause":
-        app.consolidation.pause()
-    elif action == "resume":
-        app.consolidation.resume()
-    return background(app, call.caller)
+    return Row(message=said, sessions=done.sessions, summaries=done.summaries, notes=done.notes)
 
 
 def background(app: App, caller: Caller) -> Row:
-    """Return how consolidation stands, for whoever asks for it or for the status.
-
-    An agent is told of its own sessions alone.
-    """
+    """Return how consolidation stands, for the status; an agent is told of its own sessions."""
     found = app.consolidation.standing()
     if caller.kind == "agent":
         waiting = sum(agent == caller.agent for agent, _ in found.queue)
-        said = f"{waiting:,} of your sessions wait"
-        return Row(waiting=waiting, paused=found.paused, words=said)
+        return Row(waiting=waiting, words=f"{waiting:,} of your sessions wait")
     words = [f"{counted(len(found.queue), 'session')} waiting"]
     words += [f"{found.asked_for:,} until `vaultmind consolidate`"] if found.asked_for else []
     words += [f"works on {found.running}"] if found.running else []
-    words += ["paused until `vaultmind consolidate --resume`"] if found.paused else []
-    return Row(
-        "waiting paused running seconds_today asked_for queue",
-        **{"waiting": len(found.queue), "paused": found.paused, "words": " · ".join(words)},
-        **{"running": found.running, "seconds_today": round(found.seconds_today, 1)},
-        **{"asked_for": found.asked_for, "queue": [f"{two} ({one})" for one, two in found.queue]},
-    )
+    queue = [f"{session} ({agent})" for agent, session in found.queue]
+    told = {"running": found.running, "asked_for": found.asked_for, "queue": queue}
+    return Row(waiting=len(queue), words=" · ".join(words), **told)
