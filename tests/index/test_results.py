@@ -60,9 +60,7 @@ def test_a_budget_is_shared_well(costs: list[int], most: int) -> None:
     if sum(costs) <= most:
         assert given_ == costs
     if len(given_) > 1:
-        assert all(
-            got >= min(cost, LEAST_TOKENS) for got, cost in zip(given_, costs, strict=False)
-        )
+        assert all(got >= min(cost, LEAST_TOKENS) for got, cost in zip(given_, costs, strict=False))
 
 
 @given(

@@ -21,7 +21,7 @@ from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.types import Chunk, Hit
 from vaultmind.vault.files import FileStat, VaultReader
 
-VERSION = 12
+VERSION = 13
 """Raise it when the tables change: an index of another version is made anew."""
 NEVER = -1
 """The version of whoever has seen nothing of a journal yet."""

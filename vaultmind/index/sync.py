@@ -283,7 +283,8 @@ def _store_chunks(database: Database, path: str, chunks: Sequence[Chunk], min_to
             if held.get(chunk.id) != values:
                 least = {"message": min_tokens, "episode": MIN_REMARK_TOKENS}.get(chunk.kind, 0)
                 is_said = chunk.kind != "message" or chunk.role in ("user", "assistant")
-                is_said = is_said and tokens.count(chunk.text) >= least
+                is_heading = chunk.text.startswith("#") and "\n" not in chunk.text
+                is_said &= not is_heading and tokens.count(chunk.text) >= least
                 rest = (is_said, flags_of(chunk.text), len(chunk.text), tokens_of(chunk))
                 connection.execute(_PUT, (*values, *rest))
 
