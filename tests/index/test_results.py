@@ -1,4 +1,4 @@
-"""index/results: a budget shared among hits, passages around what is asked, messages in their talk."""
+"""index/results: a budget shared among hits, passages around what is asked, messages in talk."""
 
 from __future__ import annotations
 

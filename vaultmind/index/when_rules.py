@@ -206,7 +206,8 @@ class Rules:
         with suppress(ValueError, OverflowError):
             stretch = reader(words) if reader else None
             if stretch is not None and stretch.start.year >= FIRST_YEAR:
-                return dict.fromkeys(("time", *also), stretch)
+                names = ("time", *also) if also == ["whole"] else ("time", "moment", *also)
+                return dict.fromkeys(names, stretch)
         return {}
 
 
@@ -451,13 +452,13 @@ _PARTS = Rules(
 _DATES = _led(
     ("date", _numeric),
     ("day", lambda w: _days(w["today"] + w["day"] * DAY)),
-    (f"date_day dot? {_JOIN} last=date_day dot? glue* {_DATED_MONTH}", _date),
-    (f"{_MONTH_FIRST} {_JOIN} last=date_day ({_YEAR})?", _date),
+    (f"date_day dot? {_JOIN} last=date_day dot? glue* {_DATED_MONTH}", _date, "whole"),
+    (f"{_MONTH_FIRST} {_JOIN} last=date_day ({_YEAR})?", _date, "whole"),
     ("weekday? comma? glue* (date_day dot? / (tens=number|ordinal)? ordinal) glue* "
      f"{_DATED_MONTH}", _date),
     (f"{_MONTH_FIRST} {_WHICH}?", _date),
     (f"ordinal half_year {_YEAR} / ({_QUARTER} / code) {_WHICH}?", _part_of_year),
-    (f"between glue* : {_MONTH} {_JOIN} last={_MONTH} ({_YEAR})?", _month),
+    (f"between glue* : {_MONTH} {_JOIN} last={_MONTH} ({_YEAR})?", _month, "whole"),
     (f"{_NAMED} (dot? {_YEAR} / comma? glue* that_year)", _named),
     (f"(that_year comma? at* / year year_word? at?) glue* {_NAMED}", _named),
     (_SHIFTED.format(_NAMED), _named),
@@ -477,7 +478,7 @@ _DATES = _led(
     ("at glue* : weekend", _weekend),
     ("at|of glue* : month !date_day / season", _named),
     ("month=month&!unsure / season=season&bare_season", _named),
-    ("between glue* : year glue* join|dash glue* last=year year_word?", _year),
+    ("between glue* : year glue* join|dash glue* last=year year_word?", _year, "whole"),
     ("year year_word", _year),
     ("at glue* : year !counted", _year),
     ("recent", lambda w: Stretch(w["today"] - 30 * DAY, w["today"] + DAY, sure=False)),
@@ -489,5 +490,5 @@ _NARROWING = Rules(
 )
 _OPENING = Rules(
     ("between glue* time join|dash at? glue* last=time / time dash last=time", _range),
-    *((f"{name} at? glue* time", lambda w: w["time"], name) for name in OPENERS),
+    *((f"{name} at? glue* moment", lambda w: w["moment"], name) for name in OPENERS),
 )
