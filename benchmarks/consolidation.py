@@ -40,8 +40,9 @@ from vaultmind.consolidate.summarise import (
     lined_up,
 )
 from vaultmind.consolidate.types import Consolidated, Request
+from vaultmind.language.text import plain_sentences
 from vaultmind.session.files import plain_text
-from vaultmind.session.sentences import read, sentences
+from vaultmind.session.sentences import read
 from vaultmind.tokens import count
 from vaultmind.types import PERSON, Message
 
@@ -218,7 +219,7 @@ def baseline(
     every = [
         Quote(text, one.id, at, read(text, "en"), one.speaker)
         for at, one in enumerate(talk.messages)
-        for said in sentences(one.text)
+        for said in plain_sentences(one.text)
         if (text := clean(said))
     ]
     chosen: list[Quote] = []

@@ -42,8 +42,8 @@ from vaultmind.language.encoder import (
     words_of,
 )
 from vaultmind.language.network import WEIGHTS
+from vaultmind.language.text import plain_sentences
 from vaultmind.language.words import fold
-from vaultmind.session.sentences import sentences
 
 DATA = Path(__file__).parent / "data"
 LANGUAGES = ["en", "pl", "ru", "de", "es", "fr"]
@@ -183,7 +183,7 @@ def talk() -> Iterator[Row]:
     for stem, one in said:
         for message in (each for each in one["messages"] if each["role"] == "user"):
             whole = message["text"]
-            for text in dict.fromkeys((whole, *sentences(whole))):
+            for text in dict.fromkeys((whole, *plain_sentences(whole))):
                 if not ASKED.search(text) and (text == whole or len(text) > SHORT):
                     labels = {"asks": [0], **language(one)}
                     yield Row(text, stem, labels, None, WEAK if text == whole else WEAK / 2)
@@ -326,7 +326,7 @@ def told() -> Iterator[Row]:
     for part in (part for part in PARTS if part.startswith(TAUGHT)):
         for dialogue in dialogues(part):
             for one in (one for one in dialogue["messages"] if one["role"] == "user"):
-                for sentence in sentences(own_words(one["text"])[0]):
+                for sentence in plain_sentences(own_words(one["text"])[0]):
                     for at, piece in enumerate(spans(sentence)):
                         label = sort_of(one["id"], fold(piece), dialogue)
                         if label and (label != "SKIP" or not at):

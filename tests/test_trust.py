@@ -207,7 +207,7 @@ def logged(app: App, script: Script, way: str, words: str) -> str:
         ]
         path.write_text("\n".join(map(json.dumps, told)), "utf-8")
         run(app, "import_file", PERSON, path=str(path))
-        session = app.sessions.sessions("main")[-1]
+        session = app.sessions.latest("main")
     run(app, "consolidate", PERSON, session=session)
     return session
 

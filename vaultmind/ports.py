@@ -60,11 +60,7 @@ class Embedder(Protocol):
 
 
 class Nearest(Protocol):
-    """Finds chunks by meaning, once an embedder and the vectors are there."""
-
-    def nearest(self, vector: Matrix, limit: int) -> Sequence[tuple[bytes, float]]:
-        """Return (hash of a text, cosine), nearest first; of a vault too large for memory."""
-        ...
+    """Turns questions into vectors, once an embedder and the chunks' vectors are there."""
 
     def query_vector(self, query: str) -> Matrix | None:
         """Return a question's vector, shape (dim,); None while vectors cannot be searched."""

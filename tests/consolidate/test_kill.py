@@ -83,7 +83,7 @@ def _left(bed: Bed) -> dict[str, Any]:
     done = [one for one in told if one.outcome not in ("begun", "suggested")]
     kept = Counter((one.op, one.before, one.after) for one in done)
     waiting = bed.file(bed.paths.suggestions)
-    sessions = bed.log.sessions("main")
+    sessions = [one.id for one in bed.log.heads("main")]
     folder = bed.file(f"{bed.paths.summaries('main')}/L1")
     return {
         "facts": bed.facts(),

@@ -10,7 +10,7 @@ from vaultmind.index.columns import Columns
 from vaultmind.index.db import Database
 from vaultmind.index.folder import VaultFolder
 from vaultmind.index.matching import Matcher
-from vaultmind.index.sync import Changes, Sync
+from vaultmind.index.sync import Sync
 from vaultmind.index.vectors import Vectors
 from vaultmind.index.where import Where
 from vaultmind.ports import Embedder
@@ -27,9 +27,8 @@ class Desk:
         self.folder = folder
         self.database = Database(folder / "index.db")
         paths = VaultPaths(self.vault)
-        self.changes = Changes()
         reader = VaultReader(paths, 6_000_000)
-        self.sync = Sync(self.database, reader, VaultFolder(paths), self.changes)
+        self.sync = Sync(self.database, reader, VaultFolder(paths))
         self.columns = Columns(self.database)
         self.embedder = HashEmbedder()
         self.running: list[Vectors] = []
@@ -67,11 +66,10 @@ class Desk:
         return len(self.columns.lacking())
 
     def nearest(self, embedding: Vectors, query: str) -> set[str]:
-        """Return the paths that memory and Chroma each have as the nearest to a question."""
+        """Return the path that is the nearest to a question, once all vectors are there."""
         vector = embedding.query_vector(query)
         if vector is None or embedding._stored is None or self.waiting():
             return set()
-        near = self.columns.nearest(vector, self.columns.mask(Where()), 1)
-        in_chroma = [self.columns.hashes.index(key) for key, _ in embedding.nearest(vector, 1)]
-        files = list(self.columns.files)
-        return {files[self.columns.rows["file"][slot]] for slot in (*near.tolist(), *in_chroma)}
+        assert {bytes.fromhex(one) for one in embedding._store.names()} == {*self.columns.hashes}
+        (near,) = self.columns.nearest(vector, self.columns.mask(Where()), 1)
+        return {list(self.columns.files)[self.columns.rows["file"][near]]}

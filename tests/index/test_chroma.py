@@ -56,7 +56,6 @@ def keeps_apart(folder: Path, url: str) -> None:
     first.close()
     first.open("hash-1")
     assert first.names() == set(names(5)) and second.names() == {"other"}
-    assert first.nearest(vectors(5)[3], 1)[0][0] == "c3"
     first.open("hash-1", fresh=True)
     assert first.names() == set() and second.names() == {"other"}
     assert not (folder / "one").exists()

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from vaultmind.errors import IndexUnavailable
 from vaultmind.index.db import Database
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    made = Database(tmp_path / "state" / "index.db")
-    yield made
-    made.close()
-
-
-def test_a_write_is_seen_by_readers_only_once_it_is_whole(database: Database) -> None:
+def test_a_write_is_seen_by_readers_only_once_it_is_whole(tmp_path: Path) -> None:
+    database = Database(tmp_path / "state" / "index.db")
     seen: list[str] = []
     with database.write() as connection:
         connection.execute("INSERT INTO meta VALUES ('a', '1')")
@@ -28,9 +22,29 @@ def test_a_write_is_seen_by_readers_only_once_it_is_whole(database: Database) ->
         assert database.get("a") == "1"
     assert seen == ["nothing"]
     assert database.get("a") == "1"
+    database.close()
 
 
-def test_a_damaged_file_is_replaced(tmp_path: Path) -> None:
+def test_a_file_that_is_damaged_at_work_says_so_and_the_next_opening_begins_anew(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "index.db"
+    database = Database(path)
+    database.set("a", "1")
+    database.compact()
+    for suffix in ("", "-wal"):
+        file = path.with_name(f"{path.name}{suffix}")
+        with file.open("r+b") as opened:
+            opened.write(b"\x5a" * file.stat().st_size)
+    with pytest.raises(IndexUnavailable, match="damaged"):
+        database.get("a")
+    database.close()
+    again = Database(path)
+    assert again.get("a", "nothing") == "nothing" and again.renewed
+    again.close()
+
+
+def test_a_file_that_is_no_database_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "index.db"
     path.write_bytes(b"this is not a database" * 500)
     database = Database(path)
@@ -38,14 +52,3 @@ def test_a_damaged_file_is_replaced(tmp_path: Path) -> None:
     assert database.get("a") == "1"
     assert "not a database" in database.renewed
     database.close()
-
-
-def test_renewing_does_not_disturb_a_reader_at_work(database: Database) -> None:
-    database.set("a", "1")
-    with database.read() as connection:
-        connection.execute("SELECT * FROM meta").fetchall()
-        writer = threading.Thread(target=database.renew, args=("a test",))
-        writer.start()
-        writer.join(5)
-        assert connection.execute("SELECT value FROM meta WHERE key='a'").fetchone() == ("1",)
-    assert database.get("a", "nothing") == "nothing"

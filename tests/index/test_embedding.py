@@ -13,7 +13,6 @@ from tests.index.desk import Desk
 from tests.waiting import until
 from vaultmind.index import vectors as module
 from vaultmind.index.chroma import ChromaStore
-from vaultmind.index.vectors import NO_SPACE
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
@@ -64,14 +63,13 @@ def test_a_store_that_fails_once_is_filled_anew(desk: Desk) -> None:
     assert embedding.note == ""
 
 
-def test_a_full_disk_is_named_and_vectors_come_when_there_is_room(
+def test_a_store_that_cannot_be_made_is_told_and_filled_once_it_can(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "PAUSES", (0.0, 0.05))
     (desk.folder / "chroma").write_text("a file in its place: no folder can be made")
-    monkeypatch.setattr(module, "_FULL_BELOW", 10**20)
     embedding = desk.start()
-    until(lambda: embedding.note == f"{NO_SPACE} It is filled again from the cache soon.")
+    until(lambda: "The vector store failed" in embedding.note)
     (desk.folder / "chroma").unlink()
     until(lambda: desk.nearest(embedding, "subject3") == {"n3.md"})
     until(lambda: embedding.note == "")
@@ -79,22 +77,24 @@ def test_a_full_disk_is_named_and_vectors_come_when_there_is_room(
 
 
 class FailingEmbedder(HashEmbedder):
-    """An embedder that breaks after its warm-up."""
+    """An embedder that is broken for a while."""
+
+    broken = True
 
     def embed(self, texts: Sequence[str]) -> Matrix:
-        if self.texts_seen:
+        if self.broken:
             raise MemoryError("no room for the model")
         return super().embed(texts)
 
 
-@pytest.mark.parametrize("seen", [0, 1])
-def test_an_embedder_that_fails_is_given_up_in_words(desk: Desk, seen: int) -> None:
+def test_an_embedder_that_fails_is_told_and_asked_again(desk: Desk) -> None:
     broken = FailingEmbedder()
-    broken.texts_seen = seen
     embedding = desk.start(broken)
-    until(lambda: embedding.ended)
-    assert "no room for the model" in embedding.note
-    assert embedding.settled
+    until(lambda: "no room for the model" in embedding.note and embedding.settled)
+    assert not embedding.embedder and not embedding.loading
+    broken.broken = False
+    embedding.wake()
+    until(lambda: desk.nearest(embedding, "subject3") == {"n3.md"})
 
 
 def test_changing_back_embeds_nothing_anew(desk: Desk) -> None:

@@ -75,9 +75,10 @@ def test_a_note_that_never_rests_is_indexed_and_looked_at_again(desk: Desk) -> N
     desk.write("a.md", "first words")
     reader = ChangingReader(VaultPaths(desk.vault), 0)
     reader.saves[:] = [f"words {'again ' * number}" for number in range(10)]
-    Sync(desk.database, reader, VaultFolder(reader.paths), desk.changes).refresh(["a.md"])
+    sync = Sync(desk.database, reader, VaultFolder(reader.paths))
+    sync.refresh(["a.md"])
     assert desk.find("words") == {"a.md"}
-    assert "a.md" in desk.changes.paths
+    assert "a.md" in sync.marked
 
 
 def test_one_odd_file_does_not_stop_the_others(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,9 +50,6 @@ class Vectors:
         """What the question's vector is said to be."""
         self.embedder: HashEmbedder | None = None
 
-    def nearest(self, vector: Matrix, limit: int) -> list[tuple[bytes, float]]:
-        return []
-
     def query_vector(self, query: str) -> Matrix | None:
         return self.embedder.embed_query(query) if self.embedder else self.vector
 

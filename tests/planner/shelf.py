@@ -12,7 +12,7 @@ from tests.fakes import OpenToAll
 from vaultmind.index.db import Database, FileRow, Journal, file_rows
 from vaultmind.index.folder import VaultFolder
 from vaultmind.index.outlet import Outlet, Withheld
-from vaultmind.index.sync import Changes, Sync
+from vaultmind.index.sync import Sync
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.planner.layers import Explored, explore
 from vaultmind.planner.records import record_of
@@ -44,8 +44,7 @@ class Shelf:
         self.ground = ground or VaultFolder(VaultPaths(folder))
         self.reader = VaultReader(self.ground.paths, 0)
         self.database = Database(self.state / "index.db")
-        self.changes = Changes()
-        self.sync = Sync(self.database, self.reader, self.ground, self.changes)
+        self.sync = Sync(self.database, self.reader, self.ground)
         withheld = Withheld(Tombstones(self.ground.paths), OpenToAll())
         self.outlet = Outlet(self.reader, lambda: self.sync.rules, withheld, self.ground)
         self.marked: list[str] = []

@@ -148,7 +148,7 @@ def test_what_a_hook_left_is_made_up_for_with_the_next_one_and_its_start_is_give
     assert "You are Main" in told["context"]
     assert "You are Main" not in tell(app, script, "UserPromptSubmit", prompt="Hello")["context"]
     until(lambda: not waiting(app))
-    (session,) = app.sessions.sessions("main")
+    session = app.sessions.heads("main")[0].id
     assert len(messages(app, session)) == 200
     assert parse_meta(text_of(app, session)).state == "ended"
 
@@ -170,7 +170,7 @@ def test_nothing_left_is_so_odd_that_it_keeps_the_others(app: App, script: Scrip
     leave(app, script)
     hooking.catch_up_hooks(app)
     until(lambda: not waiting(app))
-    assert app.sessions.sessions("main")
+    assert app.sessions.heads("main")
 
 
 def test_what_a_daemon_took_and_was_killed_over_is_taken_again(tmp_path: Path) -> None:

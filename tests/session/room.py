@@ -6,13 +6,14 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.fakes import HashEmbedder
 from tests.session.samples import Files
 from vaultmind.config import Config
 from vaultmind.errors import WriteFailed
-from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
 from vaultmind.session.conversation import Conversations, View
 from vaultmind.session.summary import Window
-from vaultmind.types import Message
+from vaultmind.types import Message, MessageRef
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
@@ -36,14 +37,14 @@ class RecordGate(Files):
         return super().save(relative, *rest)
 
 
-class NoVectors:
-    """Implements ports.MessageVectors: there is no embedder."""
+class Vectors:
+    """Implements ports.MessageVectors: there is no embedder at first."""
 
     embedder_id = ""
     vector_state: object = 0
 
     def message_vectors(self, path: str, wanted: Collection[str]) -> dict[str, Matrix]:
-        return {}
+        return {one: HashEmbedder().embed_query(one) for one in wanted if self.embedder_id}
 
 
 class Room:
@@ -53,7 +54,8 @@ class Room:
         self.paths, self.gate = paths, RecordGate(paths)
         hidden, config = Tombstones(paths).hidden, Config(paths.root, paths.root / ".state")
         reader = VaultReader(paths, 8_000_000)
-        self.talks = Conversations(reader, self.gate, hidden, NoVectors(), config)  # type: ignore[arg-type]
+        self.vectors = Vectors()
+        self.talks = Conversations(reader, self.gate, hidden, self.vectors, config)  # type: ignore[arg-type]
         self.file = paths.root / paths.session("main", SESSION)
 
     def rolling(self, segment: int = 1) -> Path:
@@ -75,6 +77,11 @@ class Room:
         text = self.file.read_bytes().decode()
         assert old in text
         self.file.write_bytes(text.replace(old, new, 1).encode())
+
+    def hide(self, block: str) -> None:
+        """Hide a message as a forgetting does."""
+        stones = render_tombstones([MessageRef("main", SESSION, block, "")], META.started)
+        (self.paths.root / self.paths.tombstones("main", "x")).write_text(stones, "utf-8")
 
     def view(self) -> View:
         view = self.talks.view("main", SESSION)

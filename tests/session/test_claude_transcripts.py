@@ -31,42 +31,27 @@ def read(script: Script) -> list[Message]:
     return [message for line in lines for message in line.messages]
 
 
-def shown(script: Script) -> list[tuple[str, str, str]]:
-    return [(one.role, one.speaker, one.text) for one in read(script)]
-
-
-def test_the_words_of_both_are_taken_with_their_line_s_id_and_time(script: Script) -> None:
+def test_what_both_say_and_a_tool_s_name_with_200_characters_are_taken(script: Script) -> None:
     asked = script.user("How hot is the oven?")
-    answered = script.says({"type": "thinking", "thinking": "hm", "signature": "x"}, "230 degrees.")
-    one, other = read(script)
-    assert (one.role, one.text, one.id, one.how) == (
-        "user", "How hot is the oven?", asked, "captured"
-    )  # fmt: skip
-    assert (other.role, other.text, other.id) == ("assistant", "230 degrees.", answered)
-    assert one.time == "2026-02-20T10:00:05+00:00"
-
-
-def test_a_tool_keeps_its_name_and_200_characters_of_its_result(script: Script) -> None:
     script.calls("Bash", "toolu_1", command="cat secret.txt")
     script.result("toolu_1", "x" * 5000)
-    script.calls("Read", "toolu_2", file_path="/a")
-    script.result("toolu_2", [{"type": "text", "text": "one"}, {"type": "image", "source": {}}])
     script.result("toolu_unknown", "")
-    assert shown(script) == [
-        ("tool", "Bash", CALLED),
-        ("tool", "Bash", "x" * 200),
-        ("tool", "Read", CALLED),
-        ("tool", "Read", "one"),
-        ("tool", "tool", "(no text)"),
-    ]
-
-
-def test_what_was_typed_while_it_worked_is_taken(script: Script) -> None:
     queued = {"type": "queued_command", "prompt": "And the bread?", "commandMode": "prompt"}
     script.add({"type": "attachment", "attachment": queued})
     done = {**queued, "prompt": "a task ended", "commandMode": "task-notification"}
     script.add({"type": "attachment", "attachment": done})
-    assert shown(script) == [("user", "", "And the bread?")]
+    script.says({"type": "thinking", "thinking": "hm", "signature": "x"}, "230 degrees.")
+    said = read(script)
+    assert [(one.role, one.speaker, one.text) for one in said] == [
+        ("user", "", "How hot is the oven?"),
+        ("tool", "Bash", CALLED),
+        ("tool", "Bash", "x" * 200),
+        ("tool", "tool", "(no text)"),
+        ("user", "", "And the bread?"),
+        ("assistant", "", "230 degrees."),
+    ]
+    assert (said[0].id, said[0].how) == (asked, "captured")
+    assert said[0].time == "2026-02-20T10:00:05+00:00"
 
 
 def test_a_compaction_is_seen_and_its_summary_left_out(script: Script) -> None:
@@ -94,23 +79,12 @@ def test_no_line_breaks_it(value: Any, kind: str) -> None:
         assert isinstance(parse_line(raw, {}, NOW), Line)
 
 
-# --- the file
-
-BIG = 1_000_000
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "talk.jsonl"
-    path.write_bytes(b"one\ntwo\n")
-    return path
-
-
-def test_links_pipes_and_folders_are_refused_without_waiting(file: Path, tmp_path: Path) -> None:
+def test_links_pipes_and_folders_are_refused_without_waiting(tmp_path: Path) -> None:
+    (tmp_path / "talk.jsonl").write_bytes(b"one\ntwo\n")
     link, pipe, folder = (tmp_path / f"{name}.jsonl" for name in ("link", "pipe", "folder"))
-    link.symlink_to(file)
+    link.symlink_to(tmp_path / "talk.jsonl")
     os.mkfifo(pipe)
     folder.mkdir()
     for path in (link, pipe, folder):
         with pytest.raises(BadArgument, match="transcript_path"):
-            read_on(path, Place(), BIG)
+            read_on(path, Place(), 1_000_000)

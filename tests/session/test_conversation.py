@@ -10,13 +10,16 @@ from tests.session.room import SESSION, Room
 from tests.session.talks import DECISIONS, folded, message, talk
 from tests.waiting import until
 from vaultmind.errors import UnreadableNote, WriteFailed
-from vaultmind.session.summary import Rolling, parse_rolling, still_said
+from vaultmind.session.summary import Rolling, parse_rolling, shown, still_said
 from vaultmind.types import Message
 from vaultmind.vault.transcript import render_message, render_segment
 
 
-def test_a_file_that_cannot_be_read_says_so(room: Room) -> None:
+def test_a_file_that_cannot_be_read_says_so_and_vectors_come_when_they_can(room: Room) -> None:
     room.write(talk(3))
+    assert room.view().index.lacking
+    room.vectors.embedder_id = "hash"
+    assert not room.view().index.lacking
     room.file.write_bytes(room.file.read_bytes() + b"\xff\xff\xff not text")
     with pytest.raises(UnreadableNote):
         room.talks.view("main", SESSION)
@@ -54,6 +57,15 @@ def test_the_background_takes_it_out_of_the_file_that_a_search_reads(room: Room)
     room.write([])
     room.talks.heard("main", "2026-03-01_001")
     until(lambda: "larch" not in room.rolling().read_text("utf-8"))
+
+
+def test_what_is_forgotten_leaves_the_conversation_at_once(room: Room) -> None:
+    room.write(told())
+    assert "4000" in shown(room.fold().rolling)
+    room.hide("m3")
+    view = room.view()
+    assert "4000" not in shown(view.rolling) and "larch" in shown(view.rolling)
+    assert not any("4000" in one.text for one in (*view.messages, *view.index.held))
 
 
 def test_the_summary_of_an_earlier_segment_loses_it_too(room: Room) -> None:

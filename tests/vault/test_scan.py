@@ -32,7 +32,7 @@ def put(paths: VaultPaths, *names: str, text: str = "x") -> None:
 
 
 def scanned(paths: VaultPaths, *globs: str) -> Scan:
-    return scan(paths, rules_for(paths, globs), LIMIT)
+    return scan(paths, rules_for(paths, globs), LIMIT, lambda path: path.endswith(".md"))
 
 
 def obsidian_excludes(paths: VaultPaths, *filters: object) -> ExcludeRules:
@@ -95,4 +95,5 @@ def test_a_folder_that_cannot_be_listed_is_said(
         monkeypatch.setattr(os, "scandir", closed_to_root(os.scandir))
     found = scanned(paths)
     (paths.root / "closed").chmod(0o755)
-    assert list(found.entries) == ["ok.md"] and found.unlisted == ("closed/",)
+    assert list(found.entries) == ["ok.md"]
+    assert [fault.path for fault in found.faults] == ["closed/"]

@@ -45,6 +45,7 @@ from vaultmind.consolidate.types import (
 )
 from vaultmind.errors import MinionFailed
 from vaultmind.index.words.language import detect
+from vaultmind.language.text import plain_sentences
 from vaultmind.memory.match import same_fact
 from vaultmind.minion import prompts
 from vaultmind.minion.choice import Minion
@@ -52,7 +53,6 @@ from vaultmind.minion.structured import ask_json
 from vaultmind.minion.window import windows
 from vaultmind.plural import counted
 from vaultmind.ports import Generator
-from vaultmind.session.sentences import sentences
 from vaultmind.types import Fact, Message, Prompt, Role, Turn
 from vaultmind.vault.oneline import one_line
 
@@ -197,7 +197,7 @@ def sound(texts: Iterable[str], sources: Iterable[str]) -> tuple[list[str], list
     kept: list[str] = []
     dropped: list[str] = []
     said = [Message("user", one, "") for one in sources]
-    for one in (one for text in texts for one in sentences(one_line(text))):
+    for one in (one for text in texts for one in plain_sentences(one_line(text))):
         if any(same_fact(one, other) for other in kept) or not any(map(str.isalnum, one)):
             continue
         fault = supported(one, said)
@@ -413,7 +413,7 @@ def _level(
 
 def _within(paragraphs: Sequence[Paragraph], max_tokens: int) -> tuple[Paragraph, ...]:
     """Return paragraphs of so many tokens in all: the longest lose their last sentences."""
-    told = [(sentences(one.text), one) for one in paragraphs]
+    told = [(plain_sentences(one.text), one) for one in paragraphs]
     while told and tokens.count("\n\n".join(" ".join(text) for text, _ in told)) > max_tokens:
         longest = max(told, key=lambda one: (len(one[0]), sum(map(len, one[0]))))
         longest[0].pop()

@@ -26,13 +26,13 @@ from vaultmind.consolidate.types import (
 )
 from vaultmind.errors import PathRefused, UnreadableNote
 from vaultmind.index.when import with_dates
+from vaultmind.language.text import plain_sentences
 from vaultmind.language.words import fold
 from vaultmind.memory.sections import pick
 from vaultmind.memory.sensitive import sensitive
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.active import recap_block
 from vaultmind.session.files import read_session, recallable
-from vaultmind.session.sentences import sentences
 from vaultmind.session.summary import Line, source_bullet, unkept
 from vaultmind.types import Caller, Fact, Message, Section
 from vaultmind.vault.oneline import one_line
@@ -228,7 +228,7 @@ def grounded(
     also = " ".join([*{one.speaker or "" for one in near}, *{one.time[:10] for one in near}, agent])
     lines: list[Line] = []
     left_out: list[tuple[str, str]] = []
-    for sentence in dict.fromkeys(sentences(recap)):
+    for sentence in dict.fromkeys(plain_sentences(recap)):
         source = max(near, key=lambda one, s=sentence: share_of(s, one.text), default=None)  # type: ignore[misc]
         reason = _why_not(sentence, near, also)
         if not reason and (source is None or not share_of(sentence, source.text)):

@@ -31,6 +31,7 @@ from vaultmind.consolidate.types import (
     Work,
 )
 from vaultmind.errors import BadArgument, VaultMindError, WriteFailed
+from vaultmind.language.text import plain_sentences
 from vaultmind.memory.audit import EXTRACTED, REPORTED, settled_words
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.match import mentions, same_fact
@@ -48,7 +49,7 @@ from vaultmind.session.active import (
     speaks_of,
 )
 from vaultmind.session.files import iso, plain_text, read_text, recallable
-from vaultmind.session.sentences import LANGUAGES, headings, sentences
+from vaultmind.session.sentences import LANGUAGES, headings
 from vaultmind.session.summary import section_text
 from vaultmind.tokens import count
 from vaultmind.types import Fact, MemoryWrite, Message, MessageRef, Outcome
@@ -297,7 +298,7 @@ def better(work: Work, found: Understood) -> str:
     left = ActiveContextFile(by.reader, by.hides).read(agent, work.path, by.clock())
     if body_of(text).strip() != left.body.strip():
         return KEPT
-    about = [escape(one) for one in sentences(found.summary)]
+    about = [escape(one) for one in plain_sentences(found.summary)]
     saved = retell(work, about, "what a session leaves, summed up", text)
     return "" if saved else KEPT
 

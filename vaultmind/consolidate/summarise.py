@@ -15,16 +15,9 @@ from typing import Protocol
 
 from vaultmind.consolidate.talk import GAP, TO_THE_MEMORY, Understand, read_talk, statement
 from vaultmind.consolidate.types import WORDS, Level
+from vaultmind.language.text import MARK, plain_sentences
 from vaultmind.redact import mask
-from vaultmind.session.sentences import (
-    MARK,
-    Sentence,
-    read,
-    same,
-    sentences,
-    shortened,
-    telling_parts,
-)
+from vaultmind.session.sentences import Sentence, read, same, shortened, telling_parts
 from vaultmind.tokens import count
 from vaultmind.types import Message
 from vaultmind.vault.files import FileStat
@@ -265,7 +258,7 @@ def _of_summary(source: Source, language: str) -> Iterator[Quote]:
     """Yield the sentences of an L1, each with the speaker and the date that stand before it."""
     for at, piece in enumerate(source.pieces):
         speaker = date = ""
-        for sentence in sentences(_LINK.sub(r"\1", piece.text)):
+        for sentence in plain_sentences(_LINK.sub(r"\1", piece.text)):
             text = sentence
             if dated := _DATED.match(text):
                 date, speaker, text = dated[1], "", text[dated.end() :]

@@ -13,9 +13,9 @@ from datetime import date, datetime
 
 from vaultmind.consolidate.types import Reason, any_of
 from vaultmind.language.reader import Intent, intent_of
+from vaultmind.language.text import plain_sentences
 from vaultmind.language.words import fold
 from vaultmind.redact import MARK, mask, private_spans
-from vaultmind.session.sentences import sentences
 from vaultmind.session.summary import unkept
 from vaultmind.types import Message, Role
 from vaultmind.vault.oneline import one_line
@@ -118,7 +118,7 @@ def _utterances(
     for text, reason in taken:
         yield Utterance(text, key, at, role, reason)
     ordered = False
-    for sentence in sentences(own):
+    for sentence in plain_sentences(own):
         heard = hear(sentence) if role == "user" and len(sentence) <= ASKED_CHARACTERS else Intent()
         ordered = ordered or gives_orders(sentence)
         fault = "orders the memory" if ordered else fault_of(sentence, heard)

@@ -12,7 +12,6 @@ import logging
 import os
 import shutil
 import sys
-import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -30,7 +29,7 @@ BATCH = 50
 """Vectors a write: Chroma holds the interpreter's lock for its whole length."""
 TOKEN_VARIABLE = "VAULTMIND_CHROMA_TOKEN"
 """Environment variable that holds the token of a Chroma server."""
-_LIST_PAGE = 5000
+_PAGE = 5000
 _M_PERTURB = -6
 _IN_USE = "in-use"
 """A file that stands in Chroma's folder while it is open: after a crash the folder is not
@@ -46,106 +45,83 @@ class StoreBroken(VaultMindError):
 class ChromaStore:
     """One collection, of one embedder, in a folder of its own below `root`, or at a URL.
 
-    `root/<when it was begun>/` is Chroma's folder, the newest counts: a fresh store gets another,
-    since Chroma keeps a folder that failed in mind. On a server a vault's collection begins with a
-    name of its own.
+    `root/<when it was begun>/` is Chroma's folder: a fresh store gets another, since Chroma keeps
+    a folder that failed in mind. On a server a vault's collection begins with a name of its own.
     """
 
     def __init__(self, root: Path, *, url: str = "") -> None:
         self._root, self._url = root, url
-        self._lock = threading.RLock()
         self._client: Any = None
-        self._held: Any = None
+        self._collection: Any = None
         digest = hashlib.sha256(str(root).encode()).hexdigest()[:12]
         self._prefix = f"vaultmind-{digest}-" if url else ""
 
     def open(self, embedder: str, *, fresh: bool = False) -> None:
         """Open what holds an embedder's vectors; an empty store where it is damaged or missing.
 
-        `fresh` throws everything away.
+        `fresh` throws everything away. Raises StoreBroken.
         """
-        with self._lock:
-            self.close()
-            old = max(self._folders(), default=self._root)
-            if not fresh and (self._url or (old != self._root and not (old / _IN_USE).exists())):
-                try:
-                    return self._connect(old, embedder)
-                except Exception as error:  # Chroma's native part raises what it likes
-                    if self._url:
-                        raise StoreBroken(f"Chroma at {self._url} fails: {error}") from error
-                    log.warning("vectors in %s are damaged (%s)", old, error)
-                    self.close()
-            if self._url:
-                self.destroy()
-                return self._connect(self._root, embedder)
-            folder = self._root / str(time.time_ns())
+        self.close()
+        if fresh:
+            self.destroy()
+        old = [] if self._url else [*self._root.glob("*")]
+        sound = [folder for folder in old if not (folder / _IN_USE).exists()]
+        failure = ""
+        for folder in (*sound, self._root / str(time.time_ns())):
             try:
-                folder.mkdir(parents=True)
                 self._connect(folder, embedder)
-            except Exception as error:
+            except Exception as error:  # Chroma's native part raises what it likes
+                failure = f"{error}"
+                log.warning("vectors in %s cannot be used (%s)", self._url or folder, failure)
                 self.close()
                 shutil.rmtree(folder, ignore_errors=True)
-                raise StoreBroken(f"Chroma cannot be opened in {folder}: {error}") from error
+                continue
+            for one in old:
+                if one != folder:
+                    shutil.rmtree(one, ignore_errors=True)
+            return
+        raise StoreBroken(f"Chroma cannot be opened in {self._url or self._root}: {failure}")
 
     def destroy(self) -> None:
         """Remove all that is kept; there is no store until it is opened again."""
-        with self._lock:
-            if self._url:
-                self._client = self._client or self._new_client("")
-                self._drop_others("")
-            self.close()
-            shutil.rmtree(self._root, ignore_errors=True)
+        if self._url:
+            self._client = self._client or self._new_client("")
+            self._drop_others("")
+        self.close()
+        shutil.rmtree(self._root, ignore_errors=True)
 
     def close(self) -> None:
         """Let go of Chroma's files."""
-        with self._lock:
-            if self._client is not None:
-                with suppress(Exception):  # a broken client may fail to close as well
-                    self._client.close()
-                    for one in self._root.glob(f"*/{_IN_USE}"):
-                        one.unlink()
-            self._client = self._held = None
+        if self._client is not None:
+            with suppress(Exception):  # a broken client may fail to close as well
+                self._client.close()
+                for one in self._root.glob(f"*/{_IN_USE}"):
+                    one.unlink()
+        self._client = self._collection = None
 
     def add(self, names: Sequence[str], vectors: Matrix) -> None:
         """Store a row a name, replacing what was there."""
-        with self._lock:
-            for start in range(0, len(names), BATCH):
-                part = slice(start, start + BATCH)
-                self._collection().upsert(ids=list(names[part]), embeddings=vectors[part])
-
-    def nearest(self, vector: Matrix, limit: int) -> list[tuple[str, float]]:
-        """Return (name, cosine), nearest first."""
-        found = self._collection().query(
-            query_embeddings=vector.reshape(1, -1), n_results=limit, include=["distances"]
-        )
-        pairs = zip(found["ids"][0], found["distances"][0], strict=True)
-        return [(name, 1.0 - float(far)) for name, far in pairs]
+        for start in range(0, len(names), BATCH):
+            part = slice(start, start + BATCH)
+            self._collection.upsert(ids=list(names[part]), embeddings=vectors[part])
 
     def names(self) -> set[str]:
         """Return the names of all that is stored."""
         found = set[str]()
-        get = self._collection().get
-        while page := get(include=[], limit=_LIST_PAGE, offset=len(found))["ids"]:
+        while page := self._collection.get(include=[], limit=_PAGE, offset=len(found))["ids"]:
             found.update(page)
         return found
 
-    def _collection(self) -> Any:  # noqa: ANN401
-        if self._held is None:
-            raise StoreBroken("The vector store is not open.")
-        return self._held
-
     def _connect(self, folder: Path, embedder: str) -> None:
         if not self._url:
+            folder.mkdir(parents=True, exist_ok=True)
             (folder / _IN_USE).touch()
         self._client = self._new_client(str(folder))
         name = f"{self._prefix}{embedder}"
         self._drop_others(name)
-        self._held = self._client.get_or_create_collection(
+        self._collection = self._client.get_or_create_collection(
             name, embedding_function=None, configuration={"hnsw": {"space": "cosine"}}
         )
-        for one in self._folders():
-            if one != folder:
-                shutil.rmtree(one, ignore_errors=True)
 
     def _new_client(self, folder: str) -> Any:  # noqa: ANN401
         with importing():
@@ -168,10 +144,6 @@ class ChromaStore:
         for one in self._client.list_collections():
             if one.name.startswith(self._prefix) and one.name != kept:
                 self._client.delete_collection(one.name)
-
-    def _folders(self) -> list[Path]:
-        is_there = self._root.is_dir()
-        return [one for one in self._root.iterdir() if one.name.isdecimal()] if is_there else []
 
 
 def blank_freed_memory(is_on: bool) -> None:

@@ -17,7 +17,7 @@ import sqlite3
 import threading
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import groupby, islice
@@ -42,8 +42,6 @@ LEAST_RARITY = 1e-6
 """Of a word that more than half of the chunks hold."""
 COARSE, MOST_EXACT = 128, 800
 """Numbers of each vector that are compared first, and how many chunks are then compared by all."""
-MOST_VECTORS = 200_000
-"""Of more chunks than this the vectors are not held in memory: Chroma is asked."""
 MAX_LANGUAGES, MIN_LANGUAGE_SHARE = 6, 0.005
 _SMALL, _MOST_SMALL = 8_000, 12
 """Chunks below which a segment is small, and how many such there may be."""
@@ -61,14 +59,12 @@ _ROW = np.dtype(
 """`start`, `words`, `stems`, `title`: where its tokens begin, and how many of each run follow.
 `before` and `after`: the places of its neighbours in the file, -1 for none; a fact has none, since
 what stands around it in a list says nothing about it."""
-_READ = """SELECT c.rowid, c.path, c.kind, c.agent, c.speaker, c.lang, c.time, c.tags, c.block,
-    c.text_hash, c.embeds, c.letters, c.flags, c.tokens, f.mtime_ns
+_READ = """SELECT c.path, c.tags, f.links, f.mtime_ns, c.rowid, c.time, c.kind, c.agent, c.speaker,
+    c.lang, c.block, c.letters, c.flags, c.embeds, c.text_hash, c.tokens
     FROM chunks c JOIN files f ON f.path = c.path {} ORDER BY c.path, c.ordinal"""
 _VECTORS = f"""SELECT c.rowid, e.vector FROM chunks c JOIN embeddings e
     ON e.text_hash = c.text_hash AND e.embedder = ? AND length(e.vector) = ? WHERE c.rowid {SOME}"""
 _FACT, _NOTE = KINDS.index("fact"), KINDS.index("note")
-FarSearch = Callable[[Floats, int], Sequence[tuple[bytes, float]]]
-"""Returns so many texts nearest to a vector, as (hash of the text, cosine)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +123,6 @@ class Columns:
         self.times: list[str] = []
         self.hashes: list[bytes] = []
         """Of each chunk's text, the key of its vector."""
-        self._told: list[int] = []
-        """The hash of each chunk's tokens."""
         self._slot_of: dict[int, int] = {}
         self._tokens: NDArray[np.int32] = np.zeros(65_536, dtype=np.int32)
         self._token_count = self._dead = 0
@@ -148,50 +142,54 @@ class Columns:
         self._tags: list[str] = []
         self._links: list[int] = []
         """How many links each file has."""
-        self._coarse: Floats = np.zeros((0, 0), dtype=np.float32)
-        self._fine: NDArray[np.int8] = np.zeros((0, 0), dtype=np.int8)
-        self._scales: Floats = np.zeros(0, dtype=np.float32)
-        self.has_vector: Flags = np.zeros(0, dtype=np.bool_)
+        self._forget_vectors()
+
+    def _forget_vectors(self) -> None:
+        room, width = len(self.rows), self._width
+        self._coarse: Floats = np.zeros((room, min(COARSE, width)), dtype=np.float32)
+        self._fine: NDArray[np.int8] = np.zeros((room, width), dtype=np.int8)
+        self._scales: Floats = np.zeros(room, dtype=np.float32)
+        self.has_vector: Flags = np.zeros(room, dtype=np.bool_)
 
     # --- keeping up ----------------------------------------------------------------------
 
     def follow(self) -> None:
         """Read what was written since the last time."""
-        journal = self.database.journal
-        mark = journal.version
-        if mark == self._mark:
+        version, paths = self.database.journal.since(self._mark)
+        if version == self._mark:
             return
         with self.database.read() as connection, self.lock:
-            if mark <= self._mark:
+            if version <= self._mark:
                 return
-            _, paths = journal.since(self._mark)
             if paths is None or self._dead > max(_SPARE_DEAD, self.count // 2):
                 self._clear()
                 paths = None
             self._read_chunks(connection, paths)
             self._publish()
-            self._mark = mark
+            self._mark = version
         if paths is None and self.embedder:
             self.read_vectors(self.lacking())
 
     def _read_chunks(self, connection: sqlite3.Connection, paths: Collection[str] | None) -> None:
-        """Read the chunks and links of some files, or of all."""
+        """Read the chunks of some files, or of all."""
         old: set[int] = set()
         for file in map(self._file, paths or ()):
             old.update(self._slots[file])
-            self._slots[file], self._links[file] = [], 0
+            self._slots[file] = []
         some = () if paths is None else (json.dumps(sorted(paths)),)
         rows = connection.execute(_READ.format(f"WHERE c.path {SOME}" if some else ""), some)
         fresh: list[int] = []
-        for path, group in groupby(rows, key=itemgetter(1)):
-            old.difference_update(self._read_file(path, [*group], fresh))
+        for path, group in groupby(rows, key=itemgetter(0)):
+            old.difference_update(self._read_file(self._file(path), [*group], fresh))
             if len(fresh) >= _SMALL:
                 self._index(fresh)
                 fresh = []
         for slot in old:
-            if self._slot_of.get(int(self.rows["rowid"][slot])) == slot:
-                del self._slot_of[int(self.rows["rowid"][slot])]
-            self._end(slot)
+            del self._slot_of[int(self.rows["rowid"][slot])]
+            self.alive[slot] = False
+            tokens, *_ = self._runs(np.array([slot]))
+            self._held[np.unique(tokens)] -= 1
+        self._dead += len(old)
         if fresh:
             self._index(fresh)
         small = [one for one in self._segments if one.chunks < _SMALL]
@@ -199,37 +197,19 @@ class Columns:
             self._segments = [one for one in self._segments if one.chunks >= _SMALL]
             merged = np.unique(np.concatenate([one.held[0] for one in small]))
             self._index(merged[self.alive[merged]].tolist(), again=True)
-        condition = f" AND path {SOME}" if some else ""
-        statement = f"SELECT path, count(*) FROM ties WHERE kind = 'link'{condition} GROUP BY path"
-        for path, count in connection.execute(statement, some):
-            self._links[self._file(path)] = count
 
-    def _read_file(self, path: str, group: Sequence[Any], fresh: list[int]) -> list[int]:
+    def _read_file(self, file: int, group: Sequence[Any], fresh: list[int]) -> list[int]:
         """Take one file's rows; return their places, and add new ones to `fresh`."""
-        file = self._file(path)
-        changed = date.fromtimestamp(group[0][-1] / 1e9).isoformat()
         slots = self._slots[file]
-        self._tags[file] = group[0][7]
-        for rowid, _, kind, agent, speaker, lang, time, _, block, *rest in group:
-            text_hash, embeds, letters, flags, tokens, _ = rest
-            slot, told = self._slot_of.get(rowid, -1), hash(tokens)
-            if slot < 0 or self.hashes[slot] != text_hash or self._told[slot] != told:
-                if slot >= 0:
-                    self._end(slot)
-                slot = self._new(rowid, tokens)
-                self.hashes.append(text_hash)
-                self._told.append(told)
-                self.times.append("")
+        _, self._tags[file], self._links[file], mtime_ns, *_ = group[0]
+        changed = date.fromtimestamp(mtime_ns / 1e9).isoformat()
+        for _, _, _, _, rowid, time, *told in group:
+            slot = self._slot_of.get(rowid, -1)
+            if slot < 0:
+                slot = self._new(file, rowid, *told)
+                self.times.append(time)
                 fresh.append(slot)
-            self.times[slot] = time
-            row = self.rows[slot]
-            row["file"], row["kind"], row["embeds"] = file, KINDS.index(kind), embeds
-            row["letters"], row["flags"] = letters, flags
-            row["agent"] = number_of(self.agents, agent)
-            row["speaker"] = number_of(self.speakers, speaker)
-            row["lang"] = number_of(self.langs, lang)
-            row["day"] = _day_number((time or changed)[:10])
-            row["message"] = message_number(block)
+            self.rows["day"][slot] = _day_number((time or changed)[:10])
             slots.append(slot)
         at = np.array(slots, dtype=np.int64)
         is_list = self.rows["kind"][at[0]] == _FACT
@@ -237,31 +217,30 @@ class Columns:
         self.rows["after"][at] = -1 if is_list else np.append(at[1:], -1)
         return slots
 
-    def _new(self, rowid: int, tokens: str) -> int:
-        """Give a chunk a place and keep its tokens."""
+    def _new(self, file: int, rowid: int, *told: Any) -> int:  # noqa: ANN401
+        """Give a chunk a place: `told` is the rest of its row in _READ."""
+        kind, agent, speaker, lang, block, letters, flags, embeds, text_hash, tokens = told
         runs = [
             array("i", map(self.term_ids.__getitem__, run.split())) for run in tokens.split("\n")
         ]
         slot, start = self.count, self._token_count
         self.count += 1
         self._token_count += sum(map(len, runs))
-        self._slot_of[rowid] = slot
         self.rows = _grown(self.rows, self.count)
         self.alive = _grown(self.alive, self.count)
         self._tokens = _grown(self._tokens, self._token_count)
         self._tokens[start : self._token_count] = np.concatenate(runs)
-        row = self.rows[slot]
-        row["rowid"], row["start"] = rowid, start
-        row["words"], row["stems"], row["title"] = map(len, runs)
+        names = (self.agents, agent), (self.speakers, speaker), (self.langs, lang)
+        numbers = (number_of(*one) for one in names)
+        length = map(len, runs)
+        self.rows[slot] = (
+            *(rowid, start, *length, file, KINDS.index(kind), *numbers, 0),
+            *(message_number(block), letters, flags, embeds, -1, -1),
+        )
+        self._slot_of[rowid] = slot
+        self.hashes.append(text_hash)
         self.alive[slot] = True
         return slot
-
-    def _end(self, slot: int) -> None:
-        if self.alive[slot]:
-            self.alive[slot] = False
-            self._dead += 1
-            tokens, *_ = self._runs(np.array([slot]))
-            self._held[np.unique(tokens)] -= 1
 
     def _index(self, slots: Sequence[int], *, again: bool = False) -> None:
         """Add a segment of chunks; `again`: their terms are counted already."""
@@ -311,7 +290,8 @@ class Columns:
         common = sorted(range(len(counts)), key=lambda at: -counts[at])[:MAX_LANGUAGES]
         least = max(1, self.living * MIN_LANGUAGE_SHARE)
         self.languages = tuple(names[at] for at in common if names[at] and counts[at] >= least)
-        self._make_room()
+        for name in ("_coarse", "_fine", "_scales", "has_vector"):
+            setattr(self, name, _grown(getattr(self, name), self.count))
 
     # --- vectors -------------------------------------------------------------------------
 
@@ -320,8 +300,7 @@ class Columns:
         with self.lock:
             if (embedder, width) != (self.embedder, self._width):
                 self.embedder, self._width = embedder, width
-                self.has_vector[:] = False
-                self._make_room()
+                self._forget_vectors()
         self.read_vectors(self.lacking())
 
     def lacking(self) -> list[int]:
@@ -338,81 +317,42 @@ class Columns:
         with self.lock:
             wanted = self.alive[: self.count] & (self.rows["embeds"][: self.count] > 0)
             has = self.has_vector[: self.count]
-            return int((wanted & has).sum() if len(has) == self.count else 0), int(wanted.sum())
+            return int((wanted & has).sum()), int(wanted.sum())
 
     def read_vectors(self, rowids: Sequence[int]) -> None:
-        """Read the cached vectors of some chunks."""
+        """Read the cached vectors of some chunks, of those that have one."""
         for at in range(0, len(rowids), _BATCH):
+            some = (self.embedder, 4 * self._width, json.dumps(rowids[at : at + _BATCH]))
             with self.database.read() as connection, self.lock:
-                self._keep_vectors(*self._cached(connection, rowids[at : at + _BATCH]))
+                read = connection.execute(_VECTORS, some).fetchall()
+                read = [
+                    (self._slot_of[rowid], raw) for rowid, raw in read if rowid in self._slot_of
+                ]
+                if read:
+                    self._keep_vectors(*zip(*read, strict=True))
 
-    def _cached(
-        self, connection: sqlite3.Connection, rowids: Sequence[int]
-    ) -> tuple[list[int], Floats]:
-        """Return those of some chunks that have a vector, and a row a chunk."""
-        some = (self.embedder, 4 * self._width, json.dumps(rowids))
-        read = connection.execute(_VECTORS, some).fetchall()
-        vectors = np.frombuffer(b"".join(raw for _, raw in read), np.float32)
-        return [rowid for rowid, _ in read], vectors.reshape(len(read), self._width)
-
-    def _make_room(self) -> None:
-        """Have room for every chunk's vector, or for none where there are too many."""
-        room = len(self.rows)
-        kept = room if self.count <= MOST_VECTORS else 0
-        for name, shape in (
-            ("_coarse", (kept, min(COARSE, self._width))),
-            ("_fine", (kept, self._width)),
-            ("_scales", (kept,)),
-            ("has_vector", (room,)),
-        ):
-            before = getattr(self, name)
-            new = np.zeros(shape, dtype=before.dtype)
-            if before.shape[1:] == shape[1:]:
-                held = min(len(before), shape[0])
-                new[:held] = before[:held]
-            if before.shape != shape:
-                setattr(self, name, new)
-
-    def _keep_vectors(self, rowids: Sequence[int], vectors: Floats) -> None:
-        slots = np.array([self._slot_of.get(rowid, -1) for rowid in rowids], dtype=np.int64)
-        slots, vectors = slots[slots >= 0], vectors[slots >= 0]
-        self.has_vector[slots] = True
-        if len(self._fine) and len(slots):
-            scales = np.maximum(np.abs(vectors).max(axis=1), np.float32(1e-9)) / np.float32(_LEVELS)
-            self._fine[slots] = np.rint(vectors / scales[:, None]).astype(np.int8)
-            self._scales[slots] = scales
-            self._coarse[slots] = vectors[:, :COARSE]
+    def _keep_vectors(self, slots: Sequence[int], raw: Sequence[bytes]) -> None:
+        at = np.array(slots, dtype=np.int64)
+        vectors = np.frombuffer(b"".join(raw), np.float32).reshape(len(at), self._width)
+        scales = np.maximum(np.abs(vectors).max(axis=1), np.float32(1e-9)) / np.float32(_LEVELS)
+        self._fine[at] = np.rint(vectors / scales[:, None]).astype(np.int8)
+        self._scales[at] = scales
+        self._coarse[at] = vectors[:, :COARSE]
+        self.has_vector[at] = True
 
     def vectors(self, slots: Ints) -> Floats:
         """Return a row a chunk, of zeros where there is no vector."""
-        if len(self._fine):
-            found: Floats = self._fine[slots].astype(np.float32) * self._scales[slots][:, None]
-            return found
-        found = np.zeros((len(slots), self._width), dtype=np.float32)
-        rowids = self.rows["rowid"][slots].tolist()
-        with self.database.read() as connection:
-            known, vectors = self._cached(connection, rowids)
-        found[[rowids.index(rowid) for rowid in known]] = vectors
+        found: Floats = self._fine[slots].astype(np.float32) * self._scales[slots][:, None]
         return found
 
-    def nearest(
-        self, vector: Floats, mask: Flags, count: int, far: FarSearch | None = None
-    ) -> Ints:
-        """Return the chunks nearest in meaning among some, nearest first.
-
-        `far` is asked where there are too many vectors for memory.
-        """
+    def nearest(self, vector: Floats, mask: Flags, count: int) -> Ints:
+        """Return the chunks nearest in meaning among some, nearest first."""
         usable = mask & self.has_vector[: self.count]
-        if len(self._fine):
-            rough = self._coarse[: self.count] @ vector[:COARSE]
-            rough[~usable] = -np.inf
-            slots = _best(rough, min(MOST_EXACT, int(usable.sum())))
-            order = np.argsort(-(self.vectors(slots) @ vector), kind="stable")
-            return slots[order[:count]]
-        near = dict(far(vector, MOST_EXACT)) if far else {}
-        held = [slot for slot in np.flatnonzero(usable).tolist() if self.hashes[slot] in near]
-        held.sort(key=lambda slot: (-near[self.hashes[slot]], slot))
-        return np.array(held[:count], dtype=np.int64)
+        rough = self._coarse[: self.count] @ vector[:COARSE]
+        rough[~usable] = -np.inf
+        slots = _best(rough, min(MOST_EXACT, int(usable.sum())))
+        order = np.argsort(-(self.vectors(slots) @ vector), kind="stable")
+        return slots[order[:count]]
 
     # --- words ---------------------------------------------------------------------------
 
@@ -532,7 +472,7 @@ def _grown(held: NDArray[Any], least: int) -> NDArray[Any]:
     """Return an array of at least so many places."""
     if least <= len(held):
         return held
-    new = np.zeros(max(least, len(held) + len(held) // 2), dtype=held.dtype)
+    new = np.zeros((max(least, len(held) + len(held) // 2), *held.shape[1:]), dtype=held.dtype)
     new[: len(held)] = held
     return new
 

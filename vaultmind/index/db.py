@@ -1,7 +1,7 @@
 """The index database: SQLite in WAL mode, one writer, readers that never wait for it.
 
-It is derived from the vault and the linked folders, and thrown away in doubt: a database of another
-version is replaced by an empty one, and so is a damaged one.
+It is derived from the vault and the linked folders, and disposable: a database of another version,
+or one that was found damaged, is replaced by an empty one at the next opening.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import json
 import logging
 import sqlite3
 import threading
-import time
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -33,10 +32,10 @@ CHUNK_COLUMNS = (
 BESIDE = 4
 """Chunks before and after one that are looked at with it."""
 SOME = "IN (SELECT value FROM json_each(?))"
+RESTART = "Stop VaultMind (`vaultmind daemon stop`): its next start makes the index anew."
 _SCHEMA = Path(__file__).with_name("schema.sql")
 _BUSY_SECONDS = 30.0
 _POOLED_READERS = 8
-_LOG_TRIES, _LOG_PAUSE_SECONDS = 40, 0.05
 _MOST_NOTED = 4_096
 """Writes that a journal remembers; whoever is further behind looks at everything."""
 _DAMAGED = {
@@ -52,31 +51,22 @@ class Journal:
     """Which files' rows were written, in order: whoever follows looks at these alone."""
 
     def __init__(self) -> None:
-        self.changed = threading.Condition()
-        """Notified at every change."""
+        self.lock = threading.RLock()
+        self.version = 0
+        """How much was written so far. To be asked before the rows are read."""
         self._paths: deque[str] = deque(maxlen=_MOST_NOTED)
-        self._end = 0
-        """Writes so far, forgotten ones too."""
-
-    @property
-    def version(self) -> int:
-        """Return how much was written so far. To be asked before the rows are read."""
-        with self.changed:
-            return self._end
 
     def add(self, paths: Collection[str]) -> None:
         """Note files whose rows were written, or taken out, and are committed."""
-        with self.changed:
+        with self.lock:
             self._paths.extend(paths)
-            self._end += len(paths)
-            self.changed.notify_all()
+            self.version += len(paths)
 
     def everything(self) -> None:
         """Note that any row may be another now."""
-        with self.changed:
+        with self.lock:
             self._paths.clear()
-            self._end += 1
-            self.changed.notify_all()
+            self.version += 1
 
     def since(self, version: int) -> tuple[int, frozenset[str] | None]:
         """Return the version now, and the files that were written since another one.
@@ -84,15 +74,13 @@ class Journal:
         None: everything may have been. To be asked before the rows are read, or a write between
         would be missed.
         """
-        with self.changed:
-            new = self._end - version
-            if new > len(self._paths):
-                return self._end, None
-            return self._end, frozenset(list(self._paths)[len(self._paths) - new :])
+        with self.lock:
+            first = len(self._paths) - (self.version - version)
+            return self.version, None if first < 0 else frozenset([*self._paths][first:])
 
 
 class Database:
-    """Opens and guards one database file.
+    """Opens and guards one database file; what SQLite raises becomes IndexUnavailable.
 
     `write()` gives the one writing connection inside a transaction and can be nested (the
     inner one joins the outer). `read()` gives a connection with a snapshot of its own; in a
@@ -103,10 +91,12 @@ class Database:
         self.path = path
         self.renewed = ""
         """Why the database was started anew; empty when it was not."""
-        self.version = 0
-        """Grows with every committed write: a key for cached counts."""
+        self.damage = ""
+        """Why it can no longer be trusted: the next opening begins anew."""
         self.journal = Journal()
-        self._touching: list[str] = []
+        self._damaged = Path(f"{path}.damaged")
+        """Says the same to the next opening."""
+        self._touched: list[str] = []
         self._lock = threading.RLock()
         self._writing_thread = 0
         self._pool: list[sqlite3.Connection] = []
@@ -114,6 +104,8 @@ class Database:
         self._closed = False
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
+            if self._damaged.exists():
+                self._delete(self._damaged.read_text("utf-8", "replace"))
             self._writer = self._open()
         except sqlite3.OperationalError as error:
             raise IndexUnavailable(
@@ -125,55 +117,69 @@ class Database:
             self._writer = self._open()
 
     @contextmanager
-    def write(self) -> Iterator[sqlite3.Connection]:
-        """Give the writing connection; commit at the end, roll back on an error."""
-        with self._lock:
-            self._check_open()
+    def write(self, *touched: str) -> Iterator[sqlite3.Connection]:
+        """Give the writing connection; commit at the end, roll back on an error.
+
+        `touched` are the files whose rows become others in it.
+        """
+        with self._lock, self._guarded():
+            self._touched += touched
             if self._writing_thread:
                 yield self._writer
                 return
-            self._writer.execute("BEGIN IMMEDIATE")
-            self._writing_thread = threading.get_ident()
             try:
+                self._writer.execute("BEGIN IMMEDIATE")
+                self._writing_thread = threading.get_ident()
                 yield self._writer
-                with self.journal.changed:  # nobody sees rows that are not noted
+                with self.journal.lock:  # nobody sees rows that are not noted
                     self._writer.execute("COMMIT")
-                    self.version += 1
-                    self.journal.add(self._touching)
+                    self.journal.add(self._touched)
             except BaseException:
                 with suppress(sqlite3.Error):
                     self._writer.execute("ROLLBACK")
                 raise
             finally:
                 self._writing_thread = 0
-                self._touching.clear()
-
-    def touch(self, path: str) -> None:
-        """Say, inside a transaction, that a file's rows become others in it."""
-        self._touching.append(path)
+                self._touched.clear()
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """Give a connection that sees one state of the database throughout."""
-        if self._writing_thread == threading.get_ident():
-            yield self._writer
-            return
-        with self._pool_lock:
-            self._check_open()
-            pool = self._pool
-            connection = pool.pop() if pool else self._connect()
+        with self._guarded():
+            if self._writing_thread == threading.get_ident():
+                yield self._writer
+                return
+            with self._pool_lock:
+                connection = self._pool.pop() if self._pool else self._connect()
+            try:
+                connection.execute("BEGIN")
+                yield connection
+            finally:
+                with suppress(sqlite3.Error):
+                    connection.rollback()
+                with self._pool_lock:
+                    is_kept = not self._closed and len(self._pool) < _POOLED_READERS
+                    if is_kept:
+                        self._pool.append(connection)
+                if not is_kept:
+                    connection.close()
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Say what a fault means, and remember one of the file itself."""
+        if self._closed:
+            raise IndexUnavailable("The index is closed.")
         try:
-            connection.execute("BEGIN")
-            yield connection
-        finally:
-            with suppress(sqlite3.Error):
-                connection.rollback()
-            with self._pool_lock:  # another pool stands there once the file is another
-                is_kept = pool is self._pool and len(pool) < _POOLED_READERS
-                if is_kept:
-                    pool.append(connection)
-            if not is_kept:
-                connection.close()
+            yield
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", 0)
+            if not _DAMAGED.isdisjoint((code, code & 0xFF)):
+                log.warning("index database %s is damaged: %s", self.path, error)
+                self.damage = str(error)
+                with suppress(OSError):
+                    self._damaged.write_text(self.damage, "utf-8")
+            told, hint = ("is damaged", RESTART) if self.damage else ("failed", "")
+            raise IndexUnavailable(f"The index {self.path} {told} ({error}).", hint=hint) from error
 
     def get(self, key: str, default: str = "") -> str:
         """Return a single value of `meta`."""
@@ -186,45 +192,24 @@ class Database:
         with self.write() as connection:
             connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
-    def renew(self, reason: str) -> None:
-        """Replace a damaged file by an empty one; the vault fills it again."""
-        with self._lock:
-            self._check_open()
-            with self._pool_lock:  # who connects now would have the old file, and think it the new
-                self._drop_connections()
-                self._delete(reason)
-                self._writer = self._open()
-            self.version += 1
-            self.journal.everything()
-
-    def compact(self) -> str:
+    def compact(self) -> None:
         """Write the file anew without what was deleted, and empty the log beside it.
 
-        Returns why that could not be done whole; nothing when it was.
+        Raises IndexUnavailable where that cannot be done whole.
         """
-        with self._lock:
-            self._check_open()
-            try:
-                self._writer.execute("PRAGMA temp_store = FILE")
-                self._writer.execute("VACUUM")
-                self._writer.execute("PRAGMA temp_store = MEMORY")
-                self.version += 1
-                self.journal.everything()  # memory is to hold nothing else than the file
-                for _ in range(_LOG_TRIES):
-                    busy, *_ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-                    if not busy:
-                        return ""
-                    time.sleep(_LOG_PAUSE_SECONDS)
-            except sqlite3.Error as error:
-                return f"the index database could not be written anew ({error})"
-        return "the log of the index database is still being read"
+        with self._lock, self._guarded():
+            self._writer.execute("VACUUM")
+            self.journal.everything()  # memory is to hold nothing else than the file
+            busy, *_ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if busy:
+                raise IndexUnavailable("The log of the index database is still being read.")
 
     def close(self) -> None:
         """Close all connections."""
         with self._lock, self._pool_lock:
-            if not self._closed:
-                self._closed = True
-                self._drop_connections()
+            self._closed = True
+            for connection in (*self._pool, self._writer):
+                connection.close()
 
     def _open(self) -> sqlite3.Connection:
         connection = self._connect(writes=True)
@@ -249,41 +234,20 @@ class Database:
             self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
         try:
-            pragmas = ["temp_store = MEMORY", "synchronous = NORMAL"]
-            if not writes:  # the second opens the log beside the file, too
-                pragmas += ["query_only = ON", "schema_version"]
-            for pragma in pragmas:
-                connection.execute(f"PRAGMA {pragma}")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            if not writes:
+                connection.execute("PRAGMA query_only = ON")
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _drop_connections(self) -> None:
-        """Close what is open. Under the pool's lock."""
-        pooled, self._pool = self._pool, []
-        for connection in (*pooled, self._writer):
-            connection.close()
-
     def _delete(self, reason: str = "") -> None:
         if reason:
             log.warning("index database %s is damaged (%s): starting anew", self.path, reason)
             self.renewed = reason
-        for suffix in ("", "-wal", "-shm"):
+        for suffix in ("", "-wal", "-shm", ".damaged"):
             Path(f"{self.path}{suffix}").unlink(missing_ok=True)
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise IndexUnavailable("The index is closed.")
-
-
-def is_damage(error: sqlite3.DatabaseError) -> bool:
-    """Tell whether an error says that the file itself is damaged.
-
-    A full disk, a lock or a connection that was closed for a new file say no such thing.
-    """
-    code = getattr(error, "sqlite_errorcode", 0)
-    return not {code, code & 0xFF}.isdisjoint(_DAMAGED) or type(error) is sqlite3.DatabaseError
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ folder, filled from the cache. Every step can be done twice.
 from __future__ import annotations
 
 import logging
-import sqlite3
 import threading
 from collections.abc import Iterable, Sequence
 
@@ -38,49 +37,37 @@ class Erasing:
     def __init__(self, finder: Finder, sync: Sync, embedding: Vectors) -> None:
         self._finder, self._columns = finder, finder.columns
         self._database = finder.columns.database
-        self._sync = sync
-        self._embedding = embedding
-        self._lock, self._marking = threading.Lock(), threading.Lock()
-        self._under_way = False
+        self._sync, self._embedding = sync, embedding
+        self._lock = threading.Lock()
+        self._is_under_way = False
         """Whether the erasure that is marked is this process's own, and its scrub is to come."""
 
     def begin(self) -> None:
         """Note that files are about to change: a scrub that a crash prevents is done later."""
-        with self._marking:
-            self._under_way = True
-            self._database.set(_BEGUN, "1")
+        self._is_under_way = True
+        self._database.set(_BEGUN, "1")
 
     def resume(self) -> None:
-        """Do, in a thread of its own, the scrub that a process which was killed did not do."""
-        with self._marking:
-            cut_short = not self._under_way and bool(self._database.get(_BEGUN))
-        if cut_short and not self._lock.locked():
+        """Do the scrub that failed, or that a process which was killed did not do."""
+        if not self._is_under_way and self._database.get(_BEGUN):
             log.info("an erasure was cut short: the index is cleaned")
-            threading.Thread(target=self._scrub, args=((),), name="erasing", daemon=True).start()
+            self.scrub(())
 
     def scrub(self, paths: Iterable[str]) -> Scrubbed:
-        """Index the paths as they stand, and leave no trace of what they no longer say.
-
-        Ends what was begun: a scrub that failed is tried again like one that did not come.
-        """
-        return self._scrub(paths, ends=True)
-
-    def _scrub(self, paths: Iterable[str], *, ends: bool = False) -> Scrubbed:
+        """Index the paths as they stand, and leave no trace of what they no longer say."""
         with self._lock:
-            self._under_way = self._under_way and not ends
+            self._is_under_way = False
             try:
                 blank_freed_memory(True)
                 self._sync.refresh(sorted(set(paths)))
                 with self._database.write() as connection:
                     connection.execute(f"DELETE FROM embeddings WHERE {_ORPHANED}")
                 self._embedding.renew()
-            except (sqlite3.Error, VaultMindError) as error:
+                self._database.compact()
+                self._database.set(_BEGUN, "")
+            except VaultMindError as error:
                 return Scrubbed((f"the index could not be cleaned ({error})",))
-            faults = tuple(filter(None, (self._database.compact(),)))
-            with self._marking:
-                if not faults and not self._under_way:
-                    self._database.set(_BEGUN, "")
-        return Scrubbed(faults)
+        return Scrubbed()
 
     def messages_about(self, agent: str, text: str, limit: int) -> list[tuple[MessageRef, str]]:
         """Return candidate messages of an agent with their whole texts, likeliest first.

@@ -9,8 +9,7 @@ import errno
 import logging
 import os
 import warnings
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 from vaultmind.errors import VaultNotFound
@@ -21,11 +20,11 @@ from vaultmind.redact import blank_passages
 from vaultmind.vault.exclude import OBSIDIAN_SETTINGS, Rules, rules_for
 from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.scan import Scan, is_indexable, scan
+from vaultmind.vault.scan import Scan, scan
 
 _OVERFLOW_LOGGER = "watchdog.observers.inotify_c"
 _LIMIT = "the system's limit of watched folders is reached (fs.inotify.max_user_watches)"
-VAULT_FORMAT = "7"
+VAULT_FORMAT = "8"
 """Raise it when the same bytes of a vault would give other chunks, terms or ties."""
 
 log = logging.getLogger(__name__)
@@ -55,18 +54,13 @@ class VaultFolder:
         """Return what is left out, as files and settings say now."""
         return rules_for(self.paths, self.exclude)
 
-    def scan(self, rules: Rules, max_bytes: int) -> Scan:
-        """Return every file that is taken; raises VaultNotFound."""
-        self.check()
-        return scan(self.paths, rules, max_bytes, self.takes, self.what)
+    def scan(self, rules: Rules, max_bytes: int = 0, below: str = "") -> Scan:
+        """Return every file that is taken, of all or of one folder (`A/`); see vault.scan."""
+        return scan(self.paths, rules, max_bytes, self.place_of, below)
 
     def place_of(self, path: str) -> Place | None:
         """Return what a file is, or None for what is never indexed."""
         return place_of(path, self.paths)
-
-    def takes(self, path: str) -> bool:
-        """Tell whether a path names a kind of file that is indexed."""
-        return is_indexable(path)
 
     def governs(self, path: str) -> bool:
         """Tell whether a file says what is left out."""
@@ -79,17 +73,6 @@ class VaultFolder:
     def read(self, path: str, part: Part, text: str) -> Read | None:
         """Return the text of a file's part as it is shown; None where its anchor names nothing."""
         return read_part(part, text if part.form == "canvas" else blank_passages(text))
-
-
-def walked(folder: str, source: VaultFolder, rules: Rules) -> Iterator[str]:
-    """Yield the files below a folder of a source that are taken, by what their names say."""
-    if rules.excluded(f"{folder}/"):
-        return
-    root = source.paths.root
-    for where, folders, names in os.walk(root / folder):
-        inside = Path(where).relative_to(root).as_posix()
-        folders[:] = [name for name in folders if not rules.excluded(f"{inside}/{name}/")]
-        yield from (f"{inside}/{name}" for name in names if source.takes(name))
 
 
 class Watcher(logging.Handler):
@@ -163,7 +146,7 @@ class Watcher(logging.Handler):
             if event.is_directory:
                 self._mark([f"{path}/" for path in paths if path])
             else:
-                self._mark([path for path in paths if self._source.takes(path)])
+                self._mark([path for path in paths if path and self._source.place_of(path)])
         except Exception:  # watchdog's thread must live
             log.exception("a file event could not be understood: %r", event)
             self._lost()

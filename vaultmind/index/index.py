@@ -7,43 +7,33 @@ Two threads: one keeps the database in step with the vault, one gives chunks the
 from __future__ import annotations
 
 import logging
-import sqlite3
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from vaultmind.config import Config
 from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.index.chroma import ChromaStore
 from vaultmind.index.columns import Columns
-from vaultmind.index.db import Database, FileRow, Journal, file_rows, is_damage
+from vaultmind.index.db import RESTART, Database, FileRow, file_rows
 from vaultmind.index.embed import open_embedder
 from vaultmind.index.erasing import Erasing
-from vaultmind.index.fetch import Fetch, Fetched
+from vaultmind.index.fetch import Fetch
 from vaultmind.index.folder import VaultFolder, Watcher
 from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.raw import Raw
 from vaultmind.index.related import Relations
 from vaultmind.index.search import Finder, Search
-from vaultmind.index.sync import Changes, Sync
-from vaultmind.index.vectors import Vectors, why
+from vaultmind.index.sync import Sync
+from vaultmind.index.vectors import Vectors
 from vaultmind.ports import Clock, Embedder, Report, silent
-from vaultmind.types import (
-    Caller,
-    Fault,
-    IndexState,
-    MessageRef,
-    Progress,
-    SearchRequest,
-    SearchResponse,
-)  # fmt: skip
+from vaultmind.types import Fault, IndexState, Progress
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
-_RETRY_SECONDS, _RENEW_SECONDS = 30.0, 1.0
-"""How long after a failed comparison the next one is tried; of a damaged database the second."""
+_RETRY_SECONDS = 30.0
+"""How long after a failed comparison the next one is tried."""
 _FEW = 200
 """So few changed texts are indexed beside the embedder's start; more go before it."""
 
@@ -69,38 +59,43 @@ class Index:
         named = self._config = config.index
         self._stopping = self._busy = False
         self._phase: Any = "starting"
-        self._failure = self._watch_note = self._renew_wanted = ""
+        self._failure = self._watch_note = ""
         self._next_compare = float("-inf")
         self._comparing = threading.Lock()
         self._stepped = threading.Condition()
         self._counts: tuple[Any, ...] = ()
         self._database = Database(config.state_dir / "index.db")
+        self.journal = self._database.journal
+        """Tells which files were stored, and that none was."""
         if is_vault := isinstance(folder, VaultPaths):
             folder = VaultFolder(folder, named.exclude)
         reader = VaultReader(folder.paths, named.max_file_bytes)
         self._columns = Columns(self._database)
-        self._changes = Changes()
-        self._sync = Sync(self._database, reader, folder, self._changes)
-        self._sync.min_message_tokens = config.auto_rag.min_message_tokens
+        sync = Sync(self._database, reader, folder, config.auto_rag.min_message_tokens)
+        self._sync, self.mark, self.everything = sync, sync.mark, sync.mark_all
         opening = embedder or (lambda: open_embedder(named.embedder, named.embedder_key_env))
         store = ChromaStore(config.state_dir / "chroma", url=named.chroma_url)
         self.message_vectors = self._embedding = Vectors(self._columns, store, opening, self._step)
         """What a conversation in memory is searched with. Implements ports.MessageVectors."""
         self._embedding.owns_embedder = is_vault
-        self.outlet = Outlet(reader, lambda: self._sync.rules, withheld, folder)
+        self.outlet = Outlet(reader, lambda: sync.rules, withheld, folder)
         """The filter of every way out, for those that show vault text without searching."""
         memory = folder.paths.root / folder.paths.memory_dir
         self._finder = Finder(
             self._columns, self._embedding, lambda: self._embedding.embedder_id, memory, clock
         )
-        self._search = Search(self._finder, self.outlet, self, self.state)
-        self.raw = Raw(self._finder, self.outlet, self._noticed)
+        self.search = Search(self._finder, self.outlet, self, self.state).search
+        """Returns the best hits, each checked against the disk. Raises as `rows`."""
+        self.fetch = Fetch(self._database, self.outlet).fetch
+        """Returns the whole text of a hit's id, a path, or `path#anchor`, fresh from disk."""
+        self.raw = Raw(self._finder, self.outlet)
         """What a text finds, chunk by chunk: for what ranks files by it, or trains a ranker."""
         self.relations = Relations(self._finder, self.outlet)
         """What is tied to what a search found. Implements ports.Related."""
-        self._fetch = Fetch(self._database, self.outlet)
-        self.erasing = Erasing(self._finder, self._sync, self._embedding)
+        self.erasing = Erasing(self._finder, sync, self._embedding)
         """What takes erased texts out of the index. Implements ports.IndexErasing."""
+        self.messages_about = self.erasing.messages_about
+        """Returns messages of an agent that may say a thing. Implements ports.MessageFinder."""
         self._watcher = Watcher(folder, self.mark, self.everything)
         self._thread = threading.Thread(target=self._run, name="sync", daemon=True)
 
@@ -114,7 +109,6 @@ class Index:
         """Stop the threads after their current batch and let go of every file."""
         self._stopping = True
         self._sync.stop()
-        self._changes.mark([])
         if self._thread.ident is not None:
             self._thread.join()
         self._embedding.close()
@@ -143,27 +137,7 @@ class Index:
         if self._stopping:
             raise IndexUnavailable("The index was closed before it was made anew.")
 
-    # --- asking --------------------------------------------------------------------------
-
-    def search(self, request: SearchRequest, caller: Caller) -> SearchResponse:
-        """Return the best hits, each checked against the disk; none of a damaged index."""
-        try:
-            return self._search.search(request, caller)
-        except sqlite3.DatabaseError as error:
-            self._unread(error)
-            return SearchResponse((), "indexing", self.state(), self._failure)
-
-    def fetch(
-        self, id_or_path: str, caller: Caller, *, max_tokens: int = 2000, offset: int = 0
-    ) -> Fetched:
-        """Return the whole text of a hit's id, a path, or `path#anchor`, fresh from disk."""
-        with self._noticed():
-            return self._fetch.fetch(id_or_path, caller, max_tokens=max_tokens, offset=offset)
-
-    def messages_about(self, agent: str, text: str, limit: int) -> list[tuple[MessageRef, str]]:
-        """Return messages of an agent that may say a thing. Implements ports.MessageFinder."""
-        with self._noticed():
-            return self.erasing.messages_about(agent, text, limit)
+    # --- asking and telling --------------------------------------------------------------
 
     def state(self) -> IndexState:
         """Return how far the index is."""
@@ -175,10 +149,12 @@ class Index:
                 f"Meaning is searchable for {vectors:,} of {embeddable:,} chunks so far; words for"
                 " all."
             )
+        if reason := self._database.damage:
+            notes.insert(0, f"The index database is damaged ({reason}). {RESTART}")
         if reason := self._database.renewed:
             notes.append(f"The index database was damaged ({reason}) and made anew.")
         return IndexState(
-            phase=self._phase,
+            phase="failed" if self._database.damage else self._phase,
             files=self._files(files, faults),
             indexed=files,
             chunks=chunks,
@@ -191,47 +167,14 @@ class Index:
             notes=tuple(note for note in (*notes, *self._finder.registry().faults) if note),
         )
 
-    @property
-    def journal(self) -> Journal:
-        """Return what tells which files were stored, and that none was."""
-        return self._database.journal
-
     def rows(self, paths: Collection[str] | None = None) -> list[FileRow]:
         """Return the files that are indexed as they were read; raises IndexUnavailable."""
-        with self._noticed():
-            return file_rows(self._database, paths)
-
-    @contextmanager
-    def _noticed(self) -> Iterator[None]:
-        """Take note of a database that cannot be read, and raise IndexUnavailable for it."""
-        try:
-            yield
-        except sqlite3.DatabaseError as error:
-            self._unread(error)
-            raise IndexUnavailable(
-                f"The index cannot be read now ({error}).",
-                hint="It is looked after in the background: ask again in a moment.",
-            ) from error
-
-    # --- telling -------------------------------------------------------------------------
+        return file_rows(self._database, paths)
 
     def refresh(self, paths: Iterable[str]) -> None:
         """Index the vault-relative paths as they stand on disk now (or drop them)."""
-        try:
-            self._sync.refresh(paths)
-        except sqlite3.DatabaseError as error:
-            self._distrust(error)
-            self._changes.mark_all()
-            raise IndexUnavailable(f"The index cannot be written: {error}.") from error
+        self._sync.refresh(paths)
         self._embedding.wake()
-
-    def mark(self, paths: Iterable[str]) -> None:
-        """Say that files, or folders (`A/`), changed; they are indexed soon. Never blocks."""
-        self._changes.mark(paths)
-
-    def everything(self) -> None:
-        """Say that nobody can tell what changed."""
-        self._changes.mark_all()
 
     # --- the sync thread -----------------------------------------------------------------
 
@@ -242,13 +185,16 @@ class Index:
                 self._busy = True
                 try:
                     self._round()
-                except (sqlite3.DatabaseError, VaultMindError, OSError) as error:
-                    self._fail(error)
+                except (VaultMindError, OSError) as error:
+                    log.warning("indexing failed and is tried again: %s", error)
+                    self._failure = f"Indexing failed: {error} It is tried again soon."
+                    self._phase = "ready" if self._phase == "ready" else "failed"
+                    self._next_compare = time.monotonic() + _RETRY_SECONDS
                 self._busy = False
                 self._step()
-                with self._changes.condition:
+                with self._sync.condition:
                     left = max(0.0, self._next_compare - time.monotonic())
-                    has_news = self._changes.condition.wait_for(self._has_news, left)
+                    has_news = self._sync.condition.wait_for(self._has_news, left)
                 if has_news and not self._stopping:  # a save is several events
                     time.sleep(self._config.debounce_ms / 1000)
         except Exception as error:  # the thread's last word; searching goes on
@@ -259,13 +205,8 @@ class Index:
             self._step()
 
     def _round(self) -> None:
-        """Do what is due; what fails is tried again a while later."""
-        if self._renew_wanted:
-            self._phase = "indexing"
-            self._database.renew(self._renew_wanted)
-            self._renew_wanted = ""  # whoever failed meanwhile read the old file
-            self._changes.mark_all()
-        is_dirty, paths = self._changes.take()
+        """Do what is due."""
+        is_dirty, paths = self._sync.take()
         if is_dirty or time.monotonic() >= self._next_compare:
             with self._comparing:
                 self._compare(silent)
@@ -299,30 +240,6 @@ class Index:
         self._embedding.release()
         self.erasing.resume()
 
-    def _fail(self, error: Exception) -> None:
-        if isinstance(error, sqlite3.DatabaseError):
-            self._distrust(error)
-        log.warning("indexing failed and is tried again: %s", error)
-        told = why(error, self._database.path.parent, "Indexing failed")
-        self._failure = f"{told} It is tried again soon."
-        if self._phase != "ready":
-            self._phase = "failed"
-        wait_seconds = _RENEW_SECONDS if self._renew_wanted else _RETRY_SECONDS
-        self._next_compare = time.monotonic() + wait_seconds
-
-    def _distrust(self, error: sqlite3.DatabaseError) -> None:
-        """Remember that the database is damaged; the sync thread starts a new one."""
-        if is_damage(error) or not isinstance(error, sqlite3.OperationalError):
-            self._renew_wanted = str(error)
-
-    def _unread(self, error: sqlite3.DatabaseError) -> None:
-        """Take note of a database that could not be read; the sync thread sees to it at once."""
-        if is_damage(error):
-            self._distrust(error)
-            self._phase, self._counts = "indexing", ()
-        self._failure = why(error, self._database.path.parent, "The index could not be read")
-        self._changes.mark_all()
-
     # --- numbers -------------------------------------------------------------------------
 
     def _step(self) -> None:
@@ -330,10 +247,10 @@ class Index:
             self._stepped.notify_all()
 
     def _has_news(self) -> bool:
-        return self._stopping or self._changes.waiting
+        return self._stopping or self._sync.dirty or bool(self._sync.marked)
 
     def _is_ready(self, vectors: bool) -> bool:
-        if self._phase != "ready" or self._changes.waiting or self._busy:
+        if self._phase != "ready" or self._has_news() or self._busy:
             return False
         return not vectors or self._embedding.settled
 
@@ -350,8 +267,8 @@ class Index:
 
     def _counted(self) -> tuple[int, int, tuple[Fault, ...]]:
         """Return files, chunks and faults of the database, counted anew only after a write."""
-        now = (self._database.version, self._sync.scan_faults)
-        if self._counts[:2] != now:
+        now = (self.journal.version, self._sync.scan_faults)
+        if self._counts[:2] != now and not self._database.damage:
             try:
                 with self._database.read() as connection:
                     files, chunks = connection.execute(
@@ -359,6 +276,6 @@ class Index:
                         " (SELECT count(*) FROM chunks)"
                     ).fetchone()
                 self._counts = (*now, files, chunks, self._sync.faults())
-            except sqlite3.DatabaseError as error:
-                self._unread(error)
+            except IndexUnavailable as error:
+                log.warning("the index cannot be counted: %s", error)
         return self._counts[2:] if self._counts else (0, 0, ())

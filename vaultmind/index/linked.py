@@ -8,6 +8,7 @@ import logging
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from vaultmind.errors import VaultNotFound
@@ -80,8 +81,7 @@ class FolderPaths(VaultPaths):
         Every read and stat comes by here: nothing is read through a link in the folder's place.
         """
         if self.root.is_symlink() or not self.root.is_dir():
-            is_link = "a symbolic link now" if self.root.is_symlink() else "not there"
-            raise VaultNotFound(f"The {WHAT} {self.root} is {is_link}.")
+            raise VaultNotFound(f"The {WHAT} {self.root} is not there, or a symbolic link now.")
         return super().absolute(relative)
 
 
@@ -109,12 +109,10 @@ class LinkedFolder(VaultFolder):
         """
         root = self.paths.root
         self.paths.absolute("any")
-        try:
-            is_away = root.resolve() != root or next(root.iterdir(), None) is None
-        except OSError as error:
-            raise VaultNotFound(f"The {WHAT} {root} cannot be listed: {error.strerror}.") from error
-        if is_away:
-            raise VaultNotFound(f"The {WHAT} {root} is empty, or leads elsewhere now.")
+        with suppress(OSError):
+            if root.resolve() == root and any(root.iterdir()):
+                return
+        raise VaultNotFound(f"The {WHAT} {root} is empty, not readable, or leads elsewhere now.")
 
     def rules(self) -> Rules:
         """Return what is left out, as `.gitignore` files and settings say now."""
@@ -124,10 +122,6 @@ class LinkedFolder(VaultFolder):
         """Return what a file is, or None for one that is not taken."""
         shape = shape_of(path)
         return Place("note", "", shape) if shape else None
-
-    def takes(self, path: str) -> bool:
-        """Tell whether a path names a kind of file that is taken."""
-        return shape_of(path) is not None
 
     def governs(self, path: str) -> bool:
         """Tell whether a file says what is left out."""
@@ -139,8 +133,10 @@ class LinkedFolder(VaultFolder):
             return chunk_file(path, file, place)
         text = blank_passages(file.text)
         if place.form == "code":
-            return placed(path, cut_code(path, text, self._cutter), place)
-        return placed(path, cut_text(path, text, is_data=place.form == "data"), place)
+            found = cut_code(path, text, self._cutter)
+        else:
+            found = cut_text(path, text, is_data=place.form == "data")
+        return placed(path, found, place)
 
     def read(self, path: str, part: Part, text: str) -> Read | None:
         """Return a file, a note's section, or the lines of what code defines under a name."""

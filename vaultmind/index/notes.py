@@ -129,12 +129,14 @@ def chunk_file(path: str, file: FileText, place: Place) -> Chunked:
 def placed(path: str, found: Chunked, place: Place) -> Chunked:
     """Return a file's chunks with ids, path, kind and agent.
 
-    An id is made of path, place and text; equal ones are counted.
+    An id is made of path and all that a chunk says, but for where in the file; equal ones are
+    counted.
     """
     seen: Counter[tuple[str, ...]] = Counter()
     chunks = []
     for chunk in found.chunks:
-        where = (chunk.anchor, chunk.title, chunk.text, chunk.message)
+        said = (chunk.title, chunk.text, chunk.lang, *chunk.tags, chunk.speaker, chunk.role)
+        where = (chunk.anchor, chunk.time, chunk.message, *said)
         seen[where] += 1
         key = "\0".join((path, *where, str(seen[where])))
         name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_LENGTH]

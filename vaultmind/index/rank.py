@@ -8,7 +8,6 @@ logarithms. So every number is between 0 and 1 (speakers apart: -1 to 1), in a v
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -21,7 +20,6 @@ from numpy.typing import NDArray
 from vaultmind.errors import ConfigError
 from vaultmind.index import asking
 from vaultmind.index.columns import Columns, Flags, Floats, Ints
-from vaultmind.index.db import SOME
 from vaultmind.index.embed import scale_of
 from vaultmind.index.matching import WHOLE, Match, Matcher
 from vaultmind.index.models import FAMILIES, FEATURES, Model
@@ -41,9 +39,6 @@ EXACT = 0.99
 """Share of a query from which it is nothing but an identifier."""
 FEEDBACK = 3
 """Candidates that say together what an answer may mean."""
-READ_FOR_TIMES = 60
-"""Candidates whose texts are read for the times that they tell of, half a millisecond each: those
-found first."""
 LONG_LETTERS = 2_000
 """A text of so many letters or more has length 1."""
 MANY_LINKS = 30
@@ -132,7 +127,9 @@ class Scene:
         exact = [match.exact.get(slot, 0.0) for slot in own.tolist()]
         self.exact = np.array(exact, dtype=np.float32)
         """Share of the query that an identifier is which each candidate has to the letter."""
-        self.when = self._when(own)
+        self.when = np.array(
+            [found.named.near(time) if found.named else 0.0 for time in self.times], np.float32
+        )
         """How near the time is to the one that the query names, 0 to 1; 0 if it names none."""
         self.closeness: Floats | None = None
         """Each row's to the query on the embedder's scale, where 0 is unrelated and 1 says the same
@@ -142,21 +139,6 @@ class Scene:
             cosines = columns.vectors(self.slots) @ found.vector
             closeness = (cosines - scale.nothing) / (scale.same - scale.nothing)
             self.closeness = np.where(self.known, closeness, np.float32(0.0))
-
-    def _when(self, own: Ints) -> Floats:
-        when, named = np.zeros(len(own), dtype=np.float32), self.found.named
-        if named is None:
-            return when
-        rowids = self.columns.rows["rowid"][own].tolist()
-        with self.columns.database.read() as connection:
-            rows = connection.execute(
-                f"SELECT rowid, text, lang FROM chunks WHERE rowid {SOME}",
-                (json.dumps(rowids[:READ_FOR_TIMES]),),
-            )
-            told = {rowid: (text, lang) for rowid, text, lang in rows}
-        for at, (rowid, time) in enumerate(zip(rowids, self.times, strict=True)):
-            when[at] = named.near(time, *told.get(rowid, ("", "")))
-        return when
 
 
 def seeds_of(columns: Columns, found: Found) -> Ints:

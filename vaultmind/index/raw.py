@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,14 +69,8 @@ class Seen:
 class Raw:
     """Asks one index for chunks without making an answer of them. Any thread."""
 
-    def __init__(
-        self,
-        finder: Finder,
-        outlet: Outlet,
-        noticed: Callable[[], AbstractContextManager[None]] = nullcontext,
-    ) -> None:
-        """Take as `noticed` what takes note of a database that cannot be read."""
-        self._finder, self._outlet, self._noticed = finder, outlet, noticed
+    def __init__(self, finder: Finder, outlet: Outlet) -> None:
+        self._finder, self._outlet = finder, outlet
         self._database = finder.columns.database
 
     def strongest(
@@ -89,12 +81,11 @@ class Raw:
         What was merely said in passing is asked for by a search. `shows` is the outlet's for that
         caller, where it is asked about other files as well.
         """
-        with self._noticed():
-            found = self._candidates(query, caller)
-            if found is None:
-                return Strongest()
-            shows = shows or self._outlet.shown_to(caller)
-            chunks = list(reading(self._database, found.rowids[:limit], shows))
+        found = self._candidates(query, caller)
+        if found is None:
+            return Strongest()
+        shows = shows or self._outlet.shown_to(caller)
+        chunks = list(reading(self._database, found.rowids[:limit], shows))
         words = np.maximum(found.bm25, 0.0) / (float(found.bm25.max(initial=0.0)) or 1.0)
         meaning = np.clip(np.nan_to_num(found.closeness), 0.0, 1.0)
         rarest = np.argsort(-found.weights, kind="stable")[:MOST_WORDS]
@@ -109,11 +100,10 @@ class Raw:
 
     def seen(self, query: str, caller: Caller) -> Seen | None:
         """Return what a query finds, with its features; None where that is nothing."""
-        with self._noticed():
-            found = self._candidates(query, caller)
-            if found is None:
-                return None
-            chunks = dict(reading(self._database, found.rowids, self._outlet.shown_to(caller)))
+        found = self._candidates(query, caller)
+        if found is None:
+            return None
+        chunks = dict(reading(self._database, found.rowids, self._outlet.shown_to(caller)))
         names = tuple(name for name in FEATURES if name in found.told)
         stacked = np.stack([found.told[name] for name in names], axis=1)[list(chunks)]
         embedder = found.embedder if "meaning" in found.told else ""
@@ -124,7 +114,7 @@ class Raw:
 
         As many files as there are come before a second chunk of any. For the person's eyes.
         """
-        with self._noticed(), self._database.read() as connection:
+        with self._database.read() as connection:
             statement = "SELECT id FROM chunks WHERE kind = ? AND letters >= ? ORDER BY rowid"
             ids = [row[0] for row in connection.execute(statement, (kind, least_letters))]
             found = chunks_with_ids(connection, ids[:: max(1, len(ids) // (4 * count))])

@@ -134,8 +134,7 @@ class Relations:
         Each with how near it is to what comes to mind, and to the question: from 0 to 1, and 0
         where there are no vectors.
         """
-        columns, far = self._finder.columns, self._finder.nearest.nearest
-        vector = self._finder.vector(query)
+        columns, vector = self._finder.columns, self._finder.vector(query)
         columns.follow()
         chunks = {chunk.id: chunk for chunk in ends}
         near = dict.fromkeys(chunks, (0.0, 0.0))
@@ -144,7 +143,7 @@ class Relations:
             slots = slots[columns.has_vector[slots]]
             if vector is not None and slots.size:
                 mind, rowids = attend(vector, columns.vectors(slots)), columns.rows["rowid"]
-                mine = columns.nearest(mind, columns.mask(Where((agent,))), IN_MIND, far)
+                mine = columns.nearest(mind, columns.mask(Where((agent,))), IN_MIND)
                 every = db.chunks_of(connection, list(chunks), "id")
                 every |= db.chunks_of(connection, rowids[mine].tolist())
                 at = columns.slots_of(every)

@@ -1,13 +1,14 @@
--- A row a file and a row a chunk; `chunks.tags` is ` a/b c ` (a space around each), `tokens` see
+-- A row a file and a row a chunk, whose rowid always has the same text and tokens; `chunks.tags` is ` a/b c ` (a space around each), `tokens` see
 -- `sync.tokens_of`, `flags` see `asking.flags_of`, `embeds` is 1 for a chunk that gets a vector.
 -- `embeddings` caches vectors (float32) by the hash of their text; `ties` see `ties.store_ties`.
 CREATE TABLE files (
     path TEXT PRIMARY KEY, kind TEXT NOT NULL, agent TEXT NOT NULL,
     mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
-    sha TEXT NOT NULL, lang TEXT NOT NULL, fault TEXT NOT NULL, severity TEXT NOT NULL
+    sha TEXT NOT NULL, lang TEXT NOT NULL, fault TEXT NOT NULL, severity TEXT NOT NULL,
+    links INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE chunks (
-    rowid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, path TEXT NOT NULL,
+    rowid INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, path TEXT NOT NULL,
     kind TEXT NOT NULL, agent TEXT NOT NULL, anchor TEXT NOT NULL, title TEXT NOT NULL,
     text TEXT NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL, lang TEXT NOT NULL,
     tags TEXT NOT NULL, time TEXT NOT NULL, session TEXT NOT NULL, message TEXT NOT NULL,

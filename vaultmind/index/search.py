@@ -164,7 +164,7 @@ class Finder:
             if listing and inside:
                 mask, match = columns.mask(inside), replace(match, found=match.found[:0])
             elif vector is not None:
-                near = columns.nearest(vector, mask, DEPTH, self.nearest.nearest)
+                near = columns.nearest(vector, mask, DEPTH)
             found = rank.Found(query, match, near, timely, vector, named)
             if not len(seeds := rank.seeds_of(columns, found)):
                 return None

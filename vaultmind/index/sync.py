@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from vaultmind import tokens
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
 from vaultmind.index.asking import flags_of
 from vaultmind.index.db import CHUNK_COLUMNS, Database
 from vaultmind.index.embed import embedded_text
-from vaultmind.index.folder import VaultFolder, walked
+from vaultmind.index.folder import VaultFolder
 from vaultmind.index.notes import Chunked, Place
 from vaultmind.index.ties import store_ties
 from vaultmind.index.words.terms import index_terms
@@ -35,50 +36,16 @@ _BATCH_FILES, _BATCH_SECONDS = 64, 0.2
 _SETTLED_NS = 50_000_000
 """A file changed so shortly before it was read may change again within the same stamp."""
 _HASH_BYTES = 16
-_COMPARED = [name.strip() for name in f"{CHUNK_COLUMNS}, ordinal, block, text_hash".split(",")]
-"""Columns by which a chunk that is there is told from another: the rest follows from them."""
-_COLUMNS = [*_COMPARED, "embeds", "flags", "letters", "tokens"]
-_PUT = (
-    f"INSERT INTO chunks ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"
-    f" ON CONFLICT (id) DO UPDATE SET {', '.join(f'{one} = excluded.{one}' for one in _COLUMNS)}"
+_COLUMNS = f"{CHUNK_COLUMNS}, ordinal, block, text_hash, embeds, flags, letters, tokens"
+_FIELDS = [name.strip(' "') for name in CHUNK_COLUMNS.split(",")]
+_PUT = f"INSERT INTO chunks ({_COLUMNS}) VALUES ({', '.join('?' * len(_COLUMNS.split(',')))})"
+_MOVE = 'UPDATE chunks SET ordinal = ?, start = ?, "end" = ? WHERE id = ?'
+_PUT_FILE = (
+    f"INSERT INTO files VALUES ({'?, ' * 10}"
+    " (SELECT count(*) FROM ties WHERE path = ? AND kind = 'link'))"
 )
 
 log = logging.getLogger(__name__)
-
-
-class Changes:
-    """Paths to index, and "cannot tell: rescan". A folder ends in `/`. Safe for many threads."""
-
-    def __init__(self) -> None:
-        self.condition = threading.Condition()
-        """Notified at every change. Whoever waits for work waits on it."""
-        self.paths: set[str] = set()
-        self.dirty = True
-        """Whether changes were lost: the whole vault must be compared."""
-
-    @property
-    def waiting(self) -> bool:
-        """Tell whether anything is known to have changed."""
-        return self.dirty or bool(self.paths)
-
-    def mark(self, paths: Iterable[str]) -> None:
-        """Note that files changed, or whole folders."""
-        with self.condition:
-            self.paths.update(paths)
-            self.condition.notify_all()
-
-    def mark_all(self) -> None:
-        """Note that changes were lost."""
-        with self.condition:
-            self.dirty = True
-            self.condition.notify_all()
-
-    def take(self) -> tuple[bool, list[str]]:
-        """Return whether the whole vault must be compared, and what changed; and forget it."""
-        with self.condition:
-            taken = self.dirty, sorted(self.paths)
-            self.dirty, self.paths = False, set()
-            return taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,20 +66,50 @@ class Sync:
     """Keeps one database in step with one folder. Safe for many threads."""
 
     def __init__(
-        self, database: Database, reader: VaultReader, folder: VaultFolder, changes: Changes
+        self,
+        database: Database,
+        reader: VaultReader,
+        folder: VaultFolder,
+        min_tokens: int = MIN_MESSAGE_TOKENS,
     ) -> None:
-        self._database = database
-        self.reader = reader
-        self._folder = folder
-        self._changes = changes
+        """Messages of fewer than `min_tokens` get no vector."""
+        self._database, self.reader, self._folder = database, reader, folder
+        self._min_tokens = min_tokens
+        self.condition = threading.Condition()
+        """Notified when something is said to have changed. Whoever waits for work waits on it."""
+        self.marked: set[str] = set()
+        """Files, and folders (`A/`), that changed and are not indexed yet."""
+        self.dirty = True
+        """Whether changes were lost: the whole folder must be compared."""
         self._rules: Rules | None = None
         self._lock = threading.RLock()
         self._stopped = False
-        self.min_message_tokens = MIN_MESSAGE_TOKENS
-        """Shorter messages get no vector. With another number all is indexed anew."""
         self.total = 0
         """Files that the last scan found."""
         self.scan_faults: tuple[Fault, ...] = ()
+
+    # --- what is known to have changed ----------------------------------------------------
+
+    def mark(self, paths: Iterable[str]) -> None:
+        """Note that files changed, or whole folders. Never blocks."""
+        with self.condition:
+            self.marked.update(paths)
+            self.condition.notify_all()
+
+    def mark_all(self) -> None:
+        """Note that changes were lost."""
+        with self.condition:
+            self.dirty = True
+            self.condition.notify_all()
+
+    def take(self) -> tuple[bool, list[str]]:
+        """Return whether the whole folder must be compared, and what changed; and forget it."""
+        with self.condition:
+            taken = self.dirty, sorted(self.marked)
+            self.dirty, self.marked = False, set()
+            return taken
+
+    # --- bringing it into the index -------------------------------------------------------
 
     @property
     def rules(self) -> Rules:
@@ -122,8 +119,9 @@ class Sync:
         return self._rules
 
     def stop(self) -> None:
-        """Make a long piece of work end after its current batch."""
+        """Make a long piece of work end after its current batch, and whoever waits look up."""
         self._stopped = True
+        self.mark([])
 
     def refresh(self, paths: Iterable[str]) -> None:
         """Index files as they stand on disk now, or drop them; and all below folders (`A/`).
@@ -140,35 +138,29 @@ class Sync:
                 statement = "SELECT path FROM files WHERE path >= ? AND path < ?"
                 rows = connection.execute(statement, (path, path[:-1] + "0"))
                 found.update(row[0] for row in rows)
-            found.update(walked(path[:-1], self._folder, self.rules))
+            found.update(self._folder.scan(self.rules, below=path).entries)
         self._process(sorted(found), silent)
 
     def reconcile(self, report: Report = silent) -> None:
-        """Compare the whole vault with the database and index the difference.
+        """Compare the whole folder with the database and index the difference.
 
-        Raises VaultNotFound when the vault cannot be listed; the database is left as it is.
+        Raises VaultNotFound when it cannot be listed; the database is left as it is.
         """
+        self._folder.check()
         self._rules = self._folder.rules()
         found = self._folder.scan(self._rules, self.reader.max_bytes)
-        in_memory, place_of = self.reader.paths.in_memory, self._folder.place_of
-        entries = {
-            path: stat
-            for path, stat in found.entries.items()
-            if not in_memory(path) or place_of(path) is not None
-        }
-        self.total, self.scan_faults = len(entries), found.faults
-        format_ = f"{self._folder.format}, messages of {self.min_message_tokens} tokens"
+        self.total, self.scan_faults = len(found.entries), found.faults
+        format_ = f"{self._folder.format}, messages of {self._min_tokens} tokens"
         if self._database.get("format") != format_:
             self.forget_all()
             self._database.set("format", format_)
         with self._database.read() as connection:
-            rows = connection.execute("SELECT path, severity, mtime_ns, ctime_ns, size FROM files")
-            known = {
-                path: severity != "skipped" and FileStat(*stamp) for path, severity, *stamp in rows
-            }
-        changed = [path for path, stat in entries.items() if known.get(path) != stat]
-        changed.sort(key=lambda path: (not in_memory(path), path))
-        self._process([*(path for path in known if path not in entries), *changed], report)
+            rows = connection.execute("SELECT path, sha, mtime_ns, ctime_ns, size FROM files")
+            known = {path: sha and FileStat(*stamp) for path, sha, *stamp in rows}
+        changed = [path for path, stat in found.entries.items() if known.get(path) != stat]
+        changed.sort(key=lambda path: (not self.reader.paths.in_memory(path), path))
+        gone = [path for path in known if path not in found.entries]
+        self._process([*gone, *changed], report)
 
     def forget_all(self) -> None:
         """Empty the index, so that the next comparison fills it anew; cached vectors stay."""
@@ -199,33 +191,32 @@ class Sync:
                     done += 1
                 with self._database.write():
                     for prepared in batch:
-                        store(self._database, prepared, self.min_message_tokens)
+                        store(self._database, prepared, self._min_tokens)
             report(Progress(done, len(paths), "indexing text"))
 
     def _read(self, path: str) -> Prepared:
         """Read a file and cut it, or tell why there is nothing to take."""
         place = self._folder.place_of(path)
-        if place is None or not self._folder.takes(path) or self.rules.excluded(path):
-            if self.rules.is_conflict_copy(path):
-                self._changes.mark_all()  # the scan reports it
+        if place is None or self.rules.excluded(path):
             return Prepared(path)
         try:
             file = self.reader.read(path)
         except (NotFound, PathRefused):
             return Prepared(path)
         except UnreadableNote as error:
-            stat: FileStat | None = FileStat(0, 0, 0)
-            with suppress(PathRefused, UnreadableNote):
-                stat = self.reader.stat(path)
-            return Prepared(path, place, stat, fault=error.reason if stat else "")
+            with suppress(UnreadableNote):
+                if stat := self.reader.stat(path):
+                    return Prepared(path, place, stat, fault=error.reason)
+            return Prepared(path)
         if 0 <= time.time_ns() - max(file.stat.mtime_ns, file.stat.ctime_ns) < _SETTLED_NS:
-            self._changes.mark([path])
+            self.mark([path])
         with self._database.read() as connection:
-            row = connection.execute(
-                "SELECT sha FROM files WHERE path = ? AND severity != 'skipped'", (path,)
-            ).fetchone()
+            row = connection.execute("SELECT sha FROM files WHERE path = ?", (path,)).fetchone()
         if row == (file.sha,):
             return Prepared(path, place, file.stat, file)
+        return self._cut(path, file, place)
+
+    def _cut(self, path: str, file: FileText, place: Place) -> Prepared:
         try:
             chunked = self._folder.cut(path, file, place)
             "\n".join(f"{chunk.title}{chunk.text}" for chunk in chunked.chunks).encode()
@@ -248,14 +239,13 @@ def _is_storable(path: str) -> bool:
 def store(database: Database, one: Prepared, min_tokens: int = MIN_MESSAGE_TOKENS) -> None:
     """Bring one file's rows to what was prepared: in the caller's transaction, or in its own."""
     path, place, chunked = one.path, one.place, one.chunked
-    stamp = (one.stat.mtime_ns, one.stat.ctime_ns, one.stat.size) if one.stat else ()
-    with database.write() as connection:
-        database.touch(path)
+    stamp = astuple(one.stat) if one.stat else ()
+    with database.write(path) as connection:
         if one.file and not chunked:
             statement = "UPDATE files SET mtime_ns = ?, ctime_ns = ?, size = ? WHERE path = ?"
             connection.execute(statement, (*stamp, path))
             return
-        _store_chunks(database, path, chunked.chunks if chunked else (), min_tokens)
+        _store_chunks(connection, path, chunked.chunks if chunked else (), min_tokens)
         store_ties(connection, path, chunked.chunks if chunked else None)
         connection.execute("DELETE FROM files WHERE path = ?", (path,))
         told = ("", "", one.fault, "skipped")
@@ -263,30 +253,29 @@ def store(database: Database, one: Prepared, min_tokens: int = MIN_MESSAGE_TOKEN
             fault = "; ".join(one.reason for one in chunked.faults)
             told = (one.file.sha, chunked.lang, fault, "partial" if fault else "")
         if place is not None and (chunked or one.fault):
-            values = (path, place.kind, place.agent, *stamp, *told)
-            connection.execute(f"INSERT INTO files VALUES ({', '.join('?' * 10)})", values)
+            connection.execute(_PUT_FILE, (path, place.kind, place.agent, *stamp, *told, path))
 
 
-def _store_chunks(database: Database, path: str, chunks: Sequence[Chunk], min_tokens: int) -> None:
-    with database.write() as connection:
-        compared = ", ".join(_COMPARED)
-        rows = connection.execute(f"SELECT {compared} FROM chunks WHERE path = ?", (path,))
-        held = {row[0]: row for row in rows.fetchall()}
-        gone = held.keys() - {chunk.id for chunk in chunks}
-        connection.executemany("DELETE FROM chunks WHERE id = ?", [(name,) for name in gone])
-        for ordinal, chunk in enumerate(chunks):
-            tags = f" {' '.join(chunk.tags)} " if chunk.tags else ""
-            block = chunk.anchor[2:] if chunk.anchor.startswith("#^") else ""
-            fields = [getattr(chunk, name.strip('"')) for name in _COMPARED[:-3]]
-            fields[_COMPARED.index("tags")] = tags
-            values = (*fields, ordinal, block, text_hash(chunk))
-            if held.get(chunk.id) != values:
-                least = {"message": min_tokens, "episode": MIN_REMARK_TOKENS}.get(chunk.kind, 0)
-                is_said = chunk.kind != "message" or chunk.role in ("user", "assistant")
-                is_heading = chunk.text.startswith("#") and "\n" not in chunk.text
-                is_said &= not is_heading and tokens.count(chunk.text) >= least
-                rest = (is_said, flags_of(chunk.text), len(chunk.text), tokens_of(chunk))
-                connection.execute(_PUT, (*values, *rest))
+def _store_chunks(
+    connection: sqlite3.Connection, path: str, chunks: Sequence[Chunk], min_tokens: int
+) -> None:
+    """Bring a file's chunks to these: of one that stays, all but its place is in its id."""
+    held = {row[0] for row in connection.execute("SELECT id FROM chunks WHERE path = ?", (path,))}
+    gone = [(name,) for name in held.difference(chunk.id for chunk in chunks)]
+    connection.executemany("DELETE FROM chunks WHERE id = ?", gone)
+    for ordinal, chunk in enumerate(chunks):
+        if chunk.id in held:
+            connection.execute(_MOVE, (ordinal, chunk.start, chunk.end, chunk.id))
+            continue
+        fields = [getattr(chunk, name) for name in _FIELDS]
+        fields[_FIELDS.index("tags")] = f" {' '.join(chunk.tags)} " if chunk.tags else ""
+        block = chunk.anchor[2:] if chunk.anchor.startswith("#^") else ""
+        least = {"message": min_tokens, "episode": MIN_REMARK_TOKENS}.get(chunk.kind, 0)
+        is_said = chunk.kind != "message" or chunk.role in ("user", "assistant")
+        is_heading = chunk.text.startswith("#") and "\n" not in chunk.text
+        is_said &= not is_heading and tokens.count(chunk.text) >= least
+        rest = (is_said, flags_of(chunk.text), len(chunk.text), tokens_of(chunk))
+        connection.execute(_PUT, (*fields, ordinal, block, text_hash(chunk), *rest))
 
 
 def tokens_of(chunk: Chunk) -> str:

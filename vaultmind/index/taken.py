@@ -11,19 +11,19 @@ from __future__ import annotations
 
 import os
 import re
-import stat as modes
 import sys
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pathspec import GitIgnoreSpec
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
+from vaultmind.errors import VaultMindError
 from vaultmind.types import Fault
 from vaultmind.vault.exclude import SECRET_NAMES, ignoring, obsidian_filters
-from vaultmind.vault.files import OPEN_FLAGS
+from vaultmind.vault.files import VaultReader, read_bytes
 from vaultmind.vault.paths import VaultPaths
 
 Shape = Literal["note", "code", "text", "data"]
@@ -33,22 +33,19 @@ _TABLES: dict[str, dict[str, Any]] = {
         Path(__file__).with_suffix(".toml").read_text("utf-8")
     ).items()
 }
-
-
-def _shapes(table: str) -> dict[str, Any]:
-    return {one: shape for shape, some in _TABLES[table].items() for one in some}
-
-
-_BY_ENDING, _BY_NAME = _shapes("endings"), _shapes("names")
+_BY_ENDING, _BY_NAME = (
+    {one: cast("Shape", shape) for shape, some in _TABLES[table].items() for one in some}
+    for table in ("endings", "names")
+)
 _LEFT_OUT = _TABLES["left_out"]
 MACHINE_MADE = _LEFT_OUT["machine_made"]
 """Endings of names of what no person wrote: such files are known, and not searched."""
-DOT_NAMES = (
-    r"github|circleci|gitlab-ci\.ya?ml|travis\.ya?ml|pre-commit-config\.ya?ml|editorconfig|"
-    r"eslintrc(?:\.[a-z]+)?|prettierrc(?:\.[a-z]+)?|babelrc(?:\.[a-z]+)?|coveragerc|flake8"
+_HIDDEN = re.compile(
+    r"/\.(?!(?:github|circleci|gitlab-ci\.ya?ml|travis\.ya?ml|pre-commit-config\.ya?ml|editorconfig|"
+    r"eslintrc(?:\.[a-z]+)?|prettierrc(?:\.[a-z]+)?|babelrc(?:\.[a-z]+)?|coveragerc|flake8)(?:/|$))",
+    re.IGNORECASE,
 )
-"""What follows the dot of those that are taken."""
-_HIDDEN = re.compile(rf"/\.(?!(?:{DOT_NAMES})(?:/|$))", re.IGNORECASE)
+"""A name with a dot before it, but for those that are taken."""
 _IDENTITY = "identity.md"
 IGNORE_FILE = ".gitignore"
 MAX_BYTES, MAX_WILDCARDS = 500_000, 8
@@ -73,11 +70,7 @@ def is_memory(folder: str | Path) -> bool:
 
     Whatever its name: who may read it is said there, and for that vault alone.
     """
-    try:
-        with os.scandir(Path(folder) / "agents") as agents:
-            return any(os.path.lexists(f"{agent.path}/{_IDENTITY}") for agent in agents)
-    except OSError:
-        return False
+    return any(Path(folder).glob(f"agents/*/{_IDENTITY}"))
 
 
 def lies_in_memory(folder: Path) -> bool:
@@ -91,21 +84,34 @@ def governs(relative: str) -> bool:
     return name in (IGNORE_FILE, _IDENTITY, *_LEFT_OUT["markers"])
 
 
+Patterns = tuple[str, GitIgnoreSpec]
+"""The folder they are relative to, empty or with `/` at its end, and the patterns of its file."""
+
+
 class FolderRules:
-    """The rules of one linked folder at one time. Implements vault.exclude.Rules. Any thread."""
+    """The rules of one linked folder at one time. Implements vault.exclude.Rules. Any thread.
+
+    Files of patterns are read when a folder is first asked of.
+    """
 
     def __init__(self, root: Path, exclude: Iterable[str] = ()) -> None:
         self._root = root
-        self._ignores = Ignores(root)
-        made = _LEFT_OUT["made"] + (() if self._ignores.has_git else _LEFT_OUT["made_without_git"])
-        self._named = ignoring([*SECRET_NAMES, *_LEFT_OUT["secrets"], *made, *exclude])
-        self._filters, self._filter_faults = obsidian_filters(VaultPaths(root))
+        self._filters, faults = obsidian_filters(VaultPaths(root))
+        self._faults = [*faults]
+        around = (one for one in (root, *root.parents) if os.path.lexists(one / ".git"))
+        self._top = next(around, None) or root
+        """The repository that the folder lies in, or is."""
+        self._prefix = "".join(f"{name}/" for name in root.relative_to(self._top).parts)
+        self._patterns: dict[str, tuple[Patterns, ...]] = {}
         self._folders: dict[str, bool] = {"": lies_in_memory(root)}
+        has_git = os.path.lexists(self._top / ".git")
+        made = _LEFT_OUT["made"] + (() if has_git else _LEFT_OUT["made_without_git"])
+        self._named = ignoring([*SECRET_NAMES, *_LEFT_OUT["secrets"], *made, *exclude])
 
     @property
     def faults(self) -> tuple[Fault, ...]:
         """Return the settings and patterns that could not be used, as far as they were read."""
-        return (*self._filter_faults, *self._ignores.faults)
+        return tuple(self._faults)
 
     def excluded(self, relative: str) -> bool:
         """Tell whether a file, or a folder ending in `/`, is never indexed nor shown."""
@@ -113,7 +119,7 @@ class FolderRules:
             return self._leaves_out(relative.rstrip("/"))
         if self._leaves_out(relative.rpartition("/")[0]):
             return True
-        return self._is_named(relative) or self._ignores.ignored(relative)
+        return self._is_named(relative) or self.ignored(relative)
 
     def is_conflict_copy(self, relative: str) -> bool:
         """Tell that no sync program's copies are looked for."""
@@ -129,7 +135,7 @@ class FolderRules:
             self._folders[folder] = (
                 self._leaves_out(folder.rpartition("/")[0])
                 or self._is_named(f"{folder}/")
-                or self._ignores.ignored(f"{folder}/")
+                or self.ignored(f"{folder}/")
                 or path.is_symlink()
                 or any(os.path.lexists(path / name) for name in _LEFT_OUT["markers"])
                 or is_memory(path)
@@ -141,30 +147,7 @@ class FolderRules:
             return True
         return any(one.search(relative) for one in self._filters)
 
-
-Patterns = tuple[str, GitIgnoreSpec]
-"""The folder they are relative to, empty or with `/` at its end, and the patterns of its file."""
-
-
-class Ignores:
-    """What is ignored below a root; files of patterns are read when a folder is first asked of."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self.faults: list[Fault] = []
-        """Patterns that could not be used."""
-        around = (one for one in (root, *root.parents) if os.path.lexists(one / ".git"))
-        repository = next(around, None)
-        self.has_git = repository is not None
-        self._prefix = ""
-        self._held: dict[str, tuple[Patterns, ...]] = {}
-        self._above: tuple[Patterns, ...] = ()
-        if repository is not None:
-            above = [self._read(repository, ".git/info/exclude", "")]
-            for name in root.relative_to(repository).parts:
-                above.append(self._read(repository, f"{self._prefix}{IGNORE_FILE}", self._prefix))
-                self._prefix += f"{name}/"
-            self._above = tuple(reversed(above))
+    # --- what git ignores -----------------------------------------------------------------
 
     def ignored(self, item: str) -> bool:
         """Tell whether a file, or a folder ending in `/`, is ignored by itself.
@@ -172,7 +155,7 @@ class Ignores:
         What lies in an ignored folder is ignored: the caller asks about the folders first.
         """
         full = self._prefix + item
-        for base, patterns in self._of(item.rstrip("/").rpartition("/")[0]):
+        for base, patterns in self._of(full.rstrip("/").rpartition("/")[0]):
             verdict = patterns.check_file(_cased(full[len(base) :])).include
             if verdict is not None:
                 return verdict
@@ -180,16 +163,22 @@ class Ignores:
 
     def _of(self, folder: str) -> tuple[Patterns, ...]:
         """Return the patterns that speak of what lies in a folder, the nearest first."""
-        if folder not in self._held:
-            above = self._of(folder.rpartition("/")[0]) if folder else self._above
-            inside = f"{folder}/" if folder else ""
-            own = self._read(self._root, f"{inside}{IGNORE_FILE}", f"{self._prefix}{inside}")
-            self._held[folder] = (own, *above) if len(own[1]) else above
-        return self._held[folder]
+        if folder not in self._patterns:
+            base = f"{folder}/" if folder else ""
+            own = self._read(f"{base}{IGNORE_FILE}")
+            above: tuple[Patterns, ...] = (("", self._read(".git/info/exclude")),)
+            above = self._of(folder.rpartition("/")[0]) if folder else above
+            self._patterns[folder] = ((base, own), *above) if len(own) else above
+        return self._patterns[folder]
 
-    def _read(self, root: Path, file: str, base: str) -> Patterns:
+    def _read(self, file: str) -> GitIgnoreSpec:
+        """Return the patterns of a file; none where there is no such regular file."""
         patterns: list[GitIgnoreSpecPattern] = []
-        for line in _lines_of(root / file):
+        try:
+            raw, _ = read_bytes(self._top / file, VaultReader(VaultPaths(self._top), MAX_BYTES), "")
+        except VaultMindError:
+            raw = b""
+        for line in os.fsdecode(raw.removeprefix(b"\xef\xbb\xbf")).splitlines():
             try:
                 if len(re.findall(r"\*+|\?+", line)) > MAX_WILDCARDS:
                     raise ValueError(f"more than {MAX_WILDCARDS} wildcards")
@@ -198,20 +187,10 @@ class Ignores:
                 pattern = GitIgnoreSpecPattern(_cased(line))
                 patterns += [pattern] if pattern.include is not None else []
             except ValueError as error:
-                self.faults.append(Fault(file, f"{line[:60]!r} was not used: {error}", "partial"))
-        return base, GitIgnoreSpec(patterns)
+                fault = f"{line[:60]!r} was not used: {error}"
+                self._faults.append(Fault(file, fault, "partial"))
+        return GitIgnoreSpec(patterns)
 
 
 def _cased(text: str) -> str:
     return text.casefold() if _IGNORES_CASE else text
-
-
-def _lines_of(file: Path) -> list[str]:
-    """Return the lines of a file of patterns; none where there is no such regular file."""
-    try:
-        with os.fdopen(os.open(file, OPEN_FLAGS), "rb") as opened:
-            is_file = modes.S_ISREG(os.fstat(opened.fileno()).st_mode)
-            raw = opened.read(MAX_BYTES) if is_file else b""
-    except OSError:
-        return []
-    return os.fsdecode(raw.removeprefix(b"\xef\xbb\xbf")).splitlines()

@@ -1,23 +1,19 @@
-"""Every chunk's vector: made in the background, cached by its text, kept in memory and in Chroma.
+"""The vectors of the chunks: made in the background, kept in the database, in memory and in Chroma.
 
-The cache in the database is the truth; the columns and Chroma are filled from it, and a Chroma that
-fails is filled anew. What was embedded before is never embedded again. Until a new embedder's
-vectors are there, words find.
+The cache in the database is the truth; the columns, which are searched, and Chroma are filled from
+it, and a Chroma that fails is filled anew. What was embedded before is never embedded again. Until
+a new embedder's vectors are there, words find.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-import re
-import shutil
-import sqlite3
 import threading
 from collections.abc import Callable, Collection, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vaultmind.errors import VaultMindError
+from vaultmind.errors import IndexUnavailable
 from vaultmind.index.chroma import BATCH, ChromaStore, blank_freed_memory
 from vaultmind.index.columns import Columns
 from vaultmind.index.db import SOME
@@ -29,27 +25,21 @@ if TYPE_CHECKING:
 
 PAUSES = (0.0, 15.0, 30.0, 60.0, 120.0, 300.0)
 """Seconds after the first failure in a row, the second, and so on."""
-NO_SPACE = "No space is left on the disk of the state folder: free some."
 ORPHANS = 20_000
 """Cached vectors that nothing needs are kept up to so many: a text often comes back."""
 _IDLE_SECONDS = 60.0
 _PATIENCE_SECONDS = 0.3
 """How long a close waits for a thread that is loading."""
-_FULL = re.compile(r"disk is full|no space left|not enough space|quota exceeded", re.IGNORECASE)
-_FULL_BELOW = 100_000
-"""Bytes free: with less a store fails in other words too, since it cannot begin a file."""
 _READ = 500
-_NEEDED = "text_hash IN (SELECT text_hash FROM chunks)"
+_KEYS = "SELECT text_hash FROM embeddings WHERE embedder = ? AND length(vector) = ?"
+_MESSAGES = """SELECT c.block, c.message, e.vector FROM chunks c JOIN embeddings e
+    ON e.text_hash = c.text_hash AND e.embedder = ? WHERE c.path = ? AND c.embeds"""
 
 log = logging.getLogger(__name__)
 
 
-class EmbedderFailed(VaultMindError):
-    """The embedder cannot be used; search does without vectors."""
-
-
 class Vectors:
-    """Embeds in a thread of its own. Implements ports.Nearest and ports.MessageVectors."""
+    """Embeds in a thread of its own. Implements ports.MessageVectors."""
 
     def __init__(
         self,
@@ -65,8 +55,8 @@ class Vectors:
         self._opened: Embedder | None = None
         self._serving: Embedder | None = None
         """The embedder whose vectors are searched."""
-        self._away = ""
-        """Why the embedder does not answer; empty while it does."""
+        self._is_away = False
+        """Whether the embedder does not answer."""
         self._storing = threading.Lock()
         self._stored: set[bytes] | None = None
         """What Chroma holds; None: it is to be opened and compared with the cache."""
@@ -78,14 +68,14 @@ class Vectors:
         self.note = "Vectors are still being loaded: search by words only."
         """What a person should know about the vectors; empty when all is well."""
         self.ended = False
-        """Whether there will be no vectors (any more) in this process."""
+        """Whether there are no vectors: no embedder is set."""
 
     # --- asking --------------------------------------------------------------------------
 
     @property
     def embedder(self) -> Embedder | None:
         """Return the one in use, once its vectors are searched and while it answers."""
-        return None if self._away else self._serving
+        return None if self._is_away else self._serving
 
     @property
     def embedder_id(self) -> str:
@@ -94,13 +84,13 @@ class Vectors:
 
     @property
     def settled(self) -> bool:
-        """Return whether all that was known at the last wake has its vector, or never will."""
+        """Return whether all that was known at the last wake has its vector, as far as can be."""
         return self.ended or self._done == self._wanted
 
     @property
     def loading(self) -> bool:
         """Tell whether an embedder is still to come."""
-        return not (self.ended or self._serving or self._away)
+        return not (self.ended or self._serving or self._is_away)
 
     @property
     def sends_to(self) -> str:
@@ -110,30 +100,18 @@ class Vectors:
     @property
     def vector_state(self) -> object:
         """Return what differs when there may be vectors that were not there before."""
-        return self._database.version, self.embedder_id
+        counts = self._columns.vector_counts()
+        return self._database.journal.version, counts, self.embedder_id
 
     def query_vector(self, query: str) -> Matrix | None:
-        """Return a question's vector; None while there is none."""
+        """Return a question's vector, shape (dim,); None while vectors cannot be searched."""
         if (embedder := self.embedder) is not None:
             try:
                 return embedder.embed_query(query)
-            except EmbedderAway as error:
-                self._note_failure(error)
+            except Exception as error:  # a model raises what it likes; words still find
+                self._note_failure(EmbedderAway(f"{error}"))
                 self.wake()
-            except Exception:  # a model raises what it likes; words still find
-                log.exception("a question could not be embedded")
         return None
-
-    def nearest(self, vector: Matrix, limit: int) -> list[tuple[bytes, float]]:
-        """Return (hash of a text, cosine) of what Chroma finds nearest, nearest first."""
-        try:
-            found = self._store.nearest(vector, limit)
-            return [(bytes.fromhex(name), near) for name, near in found]
-        except Exception as error:  # Chroma's native part raises what it likes; words still find
-            if self._stored is not None:
-                self._note_failure(error)
-                self.wake()
-            return []
 
     def message_vectors(self, path: str, wanted: Collection[str]) -> dict[str, Matrix]:
         """Return the vectors of messages of a session's file, by block id (or own id without).
@@ -144,12 +122,7 @@ class Vectors:
 
         sums: dict[str, Matrix] = {}
         with self._database.read() as connection:
-            rows = connection.execute(
-                "SELECT c.block, c.message, e.vector FROM chunks c JOIN embeddings e"
-                " ON e.text_hash = c.text_hash AND e.embedder = ? WHERE c.path = ? AND c.embeds",
-                (self.embedder_id, path),
-            )
-            for block, own, raw in rows if wanted else ():
+            for block, own, raw in connection.execute(_MESSAGES, (self.embedder_id, path)):
                 if (name := block or own) in wanted:
                     vector = np.frombuffer(raw, dtype="<f4")
                     sums[name] = sums[name] + vector if name in sums else vector
@@ -205,11 +178,6 @@ class Vectors:
             try:
                 self._work(wanted)
                 self._failures = 0
-                self.note = self.note if self.ended else ""
-            except EmbedderFailed as error:
-                log.exception("vectors are given up")
-                self.note = f"Vectors are not available ({error}): search by words only."
-                self.ended, self._serving = True, None
             except Exception as error:  # Chroma's native part raises what it likes
                 if self._stopping:
                     return
@@ -222,33 +190,30 @@ class Vectors:
             self._wake.wait(pause)
 
     def _note_failure(self, error: Exception) -> None:
-        folder = self._database.path.parent
         if isinstance(error, EmbedderAway):
-            self._away = str(error)
+            self._is_away = True
             self.note = f"{error} Search goes by words only; it is asked again."
-        elif isinstance(error, sqlite3.Error):
-            self.note = f"{why(error, folder, 'The index database failed')} New vectors wait."
+        elif isinstance(error, IndexUnavailable):
+            self.note = f"{error} New vectors wait."
         else:
             self._is_store_broken, self._stored = True, None
-            told = why(error, folder, "The vector store failed")
-            self.note = f"{told} It is filled again from the cache soon."
+            self.note = f"The vector store failed ({error}). It is filled again from the cache."
         log.warning("vectors: %s", self.note, exc_info=error)
 
     def _work(self, wanted: int) -> None:
         """Embed what lacks a vector, until there is news; then bring Chroma up to it."""
-        embedder = self._opened = self._opened or self._open_embedder()
-        if embedder is None:
+        if not self._serving or self._is_away:
+            self._embedded(["warm"])
+        if (embedder := self._opened) is None:
             self.ended = True
             self.note = "No embedder is set (index.embedder = none): search by words only."
             return
-        if not self._serving or self._away:
-            self._made(embedder, ["warm"])
-            if self._stopping:
-                return
-            learn_scale(embedder)
+        if self._stopping:
+            return
+        learn_scale(embedder)
         self._columns.follow()
         self._columns.take_vectors(embedder.id, embedder.dim)
-        self._serving, self._away = embedder, ""
+        self._serving, self._is_away = embedder, False
         self._on_step()
         waiting = self._columns.lacking()
         while waiting and not self._stopping and wanted == self._wanted:
@@ -257,14 +222,17 @@ class Vectors:
             self._on_step()
         with self._storing:
             self._fill_store(embedder)
+        self.note = ""
 
-    def _made(self, embedder: Embedder, texts: Sequence[str]) -> Matrix:
+    def _embedded(self, texts: Sequence[str]) -> Matrix | None:
+        """Return the vectors of texts by the embedder, opened now if it was not; None for none."""
         try:
-            return embedder.embed(texts)
+            self._opened = self._opened or self._open_embedder()
+            return self._opened.embed(texts) if self._opened else None
         except EmbedderAway:
             raise
         except Exception as error:  # a model raises what it likes
-            raise EmbedderFailed(f"the embedder {embedder.id} failed: {error}") from error
+            raise EmbedderAway(f"The embedder failed: {error}.") from error
 
     def _embed(self, embedder: Embedder, rowids: Sequence[int]) -> None:
         """Give some chunks their vectors: in the cache, and from there in memory."""
@@ -276,8 +244,8 @@ class Vectors:
                 (json.dumps(rowids), embedder.id, 4 * embedder.dim),
             )
             texts = {key: embedded_text(title, text) for key, title, text in rows}
-        if texts:
-            made = self._made(embedder, [*texts.values()])
+        made = self._embedded([*texts.values()]) if texts else None
+        if made is not None:
             fresh = [
                 (key, embedder.id, row.astype("<f4").tobytes(), key)
                 for key, row in zip(texts, made, strict=True)
@@ -302,8 +270,10 @@ class Vectors:
             self._store.open(embedder.id, fresh=True)
             self._stored = set()
         left = sorted(cached - self._stored)
-        while left and not self._stopping:
-            some, left = left[:_READ], left[_READ:]
+        for at in range(0, len(left), _READ):
+            if self._stopping:
+                return
+            some = left[at : at + _READ]
             with self._database.read() as connection:
                 rows = dict(
                     connection.execute(
@@ -321,25 +291,14 @@ class Vectors:
 
     def _cached(self, embedder: Embedder) -> set[bytes]:
         """Return the keys of the cached vectors, without orphans once there are many of them."""
-        cached = "SELECT text_hash FROM embeddings WHERE embedder = ? AND length(vector) = ?"
         values = (embedder.id, 4 * embedder.dim)
         with self._database.read() as connection:
             (needed,) = connection.execute("SELECT count(*) FROM chunks").fetchone()
-            found = {row[0] for row in connection.execute(cached, values)}
-        if len(found) <= needed + max(ORPHANS, needed):
-            return found
-        with self._database.write() as connection:
-            connection.execute(
-                f"DELETE FROM embeddings WHERE embedder != ? OR NOT {_NEEDED}", (embedder.id,)
-            )
-            return {row[0] for row in connection.execute(cached, values)}
-
-
-def why(error: Exception, folder: Path, what: str) -> str:
-    """Return as a sentence why something failed, and what to do about it if that is known."""
-    said = " ".join(f"{error}".split()).rstrip(".") or type(error).__name__
-    try:
-        is_full = shutil.disk_usage(folder).free < _FULL_BELOW
-    except OSError:
-        is_full = False
-    return NO_SPACE if is_full or _FULL.search(said) else f"{what} ({said})."
+            found = {row[0] for row in connection.execute(_KEYS, values)}
+        if len(found) > needed + max(ORPHANS, needed):
+            with self._database.write() as connection:
+                connection.execute(
+                    "DELETE FROM embeddings WHERE text_hash NOT IN (SELECT text_hash FROM chunks)"
+                )
+                found = {row[0] for row in connection.execute(_KEYS, values)}
+        return found

@@ -8,9 +8,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from vaultmind.redact import private_spans
+from vaultmind.vault.oneline import one_line
 
 MOST_LETTERS = 4000
 """Letters of a message that are read; what is longer is a paste."""
+MARK = "…"
+"""Stands where a sentence was cut, before or after what is left of it."""
+MOST_SENTENCES, MOST_CHARACTERS, MOST_OF_A_LINE = 120, 600, 20_000
+"""Sentences read of a message, half of them its last; characters of one; characters of a line."""
 _LETTERS = {"ł": "l", "ø": "o", "đ": "d", "ß": "ss", "œ": "oe", "æ": "ae", "ı": "i"} | {
     "’": "'", "ʼ": "'", "‘": "'", "`": "'", "–": "-", "—": "-", "−": "-", "\u00a0": " ", "…": "."
 }  # fmt: skip
@@ -20,6 +25,9 @@ _FOREIGN = re.compile(
     r"|^[ \t]*>[^\n]*$|https?://\S+",
     re.DOTALL | re.MULTILINE,
 )
+_CODE = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
+_LEAD = re.compile(r"[ \t]*(?:(?:[-*+•]|\d{1,3}[.)]|#{1,6}|>)[ \t]+(?:\[.\][ \t]+)?)*")
+_TABLE = re.compile(r"[ \t]*+\|.*\|[ \t]*$|[-=*_ \t]{3,}$")
 _END = re.compile(r"(?<![.!?])[.!?]+[\"')\]”»]*(?=\s|$)\s*|(?<!\s)\s*\n\s*")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(.])(?:[^\W\d_]|dr|mr|mrs|np|ul|im|st|no|nr|prof|e\.g|i\.e)\.$"
@@ -82,3 +90,29 @@ def sentences(text: str) -> list[Sentence]:
     if text[start:].strip():
         found.append(Sentence(start, len(text.rstrip())))
     return found
+
+
+def plain_sentences(text: str) -> list[str]:
+    """Return the sentences of a message, each one line; code, tables and rules are left out."""
+    found: list[str] = []
+    for whole in _ends(_CODE.sub("\n", text).split("\n")):
+        line = whole[:MOST_OF_A_LINE]
+        if not _TABLE.match(line):
+            lead = _LEAD.match(line)
+            body = line[lead.end() if lead else 0 :]
+            pieces = (body[one.start : one.end] for one in sentences(body))
+            found += [clean for piece in pieces if (clean := one_line(_short(piece)))]
+    return _ends(found)
+
+
+def _ends(texts: list[str]) -> list[str]:
+    half = MOST_SENTENCES // 2
+    return texts if len(texts) <= MOST_SENTENCES else [*texts[:half], *texts[-half:]]
+
+
+def _short(piece: str) -> str:
+    """Return a sentence, cut at a space where it is far too long for one."""
+    if len(piece) <= MOST_CHARACTERS:
+        return piece
+    space = piece.rfind(" ", MOST_CHARACTERS // 2, MOST_CHARACTERS)
+    return f"{piece[: space if space > 0 else MOST_CHARACTERS].rstrip()} {MARK}"

@@ -17,10 +17,11 @@ from itertools import pairwise
 
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote
 from vaultmind.index.words.language import detect
+from vaultmind.language.text import plain_sentences
 from vaultmind.redact import MARK, mask
 from vaultmind.session import files, summary
 from vaultmind.session.files import Hides
-from vaultmind.session.sentences import headings, read, said, sentences, shortened, unmarked
+from vaultmind.session.sentences import headings, read, said, shortened, unmarked
 from vaultmind.session.summary import Line, Rolling, fold, section_text, source_bullet
 from vaultmind.session.unkept import keeping
 from vaultmind.tokens import clip, count
@@ -241,7 +242,9 @@ def active_context(
             chosen.append(line)
     if chosen:
         return text(chosen, marked=True)
-    spoken = (text for one in messages if summary.is_spoken(one) for text in sentences(one.text))
+    spoken = (
+        text for one in messages if summary.is_spoken(one) for text in plain_sentences(one.text)
+    )
     return escape(clip(next(spoken, ""), max_tokens // 3))
 
 
@@ -276,7 +279,7 @@ def title_of(messages: Sequence[Message]) -> str:
 
 def _lines(text: str) -> list[str]:
     head = mask(text[: 20 * TITLE_CHARS]).text
-    plain = (re.sub(r"[#>*`_\[\]|]+", " ", one) for one in sentences(head))
+    plain = (re.sub(r"[#>*`_\[\]|]+", " ", one) for one in plain_sentences(head))
     return [" ".join(one.split()) for one in plain if re.search(r"\w", one)]
 
 

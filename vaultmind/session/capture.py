@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -72,6 +73,8 @@ class HostTalk:
     """As the session's front matter names it: `claude-code:<the host's id>`."""
     path: Path
     caller: Caller
+    prompt: Message | None = None
+    """What the person said last."""
     session: str = ""
     """Where its last messages stand; empty while none is known to be written down."""
     place: Place = Place()  # noqa: RUF009
@@ -86,27 +89,18 @@ class HostTalk:
     """Texts that the host was given and still has before it."""
     owed: str = ""
     """Why a start context is due that the host is not known to have; empty where none is."""
-    offers: int = 0
     offered: Given = Given()  # noqa: RUF009
     """The last answer, while the host is not known to have it."""
     ends: bool = False
     """Whether the conversation is over once all of it was read."""
     lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def offer(self, given: Given) -> str:
-        """Keep what the host is answered with now; return the name to confirm it by."""
-        self.offers, self.offered = self.offers + 1, given
-        return str(self.offers)
-
-    def delivered(self, name: str) -> None:
+    def delivered(self) -> None:
         """Count the last answer as given: the host has it."""
-        if name != str(self.offers):
-            return
-        given, self.offered = self.offered, Given()
+        given = self.offered
         self.held.update(given.messages)
         self.shown = [*self.shown, *given.texts][-MAX_SHOWN:]
-        if given.start == self.owed:
-            self.owed = ""
+        self.owed = "" if given.start == self.owed else self.owed
 
     def let_go(self) -> None:
         """Keep that the host has nothing of what was said or given before it any more."""
@@ -130,10 +124,8 @@ class Capture:
         heard: Callable[[str, Sequence[Message]], None] = lambda agent, messages: None,
     ) -> None:
         """`heard` is told what was written down of an agent."""
-        self._sessions = sessions
-        self._keeps_records = keeps_records
-        self._clock = clock
-        self._heard = heard
+        self._sessions, self._keeps_records = sessions, keeps_records
+        self._clock, self._heard = clock, heard
         self._talks: dict[tuple[str, str], HostTalk] = {}
         self._lock = threading.Lock()
         self._background = ThreadPoolExecutor(1, thread_name_prefix="capture")
@@ -157,12 +149,12 @@ class Capture:
 
         That is the host's, where its hooks tell of it, else the pipe's own.
         """
-        own = f"{PIPE}{pipe.name}"
         hosts = f"{named_like(caller.client)}:{pipe.host_id}" if pipe.host_id else ""
         talk = self._talks.get((caller.agent, hosts))
         running = (talk and not talk.ends) or self._sessions.open_session(caller.agent, hosts)
         project = talk.caller.project if talk else caller.project
-        return replace(caller, conversation=hosts if hosts and running else own, project=project)
+        conversation = hosts if hosts and running else f"{PIPE}{pipe.name}"
+        return replace(caller, conversation=conversation, project=project)
 
     def take(self, talk: HostTalk, max_bytes: int = AT_A_TIME_BYTES, *, wait: bool = True) -> Taken:
         """Write down what a transcript says that was not read yet, of a long one the beginning.
@@ -186,11 +178,11 @@ class Capture:
         while self._piece(talk, AT_A_TIME_BYTES).more:
             pass
 
-    def catch_up(self, seconds: float = CATCH_UP_SECONDS) -> bool:
-        """Write down what running conversations have grown by.
+    def catch_up(self, seconds: float = CATCH_UP_SECONDS) -> None:
+        """Write down what running conversations have grown by, as far as the time goes.
 
         What is to be forgotten is known by where it stands: what is taken down later would bring
-        it back. Returns whether all was read in that time; the rest follows in the background.
+        it back. The rest follows in the background.
         """
         with self._lock:
             rest = list(self._talks.values())
@@ -198,11 +190,9 @@ class Capture:
         while rest and time.monotonic() < until:
             talk = rest.pop(0)
             try:
-                if self.take(talk).more:
-                    rest.append(talk)
+                rest += [talk] if self.take(talk).more else []
             except (VaultMindError, OSError) as error:
                 log.warning("a transcript could not be taken down: %s", error)
-        return not rest
 
     def end(self, talk: HostTalk) -> Taken:
         """Take down what is left of a conversation, then end its session."""
@@ -225,11 +215,8 @@ class Capture:
             except Exception:  # one conversation's fault must not keep the others from being read
                 log.exception("a transcript could not be taken down")
 
-        with self._lock:
-            try:
-                self._background.submit(guarded)
-            except RuntimeError:  # it was closed: what was not read is read the next time
-                log.debug("a transcript is left to the next start")
+        with suppress(RuntimeError):  # it was closed: what was not read is read the next time
+            self._background.submit(guarded)
 
     def close(self) -> None:
         """Stop reading in the background; what was not read is read the next time."""
@@ -240,20 +227,20 @@ class Capture:
     def _piece(self, talk: HostTalk, max_bytes: int) -> Taken:
         """Write down a piece of a transcript; after the last one a conversation may end."""
         with talk.lock:
-            new, more = self._read(talk, max_bytes)
-            if talk.ends and not more:
+            taken = self._read(talk, max_bytes)
+            if talk.ends and not taken.more:
                 with self._lock:
                     self._talks.pop((talk.agent, talk.conversation), None)
                 if self._keeps_records(talk.agent):
                     name, caller = talk.conversation, talk.caller
                     self._sessions.end(talk.agent, conversation=name, caller=caller)
-        return Taken(new, more)
+        return taken
 
-    def _read(self, talk: HostTalk, max_bytes: int) -> tuple[int, bool]:
+    def _read(self, talk: HostTalk, max_bytes: int) -> Taken:
         try:
             lines, place, more = read_on(talk.path, talk.place, max_bytes)
         except NotFound:
-            return 0, False
+            return Taken()
         if place[:2] != talk.place[:2] or place < talk.place or not talk.place.offset:
             talk.held, talk.tools, talk.compacted, talk.skips = set(), {}, False, None
         messages: list[Message] = []
@@ -265,53 +252,41 @@ class Capture:
             if not talk.caller.project:  # the first: it may go to others in the course of it
                 talk.caller = replace(talk.caller, project=project_of(line.folder))
             talk.held.update(message.id for message in line.messages)
-        new = self._write(talk, messages)
+        typed = (message for message in reversed(messages) if message.role == "user")
+        talk.prompt = next(typed, talk.prompt)
+        new = 0
+        if messages and self._keeps_records(talk.agent):
+            skips = talk.skips = talk.skips or self._skipping(talk)
+            if own := [message for message in messages if not skips(message)]:
+                logged = self._sessions.log_many(
+                    talk.agent, own, caller=talk.caller, conversation=talk.conversation
+                )
+                self._heard(talk.agent, own)
+                talk.session, new = logged.session, logged.new
         talk.place = place  # it counts as read only once it is written
-        return new, more
+        return Taken(new, more)
 
-    def _write(self, talk: HostTalk, messages: list[Message]) -> int:
-        if not messages or not self._keeps_records(talk.agent):
-            return 0
-        skips = talk.skips = talk.skips or self._skipping(talk, messages[0].id)
-        own = [message for message in messages if not skips(message)]
-        if not own:
-            return 0
-        logged = self._sessions.log_many(
-            talk.agent, own, caller=talk.caller, conversation=talk.conversation
-        )
-        self._heard(talk.agent, own)
-        talk.session = logged.session or talk.session
-        return logged.new
-
-    def _skipping(self, talk: HostTalk, first: str) -> Callable[[Message], bool]:
+    def _skipping(self, talk: HostTalk) -> Callable[[Message], bool]:
         """Return what tells which messages of a transcript, read from its start, are not written.
 
-        Those that stand in another conversation, whose copy it begins with: a host may copy one
-        that it resumes or forks. And those that were captured once and that the person has deleted
-        since: they are older than something captured that comes after them.
+        Those of another conversation: a host begins one that it resumes or forks with a copy. And
+        those that the person has deleted since they were captured: what was captured last is newer.
         """
-        heads = self._sessions.heads(talk.agent)
-        others, captured = set[str](), dict[str, datetime | None]()
-        for number, head in enumerate(reversed(heads)):
-            own = head.is_of(talk.conversation)
-            if not own and number >= NEWEST:
+        others, own, times = set[str](), set[str](), list[datetime]()
+        for number, head in enumerate(reversed(self._sessions.heads(talk.agent))):
+            is_own = head.is_of(talk.conversation)
+            if not is_own and number >= NEWEST:
                 continue
-            try:
+            with suppress(VaultMindError):
                 said = [one.message for one in self._sessions.read(talk.agent, head.id).messages]
-            except VaultMindError:
-                continue
-            if own:
-                captured |= {m.id: time_or_none(m.time) for m in said if m.how == "captured"}
-            elif any(one.id == first for one in said):
-                others.update(one.id for one in said)
-        times = [time for time in captured.values() if time]
+                (own if is_own else others).update(one.id for one in said)
+                captured = [one for one in said if is_own and one.how == "captured"]
+                times += filter(None, (time_or_none(one.time) for one in captured))
         since = max(times) - OUT_OF_ORDER if times else None
-        coming = set(captured)
 
         def skips(message: Message) -> bool:
-            coming.discard(message.id)
             time = time_or_none(message.time)
-            is_old = bool(coming and since and time and time < since)
-            return message.id in others or (is_old and message.id not in captured)
+            is_old = bool(since and time and time < since)
+            return message.id in others or (is_old and message.id not in own)
 
         return skips

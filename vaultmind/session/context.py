@@ -373,12 +373,13 @@ class _Draft:
         def hides(file: str, line: int) -> bool:
             return any(sources.hides(one, file, subagents.block_of(line)) for one in agents)
 
-        past = subagents.history(
-            paths, self.request.task, many.subagent_history, excludes=sources.excludes, hides=hides
+        task = self.request.task
+        runs = subagents.history(
+            paths, task, many.subagent_history, excludes=sources.excludes, hides=hides
         )
-        self.notes.extend(past.notes)
+        self.notes += [] if runs else [subagents.missing(paths, task)]
         if self.wants("history"):
-            part, dropped = subagents.runs_part(past, self.words["history"], self.room)
+            part, dropped = subagents.runs_part(runs, self.words["history"], self.room)
             self.add(part)
             self.dropped.extend(dropped)
 

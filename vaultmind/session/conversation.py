@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from vaultmind.config import Config
-from vaultmind.errors import NotFound, PathRefused, UnreadableNote, VaultMindError
+from vaultmind.errors import NotFound, PathRefused, UnreadableNote
 from vaultmind.index.words.language import detect
 from vaultmind.memory.gate import Gate
 from vaultmind.ports import MessageVectors
@@ -35,22 +34,17 @@ from vaultmind.session.summary import (
     unfolded,
 )
 from vaultmind.types import Caller, Message
-from vaultmind.vault.files import FileText, VaultReader, decode, read_bytes
+from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.parts import without_hidden
 from vaultmind.vault.paths import agent_name
-from vaultmind.vault.session_meta import SessionMeta
 from vaultmind.vault.transcript import parse_session
 
 HELD = 8
 """Conversations that are kept in memory."""
-SMALL_BYTES = 1000
-"""A smaller file holds too few messages for a summary: it is not even read."""
 FOLDED_AT_ONCE, FOLDED_BY_ASKER = 120, 360
 """Messages that are folded and saved together; and for whose folding who asks waits: the rest is
 folded in the background."""
-UNSETTLED_NS = 50_000_000
-"""A file changed so shortly before it was read may change again within the same stamp."""
-SAMPLE_MESSAGES, SAMPLE_CHARACTERS = 8, 1200
+SAMPLE_MESSAGES, SAMPLE_CHARACTERS = 8, 150
 """By which the conversation's language is told: of its newest messages."""
 log = logging.getLogger(__name__)
 Hidden = Callable[[str], frozenset[tuple[str, str]]]
@@ -93,20 +87,14 @@ class Conversation:
         self._paths = place.reader.paths
         self.path = self._paths.session(agent, session)
         self.lock, self.work = threading.RLock(), threading.RLock()
-        self.meta, self.segment = SessionMeta("", ""), 1
-        self.messages: list[Message] = []
-        """Of the running segment, those that may be recalled, secrets taken out."""
-        self.rolling = Rolling(session, agent)
-        """The running segment's summary, with what is hidden today."""
-        self.edited = True
+        self._edited = True
         """Whether the file may have changed other than at its end since summaries were tidied."""
+        self._text = ""
         self._all: list[Message] = []
-        """The same of all segments."""
-        self._text, self._stamp, self._language = "", object(), "en"
-        self._hidden: frozenset[tuple[str, str]] = frozenset()
+        """All that may be recalled, of every segment, secrets taken out."""
         self._index, self._vector_state = SegmentIndex(), object()
-        self._summary: tuple[object, int, str] = (None, 0, "")
-        """Stamp, segment and text of the summary's file as it was read."""
+        self._seen: object = None
+        """Of what the view was made: the stamps of its files, and what is hidden."""
         self._view: View | None = None
 
     def view(self) -> View | None:
@@ -116,28 +104,24 @@ class Conversation:
         """
         with self.lock:
             stamp, hidden = self._place.reader.stat(self.path), self._place.hidden(self.agent)
-            if stamp is None:
-                return None
-            try:
-                changed = stamp != self._stamp or hidden is not self._hidden
-                changed = changed and self._read(hidden)
-            except NotFound:  # it went between the look at its stamp and the reading
-                return None
-            changed |= self._take_summary()
-            self._update_index()
-            if self._view is None or changed or self._view.index is not self._index:
-                self._view = self._seen()
-            return self._view
+            segment = self._view.segment if self._view else 1
+            seen = stamp, hidden, self._stamp(segment)
+            if self._view is None or seen != self._seen:
+                with suppress(NotFound):
+                    self._view = None
+                    self._view = self._read(hidden)
+                    self._seen = stamp, hidden, self._stamp(self._view.segment)
+            return self._view and replace(self._view, index=self._updated())
 
-    # --- the file -------------------------------------------------------------------------
+    def _stamp(self, segment: int) -> object:
+        """Return the stamp of a segment's summary; one that is a link counts as none."""
+        with suppress(PathRefused, UnreadableNote):
+            return self._place.reader.stat(self._paths.rolling(self.agent, self.session, segment))
+        return None
 
-    def _read(self, hidden: frozenset[tuple[str, str]]) -> bool:
-        """Read the file; return whether anything changed."""
-        raw, stamp = read_bytes(self._paths.absolute(self.path), self._place.reader, self.path)
-        text = decode(self.path, raw, stamp).text
-        self._stamp = None if 0 <= time.time_ns() - stamp.ctime_ns < UNSETTLED_NS else stamp
-        if text == self._text and hidden is self._hidden and self._view:
-            return False
+    def _read(self, hidden: frozenset[tuple[str, str]]) -> View:
+        """Read the files; the summary without what is hidden or no longer said, and secrets."""
+        text = self._place.reader.read(self.path).text
         found = parse_session(text)
 
         def hides(agent: str, record: str, part: str) -> bool:
@@ -145,19 +129,28 @@ class Conversation:
 
         shown = recallable(self.agent, self.path, text, hides, transcript=found, unasked=False)
         self._all = [_clean(one) for one, _ in shown]
-        self.edited |= not text.startswith(self._text)
-        self._text, self._hidden, self.meta, self.segment = text, hidden, found.meta, found.segment
-        self.messages = [_clean(one) for one, segment in shown if segment == self.segment]
-        newest = [one for one in self.messages[-2 * SAMPLE_MESSAGES :] if one.text]
-        users = [one.text for one in newest if one.role == "user"]
-        said = users or [one.text for one in newest if one.role == "assistant"]
-        sample = "\n".join(one[:SAMPLE_CHARACTERS] for one in said[-SAMPLE_MESSAGES:])
-        if sample:
-            self._language = detect(sample[-SAMPLE_CHARACTERS:], self._language)
-        return True
+        self._edited |= not text.startswith(self._text)
+        self._text = text
+        messages = tuple(_clean(one) for one, segment in shown if segment == found.segment)
+        path = self._paths.rolling(self.agent, self.session, found.segment)
+        gone = {part for name, part in hidden if name == path.removesuffix(".md")}
+        summary = read_text(self._place.reader, path)[0]
+        summary = mask(without_hidden(summary, gone.__contains__) if gone else summary).text
+        return View(
+            agent=self.agent,
+            session=self.session,
+            segment=found.segment,
+            path=self.path,
+            messages=messages,
+            rolling=self._said(self._rolling(summary)),
+            index=self._index,
+            language=_language(messages),
+            ended=not found.meta.source and (found.meta.state != "open" or bool(found.meta.ended)),
+            imported=bool(found.meta.source),
+        )
 
-    def _update_index(self) -> None:
-        """Give the index what it lacks: messages, then vectors that are there by now.
+    def _updated(self) -> SegmentIndex:
+        """Return the index with what it lacked: messages, then vectors that are there by now.
 
         It is made anew where other messages changed: vectors of two embedders differ, too.
         """
@@ -173,43 +166,12 @@ class Conversation:
             self._vector_state = vectors.vector_state
             for name, vector in vectors.message_vectors(self.path, lacking).items():
                 self._index.give(name, vector)
+        return self._index
 
     # --- the summary ----------------------------------------------------------------------
 
-    def _take_summary(self) -> bool:
-        """Read the summary of the running segment, if its file changed.
-
-        One that cannot be read, as a link is, counts as none: the messages are there without it.
-        """
-        path = self._paths.rolling(self.agent, self.session, self.segment)
-        stamp: object = None
-        with suppress(PathRefused, UnreadableNote):
-            stamp = self._place.reader.stat(path)
-        if (stamp, self.segment) == self._summary[:2]:
-            return False
-        text = read_text(self._place.reader, path)[0]
-        self.rolling = parse_rolling(text) if text.strip() else Rolling(self.session, self.agent)
-        self._summary = stamp, self.segment, text
-        return True
-
-    def _seen(self) -> View:
-        """Return the view; the summary without what is hidden or no longer said, and secrets."""
-        record = self._paths.rolling(self.agent, self.session, self.segment).removesuffix(".md")
-        hidden = {part for name, part in self._hidden if name == record}
-        text = self._summary[2]
-        masked = mask(without_hidden(text, hidden.__contains__) if hidden else text).text
-        return View(
-            agent=self.agent,
-            session=self.session,
-            segment=self.segment,
-            path=self.path,
-            messages=tuple(self.messages),
-            rolling=self._said(self.rolling if masked == text else parse_rolling(masked)),
-            index=self._index,
-            language=self._language,
-            ended=not self.meta.source and (self.meta.state != "open" or bool(self.meta.ended)),
-            imported=bool(self.meta.source),
-        )
+    def _rolling(self, text: str) -> Rolling:
+        return parse_rolling(text) if text.strip() else Rolling(self.session, self.agent)
 
     def _said(self, rolling: Rolling) -> Rolling:
         """Return a summary without what no message says that may be recalled."""
@@ -222,30 +184,31 @@ class Conversation:
         """
         with self.work:
             self.tidy()
-            waiting, done = len(self._due(self.rolling, window)), 0
+            waiting, done = len(self._due(window)), 0
             while done < min(most, waiting) and not self._place.stopping.is_set():
                 self._write(lambda base: self._folded(base, window), "a conversation is summarised")
                 done += FOLDED_AT_ONCE
-            return len(self._due(self.rolling, window))
+            return len(self._due(window))
 
-    def _due(self, rolling: Rolling, window: Window) -> Sequence[Message]:
+    def _due(self, window: Window, rolling: Rolling | None = None) -> Sequence[Message]:
         """Return what is to be folded now: what the summary lacks and has left the window.
 
         The last message in the summary may be hidden or deleted by now: then its time tells.
         """
-        with self.lock:
-            if not self.view():
-                return ()
-            later = unfolded(self.messages, rolling.upto)
-            if rolling.upto and len(later) == len(self.messages):
-                later = [one for one in later if one.time > rolling.updated]
-            return due(later, "", window)
+        view = self.view()
+        if view is None:
+            return ()
+        base = rolling or view.rolling
+        later = unfolded(view.messages, base.upto)
+        if base.upto and len(later) == len(view.messages):
+            later = [one for one in later if one.time > base.updated]
+        return due(later, "", window)
 
     def _folded(self, base: Rolling, window: Window) -> Rolling:
         """Return a summary with what is due in it, a few messages at a time as it grows."""
-        leaving = self._due(base, window)[:FOLDED_AT_ONCE]
+        leaving = self._due(window, base)[:FOLDED_AT_ONCE]
         for at in range(0, len(leaving), window.every):
-            language = "" if base.messages else self._language
+            language = "" if base.messages else _language(leaving)
             batch = leaving[at : at + window.every]
             base = fold(base, batch, self._place.config.summary.max_tokens, language)
             if self._place.stopping.is_set():
@@ -254,29 +217,24 @@ class Conversation:
 
     def tidy(self) -> None:
         """Take out of all summaries what a person took out of the conversation's file by hand."""
-        with self.work:
-            with self.lock:
-                if self.view() is None or not self.edited:
-                    return
-                self.edited = False
-            try:
-                for segment in range(1, self.segment + 1):
-                    self._write(self._said, "a person took out what it says", segment)
-            except VaultMindError:
-                self.edited = True
-                raise
+        view = self.view()
+        if view and self._edited:
+            for segment in range(1, view.segment + 1):
+                self._write(self._said, "a person took out what it says", segment)
+            self._edited = False
 
     def _write(self, update: Callable[[Rolling], Rolling], reason: str, segment: int = 0) -> None:
         """Change a segment's summary in its file."""
 
         def change(file: FileText | None) -> str | None:
             text = file.text if file else ""
-            base = parse_rolling(text) if text.strip() else Rolling(self.session, self.agent)
+            base = self._rolling(text)
             new = update(base)
             return rewritten(text, new) if new != base else None
 
+        segment = segment or (self._view.segment if self._view else 1)
         if self._place.gate.keeps_records(self.agent):
-            path = self._paths.rolling(self.agent, self.session, segment or self.segment)
+            path = self._paths.rolling(self.agent, self.session, segment)
             self._place.gate.save(path, change, Caller("agent", self.agent), reason)
 
 
@@ -305,8 +263,6 @@ class Conversations:
         self._held: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
         self._grown: dict[tuple[str, str], Window] = {}
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="follow")
-        self._following: Future[None] | None = None
-        """The last that was asked for."""
 
     def view(self, agent: str, session: str = "") -> View | None:
         """Return a conversation as it stands now; where none is named, the agent's newest in which
@@ -328,25 +284,20 @@ class Conversations:
         behind = conversation.fold(window, FOLDED_BY_ASKER)
         if behind:
             self.heard(view.agent, view.session, window)
-        seen = conversation.view() or view
-        return replace(seen, behind=behind) if behind else seen
+        return replace(conversation.view() or view, behind=behind)
 
     def heard(self, agent: str, session: str, window: Window | None = None) -> None:
         """Say that a session has grown: its summary follows in the background."""
         key = agent_name(agent), session
         with self._lock:
-            if self.stopping.is_set():
-                return
             waits = key in self._grown
             self._grown[key] = window or self._window
-            if not waits:
-                self._following = self._pool.submit(self._follow, *key)
+            if not waits and not self.stopping.is_set():
+                self._pool.submit(self._follow, *key)
 
     def settle(self, timeout_seconds: float) -> bool:
         """Wait until all that grew was followed and folded; return whether it is."""
-        with self._lock:
-            waiting = [self._following] if self._following else []
-        return not wait(waiting, timeout_seconds).not_done
+        return not wait([self._pool.submit(lambda: None)], timeout_seconds).not_done
 
     def close(self) -> None:
         """Finish what is being written and stop."""
@@ -369,16 +320,16 @@ class Conversations:
             window = self._grown.pop((agent, session))
         conversation, before = self._conversation(agent, session), 0
         try:
-            stamp = self.reader.stat(conversation.path)
-            rolling = self.reader.stat(self.reader.paths.rolling(agent, session, 1))
-            is_small = stamp is None or (stamp.size < SMALL_BYTES and rolling is None)
-            if is_small or conversation.view() is None:
-                return
-            conversation.tidy()
             while (left := conversation.fold(window)) != before and not self.stopping.is_set():
                 before = left
         except Exception:  # one odd session must not stop the others
             log.exception("the session %s of %s could not be followed", session, agent)
+
+
+def _language(messages: Sequence[Message]) -> str:
+    """Return the language of a conversation: of what the user said last, else the assistant."""
+    users = [one for one in messages if one.role == "user"] or messages
+    return detect("\n".join(one.text[:SAMPLE_CHARACTERS] for one in users[-SAMPLE_MESSAGES:]), "en")
 
 
 @lru_cache(maxsize=20_000)

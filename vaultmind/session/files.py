@@ -7,7 +7,7 @@ import os
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
@@ -18,17 +18,15 @@ from vaultmind.errors import NotFound, PathRefused, UnreadableNote, VaultMindErr
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.unkept import unkept
 from vaultmind.types import Caller, Message
-from vaultmind.vault.files import OPEN_FLAGS, Change, FileStat, FileText, VaultReader, stat_of
-from vaultmind.vault.nesting import SPEAKER_SHOWN, quote, safe
-from vaultmind.vault.paths import SESSION_ID, VaultPaths
+from vaultmind.vault.files import OPEN_FLAGS, FileStat, FileText, VaultReader, stat_of
+from vaultmind.vault.nesting import safe
+from vaultmind.vault.paths import SESSION_ID, VaultPaths, agent_name
 from vaultmind.vault.properties import front_matter
 from vaultmind.vault.session_meta import BOM, SessionMeta, parse_meta, runs
 from vaultmind.vault.transcript import (
     Transcript,
-    completion,
     count_messages,
     parse_session,
-    render_message,
 )
 
 Shows = Callable[[str, Caller], bool]
@@ -37,6 +35,8 @@ Hides = Callable[[str, str, str], bool]
 """Tells whether a part of a record (agent, record, block) said what was forgotten."""
 
 DEFAULT_SESSION_BYTES = 8_000_000
+PARSED = 32
+"""Sessions that are kept as they were read."""
 HEAD_BYTES = 16_384
 """A session's front matter is looked for in its first bytes, then in all of it."""
 SECRET_CHARS = 20_000
@@ -58,16 +58,7 @@ _EMPTY_HEADING = re.compile(
     r"^(#{1,6})(?: [^\n]*)?\n+(?=(?!\1#)#{1,6}(?: |$))|^#{1,6}(?: [^\n]*)?\s*\Z", re.MULTILINE
 )
 """A heading with nothing under it before the next of its level or above."""
-_NUMBER = r"(\d{4}-\d\d-\d\d)_(\d{3,5})(?!\d)"
-_OWN_TOMBSTONE = re.compile(rf'"session": ?"{_NUMBER}'.encode())
-
-_TORN_LINE = re.compile(
-    r"^(?:## Segment \d+ %%\{(?:(?!\}%%)[^\n])*"
-    r"|> \[!(?:\w*|(?:user|assistant|tool|system)\]"
-    r"(?:[^\n]*%%\{(?:(?!\}%%)[^\n])*|(?: [\d:]{0,8}(?: (?:·[^\n%]*)?)?%{0,2})?)))\Z",
-    re.MULTILINE,
-)
-"""The beginning of a line of ours at the end of a file: its comment was never closed, or begun."""
+_NUMBER = re.compile(rb"(\d{4}-\d\d-\d\d)_(\d{3,5})(?!\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,39 +68,6 @@ class Pipe:
     name: str
     host_id: str = ""
     """What the client called the conversation when it started the connection."""
-
-
-def cut(message: Message, room: int) -> Message:
-    """Return a message that takes at most `room` bytes in a file, with a mark where it was cut."""
-    text = message.text
-    while (size := len(render_message(message).encode("utf-8", "replace"))) > room and text:
-        text = text[: int(len(text) * room / size * 0.99)]
-        message = replace(message, text=f"{text} …", speaker=message.speaker[:SPEAKER_SHOWN])
-    return message
-
-
-def mending(messages: Sequence[Message]) -> Change:
-    """Return the change that completes the end of a session's file.
-
-    A crash tore it, or a person left it otherwise. A message that is there only in part, and is
-    logged now, goes.
-    """
-    whole = {message.id: message.text for message in messages if message.id}
-
-    def change(file: FileText | None) -> str:
-        if file is None:
-            raise NotFound("The open session was deleted a moment ago.", hint="Log it again.")
-        text = _TORN_LINE.sub("", file.text)
-        transcript = parse_session(text)
-        last = transcript.messages[-1] if transcript.messages else None
-        if last and not last.message.block and last.message.id in whole:
-            there = text[last.text_start : last.text_end].replace("\r\n", "\n")
-            quoted = "\n".join(quote(whole[last.message.id]))
-            if quoted != there and quoted.startswith(there):
-                return text[: last.start]
-        return text + completion(text, transcript, file.newline)
-
-    return change
 
 
 # --- ids and times ------------------------------------------------------------------------
@@ -137,26 +95,18 @@ def numbers_used(paths: VaultPaths, agent: str) -> Counter[str]:
 
     A tombstone, a fact's source and an audit line name a session by its number: used again, it
     would hide new words, or vouch for words that nobody said. So numbers are looked for in the
-    names of sessions and summaries, and in every agent's notes and logs that name a session.
+    names of sessions and summaries, and in the notes and logs of the agent.
     """
-    used: Counter[str] = Counter()
-    rolling = _names(paths.root / paths.summaries(agent) / "rolling")
-    found = [(match[1], match[2]) for name in rolling if (match := re.match(_NUMBER, name))]
-    found += [(day, str(number)) for day, number in map(order, session_ids(paths, agent))]
-    folders = r"(?:memory/(?:sessions|summaries/rolling)/)?"
-    named = re.compile(rf"(?<![a-z0-9_-]){re.escape(agent)}/{folders}{_NUMBER}".encode())
-    for other in {agent, *paths.agent_names()}:
-        folder = paths.root / paths.memory(other)
-        for name in _names(folder):
-            path = folder / name
-            if not name.endswith((".md", ".jsonl")) or path.is_symlink() or not path.is_file():
-                continue
+    memory = paths.root / paths.memory(agent)
+    folders = (memory / "sessions", memory / "summaries" / "rolling")
+    texts = ["\n".join(name for folder in folders for name in _names(folder)).encode()]
+    for name in _names(memory):
+        if name.endswith((".md", ".jsonl")):
             with suppress(OSError):
-                raw = path.read_bytes()
-                texts = named.findall(raw) + (_OWN_TOMBSTONE.findall(raw) if other == agent else [])
-                found += [(day.decode(), number) for day, number in set(texts)]
-    for day, number in found:
-        used[day] = max(used[day], int(number))
+                texts.append((memory / name).read_bytes())
+    used: Counter[str] = Counter()
+    for day, number in {found for text in texts for found in _NUMBER.findall(text)}:
+        used[day.decode()] = max(used[day.decode()], int(number))
     return used
 
 
@@ -227,32 +177,44 @@ class Shelf:
     """The sessions of a vault's agents. A file is read again when its stamp changes. Any thread."""
 
     def __init__(self, reader: VaultReader) -> None:
-        self._paths = reader.paths
+        self._reader, self._paths = reader, reader.paths
         self._lock = threading.Lock()
         self._heads: dict[str, dict[str, Head]] = {}
+        self._parsed: dict[str, tuple[FileText, Transcript]] = {}
 
     def heads(self, agent: str) -> tuple[Head, ...]:
-        """Return an agent's sessions that can be looked at, oldest first."""
+        """Return what the front matters of an agent's sessions say, oldest first."""
+        agent = agent_name(agent)
         with self._lock:
             known = self._heads.get(agent, {})
-            found = {one.id: one for one in self._look(agent, known)}
-            self._heads[agent] = found
-        return tuple(sorted(found.values(), key=lambda head: order(head.id)))
+            found = self._heads[agent] = {one.id: one for one in self._look(agent, known)}
+        return tuple(found.values())
 
     def latest(self, agent: str) -> str:
         """Return the newest session in which something was said, imported ones too; else ''."""
         return next((head.id for head in reversed(self.heads(agent)) if head.said), "")
 
+    def read(self, agent: str, session: str) -> Transcript:
+        """Return a session. Raises NotFound, UnreadableNote."""
+        return self.file(agent, session)[1]
+
+    def file(self, agent: str, session: str) -> tuple[FileText, Transcript]:
+        """Return a session's file and what it says. Raises NotFound, UnreadableNote."""
+        path = self._paths.session(agent_name(agent), session)
+        known = self._parsed.get(path)
+        if known and known[0].stat == self._reader.stat(path):
+            return known
+        if len(self._parsed) >= PARSED:
+            self._parsed.clear()
+        found = self._parsed[path] = read_session(self._reader, self._paths, agent, session)
+        return found
+
     def _look(self, agent: str, known: dict[str, Head]) -> Iterator[Head]:
-        folder = self._paths.root / self._paths.sessions(agent)
-        for name in _names(folder):
-            session = name.removesuffix(".md")
-            if session == name or not SESSION_ID.fullmatch(session):
-                continue
+        for session in session_ids(self._paths, agent):
+            path, head = self._paths.root / self._paths.session(agent, session), known.get(session)
             with suppress(OSError):
-                head = known.get(session)
-                same = head is not None and head.stat == stat_of((folder / name).lstat())
-                yield head if head and same else _read_head(session, folder / name)
+                same = head and head.stat == stat_of(path.lstat())
+                yield head if head and same else _read_head(session, path)
 
 
 def _read_head(session: str, path: Path) -> Head:

@@ -20,7 +20,7 @@ from typing import Any
 from vaultmind.errors import BadArgument, UnreadableNote
 from vaultmind.ports import Report, silent
 from vaultmind.redact import mask
-from vaultmind.session.files import ISO_TIME, TOOL_CHARS, beginning, iso, parse_time
+from vaultmind.session.files import ISO_TIME, TOOL_CHARS, beginning
 from vaultmind.session.log import SessionLog
 from vaultmind.session.transcripts import local_time, texts
 from vaultmind.types import ROLES, Message, Progress, Role
@@ -34,9 +34,8 @@ FORMATS = (
 MAX_UNZIPPED_BYTES = 4_000_000_000
 ASSISTANT_NAMES = frozenset({"assistant", "claude", "chatgpt", "bot", "ai"})
 """Speakers that count as the assistant where no role is given."""
-MAX_NAME, MAX_FAULTS, MAX_NAMED = 300, 50, 20
-"""Characters of a conversation's name and topic; faults that an answer tells; sessions that it
-names: of more, the first and the last."""
+MAX_NAME, MAX_FAULTS = 300, 50
+"""Characters of a conversation's name and topic; faults that an answer tells."""
 _ROLES: dict[str, Role] = {
     **{role: role for role in ROLES}, "human": "user", "ai": "assistant", "model": "assistant"
 }  # fmt: skip
@@ -76,8 +75,6 @@ class Imported:
     """Messages that hold no words of anyone: empty, hidden, a tool's machinery."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets and private passages that were taken out; never what they said."""
-    session_ids: tuple[str, ...] = ()
-    """The sessions that were begun or grew; of more than MAX_NAMED the first and the last."""
 
 
 def import_file(
@@ -101,33 +98,29 @@ def import_file(
         topic = "" if one else mask(item.topic).text[:MAX_NAME]
         session = gathered.setdefault(name, Conversation(name, topic=topic))
         for message in item.messages:
-            text = mask(message.text)
-            redacted.update(text.kinds)
-            own = safe(message.id) or f"n{len(session.messages) + 1}"
-            if len(text.text.encode("utf-8", "replace")) > sessions.limit:
+            masked = mask(message.text)
+            redacted.update(masked.kinds)
+            own, text = safe(message.id) or f"n{len(session.messages) + 1}", masked.text
+            if (fitting := sessions.fitting(text)) != text:
                 faults.append(f"message {own!r} of {name!r} was cut: too long")
             speaker = mask(message.speaker).text
-            session.messages.append(replace(message, id=own, text=text.text, speaker=speaker))
+            session.messages.append(replace(message, id=own, text=fitting, speaker=speaker))
     said = [session for session in gathered.values() if session.messages]
     if not said and faults:
         raise BadArgument("file", path.name, f"{FORMATS}; first fault: {faults[0].rstrip('.')}")
-    written, new = 0, dict[str, None]()
-    for done, session in enumerate(said):
+    written, grown = 0, 0
+    for done, session in enumerate(said, 1):
+        many, new = sessions.take_in(agent, session.name, session.topic, session.messages)
+        written, grown = written + many, grown + len(new)
         report(Progress(done, len(said), "sessions"))
-        many, grown = sessions.take_in(agent, session.name, session.topic, session.messages)
-        written += many
-        new |= dict.fromkeys(grown)
-    report(Progress(len(said), len(said), "sessions"))
     more = [f"and {len(faults) - MAX_FAULTS} more"] if len(faults) > MAX_FAULTS else []
-    ids = tuple(new)
     return Imported(
-        sessions=len(ids),
+        sessions=grown,
         messages=written,
         skipped=sum(len(session.messages) for session in said) - written,
         faults=(*faults[:MAX_FAULTS], *more),
         left_out=left_out,
         redacted=tuple(sorted(redacted)) if written else (),
-        session_ids=ids if len(ids) <= MAX_NAMED else (ids[0], ids[-1]),
     )
 
 
@@ -223,14 +216,10 @@ def _claude(entry: object) -> Timed | None:
     if not isinstance(entry, dict) or _str(entry.get("sender")) not in _ROLES:
         return None
     said = texts(entry.get("content") or entry.get("text"))
+    files = (_dict(one) for key in ("attachments", "files") for one in _list(entry.get(key)))
+    names = dict.fromkeys(name for one in files if (name := _str(one.get("file_name"))))
     words = "\n\n".join(text.strip("\n") for text in said).strip()
-    files = [
-        file
-        for kind in ("attachments", "files")
-        for file in (entry[kind] if isinstance(entry.get(kind), list) else [])
-    ]
-    names = dict.fromkeys(_str(file.get("file_name")) for file in files if isinstance(file, dict))
-    text = "\n\n".join(filter(None, (words, *(f"[attached: {name}]" for name in names if name))))
+    text = "\n\n".join(filter(None, (words, *(f"[attached: {name}]" for name in names))))
     message = Message(_ROLES[entry["sender"]], text, "", id=_str(entry.get("uuid")))
     return message, entry.get("created_at")
 
@@ -242,8 +231,7 @@ def _chatgpt(entry: dict[str, Any]) -> Timed | None:
     hidden = _dict(entry.get("metadata")).get("is_visually_hidden_from_conversation")
     if role in (None, "system") or hidden or content.get("content_type") in _NOT_SAID:
         return None
-    parts = content.get("parts")
-    parts = parts if isinstance(parts, list) else [content.get("text") or content.get("result")]
+    parts = _list(content.get("parts")) or [content.get("text") or content.get("result")]
     text = "\n\n".join(filter(None, map(_part, parts)))
     speaker, recipient = "", _str(entry.get("recipient") or "all")
     if role == "tool" or recipient != "all":
@@ -284,32 +272,23 @@ def _flat(record: dict[str, Any], zone: tzinfo | None, session: str) -> Conversa
     `text` is taken for `content`. A message without an id gets one made of its words, so that the
     same file twice gives the same ids. Raises BadArgument for a field that cannot be read.
     """
-    given = session if session and record.get("session") is None else record.get("session")
-    name = _field(given, "session", "the name of its session, unless with --one-session")
-    content = record.get("content", record.get("text"))
+    given = {name: _str(record.get(name)).strip() for name in ("session", "time", "role")}
+    content, speaker = record.get("content", record.get("text")), _str(record.get("speaker"))
+    name, told, role = given["session"] or session, given["time"], given["role"].lower()
+    if not name:
+        raise BadArgument("session", name, "its name, unless with --one-session", missing=True)
     if not isinstance(content, str):
         raise BadArgument("content", content, "the message's text", missing=content is None)
-    told, speaker = _field(record.get("time"), "time", ISO_TIME), _str(record.get("speaker"))
-    role: Role | None = "assistant" if speaker.strip().lower() in ASSISTANT_NAMES else "user"
-    if record.get("role") not in (None, ""):
-        role = _ROLES.get(_str(record["role"]).strip().lower())
-    if role is None:
-        raise BadArgument("role", record["role"], ", ".join(ROLES))
-    try:
-        time = iso(parse_time(told, zone))
-    except (ValueError, OverflowError) as error:
-        raise BadArgument("time", told, ISO_TIME) from error
+    speaks = "assistant" if speaker.strip().lower() in ASSISTANT_NAMES else "user"
+    if (who := _ROLES.get(role or speaks)) is None:
+        raise BadArgument("role", role, ", ".join(ROLES))
+    if not (time := local_time(told, zone)):
+        raise BadArgument("time", told, ISO_TIME, missing=not told)
     if not content.strip():
         return Conversation(name, left_out=1)
-    joined = "\0".join((told, role, speaker, content)).encode("utf-8", "replace")
+    joined = "\0".join((told, who, speaker, content)).encode("utf-8", "replace")
     own = _str(record.get("id")) or f"h{hashlib.sha256(joined).hexdigest()[:12]}"
-    return Conversation(name, [Message(role, content, time, id=own, speaker=speaker)])
-
-
-def _field(value: object, name: str, wanted: str) -> str:
-    if isinstance(value, bool) or not isinstance(value, int | str) or not str(value).strip():
-        raise BadArgument(name, value, wanted, missing=value is None)
-    return str(value).strip()
+    return Conversation(name, [Message(who, content, time, id=own, speaker=speaker)])
 
 
 def _str(value: object) -> str:
@@ -318,3 +297,7 @@ def _str(value: object) -> str:
 
 def _dict(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -10,11 +10,12 @@ a conversation is kept between two calls but what was read of its files.
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from vaultmind.errors import (
@@ -33,26 +34,23 @@ from vaultmind.redact import mask
 from vaultmind.session import files
 from vaultmind.session.active import ActiveContextFile, Recent, ending, last_time, recent_of
 from vaultmind.session.files import Head, Hides, iso, parse_time
-from vaultmind.session.talk import OpenSession, Talk
 from vaultmind.types import PERSON, Caller, Message, MessageRef
 from vaultmind.vault import transcript as written
-from vaultmind.vault.edits import remove_property, set_property
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.nesting import ERASED_SOURCE, safe
 from vaultmind.vault.paths import agent_name
 from vaultmind.vault.session_meta import SessionMeta, is_hosts, parse_meta, render_header, runs
-from vaultmind.vault.transcript import Transcript
 
-FREE_SHARE, FREE_BYTES = 0.02, 3000
-"""Share of a session's size that is kept free for what is added later; bytes for front matter."""
-NEW_SESSION_TRIES = 20
+FULL, MESSAGE = 2, 9
+"""Part of what can be read of a file that a session grows to; part in characters of a message."""
 RECENT, RECENT_DAYS = 4, timedelta(days=7)
 """Other conversations that the start of one is told of, and how old they may be."""
-PARSED = 32
-"""Sessions that are kept as they were read."""
+_TORN = re.compile(
+    r"(?:> \[!(?:user|assistant|tool|system)\]|## Segment \d+ )(?:[^\n]*\Z|.*%%\{)", re.DOTALL
+)
+"""How what we were writing begins, of which there is no end."""
 log = logging.getLogger(__name__)
 Timed = tuple[Message, datetime]
-Read = tuple[FileText, Transcript]
 
 
 def _unheard(agent: str, session: str, messages: Sequence[Message]) -> None:
@@ -92,7 +90,92 @@ class Logged:
     """How many were not there before."""
 
 
-class SessionLog:
+@dataclass(slots=True)
+class OpenSession:
+    """A session that can grow."""
+
+    id: str
+    path: str
+    last: datetime
+    """When something was said in it last."""
+    size: int = 0
+    """Bytes of the file, with what is not written yet."""
+    newline: str = "\n"
+    next: int = 1
+    """Number of the next block id."""
+    segment: int = 1
+    fresh: bool = True
+    """Whether nothing was said in the segment yet."""
+    begun: datetime | None = None
+    """When it began, while it has no file yet."""
+    text: str = ""
+    """What is not written yet."""
+
+    def begin_segment(self, moment: datetime) -> None:
+        """Add a segment's heading."""
+        self.segment, self.fresh = self.segment + 1, True
+        self.text += written.render_segment(self.segment, iso(moment), self.newline)
+
+    def add(self, message: Message, moment: datetime) -> Message:
+        """Add a message; return it as it stands there."""
+        placed = replace(message, block=f"m{self.next}")
+        text = written.render_message(placed, self.newline)
+        self.text, self.size = self.text + text, self.size + len(text.encode("utf-8", "replace"))
+        self.next, self.fresh, self.last = self.next + 1, False, max(self.last, moment)
+        return placed
+
+
+@dataclass(slots=True)
+class Talk:
+    """An agent's conversation during one call: its open session, and where its messages stand.
+
+    A host's ids are its own, and known whatever the words: it may hand over its transcript once
+    more. A pipe's id is only as good as its words: the next chat may count from 1 again. That of an
+    import is as good as its words or its time.
+    """
+
+    agent: str
+    name: str
+    caller: Caller
+    source: str = ""
+    """What it is called in the file that it is imported from."""
+    topic: str = ""
+    session: OpenSession | None = None
+    over: list[OpenSession] = field(default_factory=list)
+    """Sessions that are to be ended: they fell silent, or are full."""
+    known: dict[tuple[str, str], MessageRef] = field(default_factory=dict)
+    """Where the message of an id, and of words or a time, stands."""
+    ids: set[str] = field(default_factory=set)
+
+    def keys(self, message: Message) -> list[tuple[str, str]]:
+        """Return by what a message is known again."""
+        if not message.id:
+            return []
+        if message.erased or (is_hosts(self.name) and not message.asked):
+            return [(message.id, "")]
+        words = (message.id, " ".join(safe(message.text).split()))
+        return [words, (message.id, message.time)] if self.source else [words]
+
+    def learn(self, session: str, message: Message) -> MessageRef:
+        """Keep where a message stands."""
+        ref = MessageRef(self.agent, session, message.block, message.id)
+        self.ids.add(message.id)
+        self.known.update(dict.fromkeys(self.keys(message), ref))
+        return ref
+
+    def place(self, message: Message) -> tuple[Message, tuple[str, str] | None]:
+        """Return a message and by what it is known; another of the same id gets its own: `1:2`."""
+        given, number = message.id, 1
+        while given and message.id in self.ids:
+            for key in ((message.id, ""), *self.keys(message)):
+                if key in self.known:
+                    return message, key
+            number += 1
+            message = replace(message, id=f"{given}:{number}")
+        return message, None
+
+
+class SessionLog(files.Shelf):
     """Writes conversations down. One per vault; safe to use from threads."""
 
     def __init__(
@@ -103,17 +186,13 @@ class SessionLog:
         idle_minutes: float,
         listeners: Listeners | None = None,
     ) -> None:
-        self._gate, self._reader, self._paths, self._clock = gate, reader, reader.paths, clock
+        super().__init__(reader)
+        self._gate, self._clock = gate, clock
         self._idle = timedelta(minutes=idle_minutes)
         self._listeners = listeners or Listeners()
         self._active = ActiveContextFile(reader, self._listeners.hides)
-        self._shelf = files.Shelf(reader)
-        self.limit = int((reader.max_bytes or files.DEFAULT_SESSION_BYTES) * (1 - FREE_SHARE))
-        """Bytes of a session's file."""
-        self._parsed: dict[str, Read] = {}
+        self._readable = reader.max_bytes or files.DEFAULT_SESSION_BYTES
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
-        self._over: defaultdict[str, dict[str, datetime]] = defaultdict(dict)
-        """By agent and path: sessions to be ended once the agent's lock is free, and when."""
 
     # --- what is said --------------------------------------------------------------------
 
@@ -146,25 +225,19 @@ class SessionLog:
         """
         agent = self._writable(agent)
         said = [self._prepared(message, now) for message in messages]
-        refs: tuple[MessageRef, ...] = ()
-        try:
-            with self._locks[agent]:
-                moment = said[0][1] if said else now or self._clock()
-                talk = self._mended(self._find(agent, conversation, caller, moment), messages)
-                if said:
-                    refs, new = self._log(talk, said, new_segment=new_segment)
-                    session, last = talk.session, refs[-1].session
-                else:
-                    session, new = self._current(talk, moment), 0
-                    if new_segment and session and not session.fresh:
-                        self._append(talk, session, self._heading(session, moment))
-                    last = session.id if session else ""
-        finally:
-            self._end_over(agent)
+        moment = said[0][1] if said else now or self._clock()
+        with self._locks[agent]:
+            talk = self._talk(agent, conversation, caller, moment)
+            self._leave(talk, moment)
+            refs, new = self._log(talk, said, moment if new_segment else None)
+        for gone in talk.over:
+            self._end_over(agent, gone)
         for one in dict.fromkeys(ref.session for ref in refs):
             self._listeners.logged(agent, one, [message for message, _ in said])
+        session = talk.session
+        last = refs[-1].session if refs else session.id if session else ""
         segment = session.segment if session and session.id == last else 1
-        return Logged(agent, last, segment, refs, new)
+        return Logged(agent, last, segment, refs, len(new))
 
     def take_in(
         self, agent: str, source: str, topic: str, messages: Sequence[Message]
@@ -172,22 +245,30 @@ class SessionLog:
         """Write down a conversation that took place elsewhere; return how many messages are new,
         and in which sessions they are.
 
-        It goes on in the ended session of the same source. What was erased of it stays erased.
+        What is new since the same source was imported gets a session of its own. What was erased of
+        it stays erased.
         """
         agent = agent_name(agent)
         with self._locks[agent]:
             talk = Talk(agent, "", PERSON, source, topic)
-            talk = self._mended(self._find_imported(talk, messages), messages)
+            for head in self.heads(agent):
+                if head.meta.source in (source, ERASED_SOURCE):
+                    self._learn(talk, head)
             highest = files.numbers_used(self._paths, agent)
             said = [
-                (self._spared(talk, one, highest[one.time[:10]]), parse_time(one.time))
+                (self._spared(agent, one, highest[one.time[:10]]), parse_time(one.time))
                 for one in messages
             ]
-            refs, new = self._log(talk, said, new_segment=False)
-        sessions = tuple(dict.fromkeys(ref.session for ref in refs)) if new else ()
-        for session in sessions:
+            new = self._log(talk, said, None)[1]
+        grown = tuple(dict.fromkeys(ref.session for ref in new))
+        for session in grown:
             self._listeners.imported(agent, session, messages)
-        return new, sessions
+        return len(new), grown
+
+    def fitting(self, text: str) -> str:
+        """Return a text that a session has room for, with a mark where it was cut."""
+        most = self._readable // MESSAGE
+        return text if len(text) <= most else f"{text[:most]} …"
 
     # --- how it ends ---------------------------------------------------------------------
 
@@ -200,12 +281,11 @@ class SessionLog:
         NotFound for a session that is not there, and what a write raises.
         """
         agent, moment = self._writable(agent), self._clock()
-        with self._locks[agent]:
-            if session:
-                self.read(agent, session)
-                current = self._open(agent, session, moment)
-            else:
-                current = self._find(agent, conversation, caller, moment).session
+        if session:
+            self.read(agent, session)
+            current = self._open(agent, session, moment)
+        else:
+            current = self._running(agent, conversation, moment)
         if current is None:
             return ""
         when = current.last if moment - current.last >= self._idle else moment
@@ -220,30 +300,15 @@ class SessionLog:
         """
         moment, ended = now or self._clock(), list[str]()
         for name in (agent_name(agent),) if agent else self._paths.agent_names():
-            heads = [head for head in self._shelf.heads(name) if head.is_open]
+            heads = [head for head in self.heads(name) if head.is_open]
             if not heads or not self._gate.keeps_records(name):
                 continue
-            with self._locks[name]:
-                for head in heads:
-                    current = self._open(name, head.id, moment)
-                    if current and abs(moment - current.last) >= self._idle:
-                        self._over[name][current.path] = current.last
-            ended += self._end_over(name)
+            for head in heads:
+                current = self._open(name, head.id, moment)
+                silent = current and abs(moment - current.last) >= self._idle
+                if current and silent and self._end_over(name, current):
+                    ended.append(current.path)
         return tuple(ended)
-
-    # --- what there is -------------------------------------------------------------------
-
-    def sessions(self, agent: str) -> tuple[str, ...]:
-        """Return the ids of an agent's sessions, oldest first."""
-        return files.session_ids(self._paths, agent_name(agent))
-
-    def heads(self, agent: str) -> tuple[Head, ...]:
-        """Return what the front matters of an agent's sessions say, oldest first."""
-        return self._shelf.heads(agent_name(agent))
-
-    def latest(self, agent: str) -> str:
-        """Return the newest session in which something was said, imported ones too."""
-        return self._shelf.latest(agent_name(agent))
 
     def recent(self, agent: str, session: str = "") -> tuple[Recent, ...]:
         """End what fell silent; return the newest other conversations of the last days.
@@ -263,14 +328,9 @@ class SessionLog:
 
     def open_session(self, agent: str, conversation: str = "") -> str:
         """Return the id of a conversation's open session; empty for none, or one gone silent."""
-        agent, moment = agent_name(agent), self._clock()
-        with self._locks[agent]:
-            current = self._find(agent, conversation, None, moment).session
+        moment = self._clock()
+        current = self._running(agent_name(agent), conversation, moment)
         return current.id if current and moment - current.last < self._idle else ""
-
-    def read(self, agent: str, session: str) -> Transcript:
-        """Return a session. Raises NotFound, UnreadableNote."""
-        return self._read(self._paths.session(agent_name(agent), session))[1]
 
     # --- within an agent's lock ----------------------------------------------------------
 
@@ -290,85 +350,58 @@ class SessionLog:
             raise BadArgument("time", message.time, files.ISO_TIME) from error
         kept = replace(
             message,
-            text=mask_secrets(message.text).text,
+            text=self.fitting(mask_secrets(message.text).text),
             time=message.time or iso(moment),
             id=files.keepable_id(message.id),
             speaker=mask(message.speaker).text,
         )
         return kept, moment
 
-    def _read(self, path: str) -> Read:
-        """Return a session's file and what it says. Raises NotFound, UnreadableNote."""
-        known = self._parsed.get(path)
-        if known and known[0].stat == self._reader.stat(path):
-            return known
-        file = self._reader.read(path)
-        if len(self._parsed) >= PARSED:
-            self._parsed.clear()
-        found = self._parsed[path] = file, written.parse_session(file.text)
-        return found
-
-    def _find(self, agent: str, name: str, caller: Caller | None, moment: datetime) -> Talk:
-        """Return a conversation as its files stand; of several open sessions the newest."""
-        talk = Talk(agent, " ".join(name.split()), caller or Caller("agent", agent))
-        heads = [head for head in self._shelf.heads(agent) if head.is_of(talk.name)]
-        ended = [head for head in heads if not head.is_open]
-        for head in ended if is_hosts(talk.name) else ended[-1:]:
-            self._learn(talk, head)
-        for head in heads:
-            if head.is_open and self._paths.session(agent, head.id) not in self._over[agent]:
-                talk.session = self._open(agent, head.id, moment) or talk.session
-                self._learn(talk, head, torn=True)
-        return talk
-
-    def _find_imported(self, talk: Talk, messages: Sequence[Message]) -> Talk:
-        """Find the sessions that a conversation was imported as before.
-
-        The source's name tells, unless the same ids stand there with other times and words: another
-        conversation that is called the same. Where the name was erased, an id must be common.
-        """
-        for head in self._shelf.heads(talk.agent):
-            if head.meta.source not in (talk.source, ERASED_SOURCE):
-                continue
-            there = {one.id: one for one in self._messages(talk.agent, head)}
-            common = [(there[one.id], one) for one in messages if one.id in there]
-            same = any(old.text == safe(new.text) or old.time == new.time for old, new in common)
-            if same or not (common or head.meta.source == ERASED_SOURCE):
-                moment = parse_time(messages[0].time)
-                talk.session = self._open(talk.agent, head.id, moment, imported=True)
-                self._learn(talk, head, torn=True)
-        return talk
-
-    def _learn(self, talk: Talk, head: Head, *, torn: bool = False) -> None:
-        """Have a talk know a session's messages; one that is `torn` off is written again."""
-        for one in self._messages(talk.agent, head):
-            if one.block or not torn:
-                talk.learn(head.id, one)
-
-    def _messages(self, agent: str, head: Head) -> Iterator[Message]:
-        with suppress(NotFound, UnreadableNote):
-            yield from (placed.message for placed in self.read(agent, head.id).messages)
-
-    def _spared(self, talk: Talk, message: Message, highest: int) -> Message:
+    def _spared(self, agent: str, message: Message, highest: int) -> Message:
         """Return a message as it may be written: what was erased stays erased.
 
         The session that held it may have been deleted by hand: any of its day may be that.
         """
         days = (f"{message.time[:10]}_{number:03d}" for number in range(1, highest + 1))
-        refs = (MessageRef(talk.agent, day, "", message.id) for day in days)
+        refs = (MessageRef(agent, day, "", message.id) for day in days)
         erased = message.id and any(map(self._listeners.erased, refs))
         return replace(message, text="", erased=True) if erased else message
 
-    def _open(
-        self, agent: str, session: str, moment: datetime, *, imported: bool = False
-    ) -> OpenSession | None:
+    def _talk(self, agent: str, name: str, caller: Caller | None, moment: datetime) -> Talk:
+        """Return a conversation as its files stand; a torn end of the open one is mended."""
+        talk = Talk(agent, name, caller or Caller("agent", agent))
+        talk.session = self._running(agent, name, moment)
+        if talk.session:
+            session = talk.session.id
+            file = self.file(agent, session)[0]
+            if not file.text.endswith(("\n\n", "\n\r\n")):
+                self._gate.save(file.path, _mended, talk.caller, "a torn session is mended")
+                talk.session = self._open(agent, session, moment)
+        heads = [head for head in self.heads(agent) if head.is_of(name)]
+        for head in heads if is_hosts(name) else heads[-2:]:
+            self._learn(talk, head)
+        return talk
+
+    def _running(self, agent: str, name: str, moment: datetime) -> OpenSession | None:
+        """Return a conversation's open session; of several the newest."""
+        heads = (one for one in reversed(self.heads(agent)) if one.is_open)
+        found = (self._open(agent, one.id, moment) for one in heads if one.is_of(name))
+        return next(filter(None, found), None)
+
+    def _learn(self, talk: Talk, head: Head) -> None:
+        """Have a talk know a session's messages."""
+        with suppress(NotFound, UnreadableNote):
+            for placed in self.read(talk.agent, head.id).messages:
+                talk.learn(head.id, placed.message)
+
+    def _open(self, agent: str, session: str, moment: datetime) -> OpenSession | None:
         """Return a session if it can grow."""
         try:
-            file, transcript = self._read(self._paths.session(agent, session))
+            file, transcript = self.file(agent, session)
         except (NotFound, UnreadableNote) as error:
             log.warning("a session was passed over: %s", error)
             return None
-        if not runs(transcript.meta) and not imported:
+        if not runs(transcript.meta):
             return None
         messages = transcript.messages
         return OpenSession(
@@ -380,172 +413,109 @@ class SessionLog:
             next=int(written.next_block(messages)[1:]),
             segment=transcript.segment,
             fresh=not messages or messages[-1].segment != transcript.segment,
-            whole=not written.completion(file.text, transcript, file.newline),
         )
 
-    def _log(
-        self, talk: Talk, said: Sequence[Timed], *, new_segment: bool
-    ) -> tuple[tuple[MessageRef, ...], int]:
-        """Write down what is not known yet; return where each message stands, and how many are new.
+    def _leave(self, talk: Talk, moment: datetime) -> None:
+        """Leave the open session where a message of this moment does not belong to it."""
+        session = talk.session
+        if session is None:
+            return
+        silent = not talk.source and moment - session.last >= self._idle
+        if silent or session.size > self._readable // FULL:
+            talk.over += [] if talk.source else [session]
+            talk.session = None
 
-        A segment begins first where one is asked for and all of them are new.
+    def _log(
+        self, talk: Talk, said: Sequence[Timed], segment: datetime | None
+    ) -> tuple[tuple[MessageRef, ...], list[MessageRef]]:
+        """Write down what is not known yet; return where each message stands, and each new one.
+
+        A segment begins first, at its time, where all of them are new.
         """
         fresh: list[Timed] = []
-        places: list[int | str] = []
-        """The number of each message among the fresh ones, else the id by which it is known."""
+        places: list[int | tuple[str, str]] = []
+        """The number of each message among the fresh ones, else by what it is known."""
         for given, moment in said:
-            message, is_known = talk.place(given)
-            places.append(message.id if is_known else len(fresh))
-            if not is_known:
+            message, known = talk.place(given)
+            places.append(known or len(fresh))
+            if not known:
                 fresh.append((message, moment))
-                ref = MessageRef(talk.agent, "", "", message.id)
-                talk.known.update({message.id: (ref, message.text)} if message.id else {})
-        new = self._write(talk, fresh, begins=new_segment and len(fresh) == len(said))
-        refs = (new[one] if isinstance(one, int) else talk.known[one][0] for one in places)
-        return tuple(refs), len(new)
+                talk.learn("", message)
+        session = talk.session
+        if segment and session and not session.fresh and len(fresh) == len(said):
+            session.begin_segment(segment)
+        new = self._write(talk, fresh)
+        refs = (new[one] if isinstance(one, int) else talk.known[one] for one in places)
+        return tuple(refs), new
 
-    def _write(self, talk: Talk, fresh: Sequence[Timed], *, begins: bool) -> list[MessageRef]:
+    def _write(self, talk: Talk, fresh: Sequence[Timed]) -> list[MessageRef]:
         """Write messages down, in a session of their own wherever there was a silence."""
         refs: list[MessageRef] = []
-        while rest := fresh[len(refs) :]:
-            first = last = before = rest[0][1]
-            session = self._current(talk, first)
-            here = session or OpenSession("", "", first, FREE_BYTES)
-            text = self._heading(here, first) if session and begins and not session.fresh else ""
-            begins, taken, room = False, list[Message](), self.limit - here.size
-            before = here.last
-            for message, moment in rest:
-                placed = replace(message, block=f"m{here.next + len(taken)}")
-                placed = placed if session or taken else files.cut(placed, room)
-                is_other_day = (session or taken) and moment.date() != before.date()
-                one = f"### {moment.date()}{here.newline * 2}" if is_other_day else ""
-                one += written.render_message(placed, here.newline)
-                room -= len(one.encode("utf-8", "replace"))
-                silence = taken and not talk.source and moment - before >= self._idle
-                if silence or (room < 0 and (session or taken)):
-                    break
-                text, before, last = text + one, moment, max(last, moment)
-                taken.append(placed)
-            if session and not taken:  # there is no room in it
-                self._put_aside(talk, session)
-                continue
-            if session:
-                self._append(talk, session, text, last)
-            else:
-                session = talk.session = self._begin(talk, text, first, last)
-            session.next += len(taken)
-            session.fresh, session.last = False, max(last, session.last)
-            refs += [talk.learn(session.id, placed) for placed in taken]
+        for message, moment in fresh:
+            before = talk.session
+            self._leave(talk, moment)
+            if talk.session is None:
+                self._flush(talk, before)
+                talk.session = self._begin(talk.agent, moment)
+            refs.append(talk.learn(talk.session.id, talk.session.add(message, moment)))
+        self._flush(talk, talk.session)
         return refs
 
-    def _heading(self, session: OpenSession, moment: datetime) -> str:
-        session.segment, session.fresh = session.segment + 1, True
-        return written.render_segment(session.segment, iso(moment), session.newline)
+    def _begin(self, agent: str, moment: datetime) -> OpenSession:
+        """Return a new session; its number was never used before."""
+        day = moment.date().isoformat()
+        session = f"{day}_{files.numbers_used(self._paths, agent)[day] + 1:03d}"
+        return OpenSession(session, self._paths.session(agent, session), moment, begun=moment)
 
-    def _append(
-        self, talk: Talk, session: OpenSession, text: str, last: datetime | None = None
-    ) -> None:
-        """Append to a session; one of an import says that what is new was not looked at yet."""
-
-        def grown(file: FileText | None) -> str:
-            if file is None:
-                raise NotFound("An imported session was deleted a moment ago.", hint="Try again.")
-            whole = file.text + text
-            with suppress(BadArgument):  # a person's front matter, broken
-                whole = remove_property(whole, "consolidated")
-                whole = set_property(whole, "ended", iso(last or session.last))
-            return whole
-
-        session.size += len(text.encode())
-        if talk.source:
-            self._gate.save(session.path, grown, PERSON, "an import grew")
+    def _flush(self, talk: Talk, session: OpenSession | None) -> None:
+        """Write down what a session has not written yet."""
+        if session is None or not session.text:
+            return
+        if session.begun is None:
+            self._gate.append(session.path, session.text)
         else:
-            self._gate.append(session.path, text)
-
-    def _begin(self, talk: Talk, text: str, first: datetime, last: datetime) -> OpenSession:
-        """Write a new session with its first messages; its number was never used before."""
-        agent, caller, day = talk.agent, talk.caller, first.date().isoformat()
-        used = files.numbers_used(self._paths, agent)[day]
-        reason = "an import" if talk.source else "a session begins"
-        for number in range(used + 1, used + NEW_SESSION_TRIES):
-            session = f"{day}_{number:03d}"
             meta = SessionMeta(
-                session,
-                agent,
-                iso(first),
-                ended=iso(last) if talk.source else "",
+                session.id,
+                talk.agent,
+                iso(session.begun),
+                ended=iso(session.last) if talk.source else "",
                 state="ended" if talk.source else "open",
                 topics=(talk.topic,) if talk.topic else (),
                 source=talk.source,
                 conversation=talk.name,
                 device=self._listeners.device,
-                client=mask(caller.client).text if caller.kind == "agent" else "",
-                project=mask(caller.project).text,
+                client=mask(talk.caller.client).text if talk.caller.kind == "agent" else "",
+                project=mask(talk.caller.project).text,
             )
-            path, is_free, whole = self._paths.session(agent, session), False, render_header(meta)
+            whole = render_header(meta) + session.text
 
-            def change(file: FileText | None, whole: str = whole + text) -> str | None:
-                nonlocal is_free
-                is_free = file is None
-                return whole if is_free else None
+            def new(file: FileText | None) -> str:
+                if file:
+                    raise WriteConflict(f"{file.path} came up a moment ago.", hint="Try again.")
+                return whole
 
-            self._gate.save(path, change, caller, reason)
-            if is_free:
-                return OpenSession(session, path, last, len((whole + text).encode()))
-        raise WriteConflict(f"No free session id for {agent!r} on {day}.")
-
-    def _mended(self, talk: Talk, messages: Sequence[Message]) -> Talk:
-        """Complete the end of the open session's file, where it needs that."""
-        session = talk.session
-        if session and not session.whole:
-            change = files.mending(messages)
-            self._gate.save(session.path, change, talk.caller, "a torn session is mended")
-            imported = bool(talk.source)
-            talk.session = self._open(talk.agent, session.id, session.last, imported=imported)
-            for one in self.read(talk.agent, session.id).messages:
-                talk.learn(session.id, one.message)
-        return talk
-
-    def _current(self, talk: Talk, moment: datetime) -> OpenSession | None:
-        """Return the session that a message of this moment belongs to, if there is one."""
-        session = talk.session
-        if session and not talk.source and moment - session.last >= self._idle:
-            self._put_aside(talk, session)
-        return talk.session
-
-    def _put_aside(self, talk: Talk, session: OpenSession) -> None:
-        """Have a session ended once the lock is free: until then nothing is added to it."""
-        talk.session = None
-        if not talk.source:
-            self._over[talk.agent][session.path] = session.last
+            reason = "an import" if talk.source else "a session begins"
+            self._gate.save(session.path, new, talk.caller, reason)
+        session.begun, session.text = None, ""
 
     # --- without the lock: what takes long -----------------------------------------------
 
-    def _end_over(self, agent: str) -> list[str]:
-        """End what was put aside; return what could be ended. Whatever fails is logged."""
-        with self._locks[agent]:
-            over = dict(self._over[agent])
-        ended = []
-        for path, last in over.items():
-            try:
-                if self._end(agent, path, last, Caller("agent", agent)):
-                    ended.append(path)
-            except Exception as error:  # what is said next counts more than what was
-                known = isinstance(error, VaultMindError | OSError)
-                log.warning("%s was left open: %s", path, error, exc_info=not known)
-            finally:
-                self._over[agent].pop(path, None)
-        return ended
+    def _end_over(self, agent: str, session: OpenSession) -> bool:
+        """End a session; tell whether it is ended. Whatever fails is logged."""
+        try:
+            return self._end(agent, session.path, session.last, Caller("agent", agent))
+        except Exception as error:  # what is said next counts more than what was
+            known = isinstance(error, VaultMindError | OSError)
+            log.warning("%s was left open: %s", session.path, error, exc_info=not known)
+            return False
 
     def _end(self, agent: str, path: str, when: datetime, caller: Caller) -> bool:
         """Write an agent's active context and mark a session as ended; tell whether it is.
 
         A kill between the two leaves a session that is open and is ended again by the same rule.
         """
-        leaves = self._active.read(agent, path, self._clock())
         with self._locks[agent]:
-            if self._reader.stat(path) != leaves.stat:
-                leaves = self._active.read(agent, path, self._clock())
+            leaves = self._active.read(agent, path, self._clock())
             if leaves.body:
                 change, active = self._active.change(leaves, self._clock()), self._paths
                 try:
@@ -561,3 +531,13 @@ class SessionLog:
         if ended:
             self._listeners.ended(agent, files.session_of(path))
         return ended
+
+
+def _mended(file: FileText | None) -> str:
+    """Return a session's text without what a crash left half-written at its end."""
+    if file is None:
+        raise NotFound("The open session was deleted a moment ago.", hint="Log it again.")
+    before, blank, last = file.text.rpartition(file.newline * 2)
+    if blank and _TORN.match(last):
+        return before + blank
+    return file.text.rstrip("\r\n") + file.newline * 2

@@ -7,17 +7,9 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 PartName = Literal[
-    "identity",
-    "brain",
-    "active context",
-    "summary",
-    "earlier",
-    "memory",
-    "associations",
-    "history",
-    "window",
-    "tools",
-]
+    "identity", "brain", "active context", "summary", "earlier", "memory", "associations",
+    "history", "window", "tools",
+]  # fmt: skip
 PART_NAMES: tuple[PartName, ...] = get_args(PartName)
 """In the order in which they are shown. `history` is a sub-agent's, in the place of all that is
 recalled from a conversation; `window` ends in the pending messages."""

@@ -1,4 +1,4 @@
-"""A message's sentences: split, read for what they decide, ask, count and name, and cut.
+"""A message's sentences: read for what they decide, ask, count and name, and cut.
 
 Each stands in its message word for word. What a sentence does is told by cues, phrases of
 `words.toml`: it is met by the cues of every language written in its script, since people change
@@ -19,19 +19,14 @@ from typing import Any, Literal
 
 from vaultmind.index.words.stopwords import BY_LANGUAGE
 from vaultmind.index.words.terms import fold, stems, words
-from vaultmind.language import text as splitting
+from vaultmind.language.text import MARK
 from vaultmind.tokens import clip, count
-from vaultmind.vault.oneline import one_line
 
 LANGUAGES = ("en", "pl", "ru")
 """Languages that have cues and headings."""
 CONTEXT_LANGUAGES = (*LANGUAGES, "de", "es", "fr")
 CAPITAL_NOUNS = frozenset({"de"})
 """Languages that write every noun with a capital letter."""
-MARK = "…"
-"""Stands where a sentence was cut, before or after what is left of it."""
-MOST_SENTENCES, MOST_CHARACTERS, MOST_OF_A_LINE = 120, 600, 20_000
-"""Sentences read of a message, half of them its last; characters of one; characters of a line."""
 SAME = 0.85
 """Two sentences with so large a share of their content words in common say the same."""
 MIN_CONTENT, ENOUGH_CONTENT = 2, 6
@@ -43,9 +38,6 @@ Kind = Literal["decision", "fact", "question", "other"]
 KINDS: tuple[Kind, ...] = ("decision", "fact", "question", "other")
 """Kinds of sentences in the order in which they are shown. A question is one left open."""
 
-_CODE = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
-_LEAD = re.compile(r"[ \t]*(?:(?:[-*+•]|\d{1,3}[.)]|#{1,6}|>)[ \t]+(?:\[.\][ \t]+)?)*")
-_TABLE = re.compile(r"[ \t]*+\|.*\|[ \t]*$|[-=*_ \t]{3,}$")
 _CLAUSE = re.compile(r"[,;:—–]\s+|\s[-(]\s?")
 _NUMBER = re.compile(r"(?<![^\W_])[^\W\d_]{0,5}[-–]?\d[\d.,:/ \u00a0-]*|[$€£%№]")
 _WORD = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*")
@@ -115,33 +107,7 @@ def _phrase(phrase: str) -> str:
     return ("^" if phrase.startswith("^") else "") + " ".join(pieces)
 
 
-# --- splitting and cutting ----------------------------------------------------------------
-
-
-def sentences(text: str) -> list[str]:
-    """Return the sentences of a message, each one line; code, tables and rules are left out."""
-    found: list[str] = []
-    for whole in _ends(_CODE.sub("\n", text).split("\n")):
-        line = whole[:MOST_OF_A_LINE]
-        if not _TABLE.match(line):
-            lead = _LEAD.match(line)
-            body = line[lead.end() if lead else 0 :]
-            pieces = (body[one.start : one.end] for one in splitting.sentences(body))
-            found += [clean for piece in pieces if (clean := one_line(_short(piece)))]
-    return _ends(found)
-
-
-def _ends(texts: list[str]) -> list[str]:
-    half = MOST_SENTENCES // 2
-    return texts if len(texts) <= MOST_SENTENCES else [*texts[:half], *texts[-half:]]
-
-
-def _short(piece: str) -> str:
-    """Return a sentence, cut at a space where it is far too long for one."""
-    if len(piece) <= MOST_CHARACTERS:
-        return piece
-    space = piece.rfind(" ", MOST_CHARACTERS // 2, MOST_CHARACTERS)
-    return f"{piece[: space if space > 0 else MOST_CHARACTERS].rstrip()} {MARK}"
+# --- cutting ------------------------------------------------------------------------------
 
 
 def shortened(text: str, max_tokens: int, weighs: Callable[[str], float] | None = None) -> str:

@@ -2,13 +2,14 @@
 
 `conversations/scheduler_<task>/*.jsonl` hold a message a line, `{role, type, content,
 tool_calls?}`; the files' names sort by time. A run ends with an assistant's message that is no
-tool call, wherever its file ends. Forgetting reaches them: a line that says a forgotten fact is
-hidden by its file and number, and its words stay in the file, as a message's do.
+tool call; a line that cannot be read says nothing. Forgetting reaches them: a line that says a
+forgotten fact is hidden by its file and number, and its words stay in the file, as a message's do.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -26,16 +27,13 @@ from vaultmind.vault.files import VaultReader, read_bytes
 from vaultmind.vault.nesting import safe
 from vaultmind.vault.paths import VaultPaths
 
-RUNS, MOST_RUNS = 5, 100
-"""`context.subagent_history` by default and at most; forgetting looks at as many."""
 MAX_FILE_BYTES = 32_000_000
 """A larger file is left out: a run is a few messages, and a context waits for it."""
 MAX_FILES = 500
 """Files of a task that are read at most, from the newest back."""
-SHOWN = 5
-"""Faults that a warning names, and tasks where one never ran."""
 FOLDER = "scheduler_"
 TASK_NAME = re.compile(r"[\w](?:[\w -]|\.(?!\.)){0,98}[\w-]|\w")
+log = logging.getLogger(__name__)
 
 
 class RunMessage(NamedTuple):
@@ -49,74 +47,65 @@ class RunMessage(NamedTuple):
     line: int
 
 
-class History(NamedTuple):
-    """What a sub-agent is shown of its past: its last completed runs, oldest first."""
-
-    runs: Sequence[Sequence[RunMessage]] = ()
-    notes: Sequence[str] = ()
-    """What could not be read; that there is no run, and which tasks have some."""
-    unfinished: bool = False
-    """Whether a last run is left out, which no answer has ended yet."""
+Runs = list[list[RunMessage]]
 
 
 def history(
     paths: VaultPaths,
     task: str,
-    runs: int = RUNS,
+    most: int,
     *,
     excludes: Callable[[str], bool] = lambda path: False,
     hides: Callable[[str, int], bool] = lambda file, line: False,
-) -> History:
-    """Return the last completed runs of a task; none where it never ran.
+) -> Runs:
+    """Return the last completed runs of a task, oldest first; none where it never ran.
 
-    `excludes` tells which files are never shown, `hides` which lines. An unfinished last run is
-    skipped, a line that cannot be read is named and passed over. Raises BadArgument for a name
+    `excludes` tells which files are never shown, `hides` which lines. Raises BadArgument for a name
     that is no name of a task.
     """
     if not TASK_NAME.fullmatch(task):
         raise BadArgument("task", task, "letters, digits, spaces, '-', '_' and '.', up to 100")
-    faults, newest_first, ended = list[str](), list[list[RunMessage]](), 0
-    for messages in _files(paths, task, faults, excludes):
-        newest_first.append([one for one in messages if not hides(one.file, one.line)])
-        ended += sum(one.ends_run for one in newest_first[-1])
-        if ended > runs:  # one more than wanted: where it ends the oldest one begins
+    newest_first: list[RunMessage] = []
+    ended = 0
+    for messages in _files(paths, task, excludes):
+        newest_first += reversed([one for one in messages if not hides(one.file, one.line)])
+        ended += sum(one.ends_run for one in messages)
+        if ended > most:  # one more than wanted: where it ends the oldest one begins
             break
-    found, said = list[list[RunMessage]](), list[RunMessage]()
-    for message in (one for messages in reversed(newest_first) for one in messages):
-        said.append(message)
+    runs: Runs = [[]]
+    for message in reversed(newest_first):
+        runs[-1].append(message)
         if message.ends_run:
-            found, said = [*found, said], []
-    notes = faults[:SHOWN]
-    if not found and said:
-        notes.append(f"No run of the task {task!r} is completed yet.")
-    elif not found:
-        known = ", ".join([one for one in _tasks(paths) if one != task][:SHOWN])
-        there = f"; there are runs of {known}" if known else ""
-        notes.append(f"There are no runs of the task {task!r}{there}.")
-    return History(found[-runs:], notes, bool(said))
+            runs.append([])
+    return runs[:-1][-most:]
 
 
-def runs_part(past: History, heading: str, room: int) -> tuple[Part | None, list[Dropped]]:
+def missing(paths: VaultPaths, task: str) -> str:
+    """Return that a task has no run that is completed, and which tasks have some."""
+    known = ", ".join(one for one in _tasks(paths) if one != task)
+    there = f"; there are runs of {known}" if known else ""
+    return f"There are no completed runs of the task {task!r}{there}."
+
+
+def runs_part(runs: Runs, heading: str, room: int) -> tuple[Part | None, list[Dropped]]:
     """Return as many of the newest runs as fit, oldest first, and what is left out and why.
 
     Each is whole, but the newest is cut where it must be.
     """
-    unfinished = Dropped("the last run", "it is unfinished: no answer ends it")
-    dropped = [unfinished] if past.unfinished else []
     left, texts = room - count(f"{heading}\n"), list[str]()
-    for run in reversed(past.runs):
+    for run in reversed(runs):
         text = "\n".join(one.text for one in run)
         if (cost := count(f"{text}\n---\n")) > left:
             texts += [] if texts else filter(None, [clip(text, left)])
             break
         texts.insert(0, text)
         left -= cost
-    if len(past.runs) > len(texts):
-        dropped.append(Dropped(counted(len(past.runs) - len(texts), "older run"), NO_ROOM))
+    older = len(runs) - len(texts)
+    dropped = [Dropped(counted(older, "older run"), NO_ROOM)] if older else []
     if not texts:
         return None, dropped
     text = "\n".join([heading, "\n---\n".join(texts)])
-    sources = tuple(dict.fromkeys(run[-1].file for run in past.runs[-len(texts) :]))
+    sources = tuple(dict.fromkeys(run[-1].file for run in runs[older:]))
     why = counted(len(texts), "completed run")
     return Part("history", text, count(text), sources, (), why), dropped
 
@@ -139,20 +128,12 @@ class RunLines:
         return [ref for ref, text in self.near(agent, fact.text) if says(text, fact.text)]
 
     def near(self, agent: str, words: str) -> Iterator[tuple[Ref, str]]:
-        """Yield the lines that hold the words which count, in any form.
-
-        They are of as many runs of each task as a context could ever show.
-        """
+        """Yield the lines that hold the words which count, in any form."""
         wanted = Wanted([words])
         for task in _tasks(self._paths):
-            ended = 0
-            for messages in _files(self._paths, task, []):
-                for one in messages:
-                    if wanted.may_be_in(one.text):
-                        yield SummaryRef(agent, one.file, block_of(one.line)), one.text
-                    ended += one.ends_run
-                if ended > MOST_RUNS:
-                    break
+            for one in (one for messages in _files(self._paths, task) for one in messages):
+                if wanted.may_be_in(one.text):
+                    yield SummaryRef(agent, one.file, block_of(one.line)), one.text
 
 
 def _tasks(paths: VaultPaths) -> list[str]:
@@ -170,15 +151,9 @@ def _folder(paths: VaultPaths, task: str) -> str:
 
 
 def _files(
-    paths: VaultPaths,
-    task: str,
-    faults: list[str],
-    excludes: Callable[[str], bool] = lambda path: False,
-) -> Iterator[list[RunMessage]]:
-    """Yield the messages of a task's files, the newest file first.
-
-    Only regular files of sane size are opened: a pipe of that name would be waited for.
-    """
+    paths: VaultPaths, task: str, excludes: Callable[[str], bool] = lambda path: False
+) -> Iterator[Sequence[RunMessage]]:
+    """Yield the messages of a task's files, the newest file first."""
     folder, reader = _folder(paths, task), VaultReader(paths, MAX_FILE_BYTES)
     try:
         names = sorted((one.name for one in paths.absolute(folder).iterdir()), reverse=True)
@@ -188,31 +163,24 @@ def _files(
         file = f"{folder}/{name}"
         if excludes(file):
             continue
-        shown = " ".join(safe(file).split())[:200]
         try:
             raw = read_bytes(paths.absolute(file), reader, file)[0]
         except VaultMindError as error:
-            faults.append(f"{shown} was left out: {getattr(error, 'reason', 'gone')}")
+            log.warning("runs were left out: %s", error)
             continue
-        messages: list[RunMessage] = []
-        for number, line in enumerate(raw.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
-            if line.strip():
-                try:
-                    messages.append(_message(line, file, number))
-                except (ValueError, RecursionError) as error:
-                    told = str(error) if type(error) is ValueError else "it is not JSON in UTF-8"
-                    faults.append(f"{shown}, line {number}, was left out: {told}")
-        yield messages
+        lines = enumerate(raw.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1)
+        yield [one for number, line in lines if (one := _message(line, file, number))]
 
 
-def _message(line: bytes, file: str, number: int) -> RunMessage:
-    """Return the message of a line. Raises ValueError, with what is wrong with it."""
-    data = json.loads(line.decode("utf-8"))
-    if not isinstance(data, dict):
-        raise ValueError("it is no object")
-    role, calls = data.get("role"), data.get("tool_calls")
-    if role not in ROLES:
-        raise ValueError(f"its 'role' is not one of {', '.join(ROLES)}")
+def _message(line: bytes, file: str, number: int) -> RunMessage | None:
+    """Return the message of a line; None where it holds none."""
+    try:
+        data = json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(data, dict) or data.get("role") not in ROLES:
+        return None
+    role, calls = data["role"], data.get("tool_calls")
     is_call = bool(calls) or data.get("type") == "tool_call"
     kind = f" [{_text(calls)}]" if calls else " (call)" if is_call else ""
     text = mask(f"{role}: {_text(data.get('content')).strip()}{kind}").text

@@ -23,6 +23,7 @@ from itertools import groupby
 from typing import Any
 
 from vaultmind.errors import BadArgument
+from vaultmind.language.text import plain_sentences
 from vaultmind.session import sentences as reading
 from vaultmind.session.sentences import KINDS, Kind, Sentence, headings, how_often, read
 from vaultmind.session.unkept import keeping, orders_memory, unkept
@@ -179,7 +180,7 @@ def _read_lines(
     speakers = frozenset(name for one in messages for name in one.speaker.split())
     for at, message in enumerate(messages, before + 1):
         if is_spoken(message):
-            texts = [one for one in reading.sentences(message.text) if not orders_memory(one)]
+            texts = [one for one in plain_sentences(message.text) if not orders_memory(one)]
             for number, text in enumerate(_with_questions(texts, language), 1):
                 placed.append((message, at, number, read(text, language, speakers)))
     telling = reading.tell([*known, *(sentence for *_, sentence in placed)])[len(known) :]

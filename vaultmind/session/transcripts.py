@@ -23,14 +23,14 @@ from typing import Any, BinaryIO, NamedTuple
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.session.files import TOOL_CHARS, beginning, iso, parse_time
 from vaultmind.types import Message
+from vaultmind.vault.files import OPEN_FLAGS
 
 MAX_CHARS = 100_000
 """Maximum length of one message; of a longer paste it is said how much was left out."""
 TELLING = (b'"user"', b'"assistant"', b'"compact_boundary"', b'"queued_command"')
 """A line without any of these says nothing to us, and is not parsed."""
-END_BYTES = 1024 * 1024
-"""Bytes of a transcript's end in which its last prompt is looked for."""
 SYNTHETIC = "<synthetic>"
+OWN_FILE = "a regular file of your own"
 CALLED = "(called)"
 """The text of a tool's call; its name stands where a speaker's does."""
 NOT_SAID = ("isSidechain", "isMeta", "isVisibleInTranscriptOnly", "isApiErrorMessage")
@@ -97,36 +97,19 @@ def read_on(path: Path, place: Place, max_bytes: int) -> tuple[list[bytes], Plac
         return lines, Place(*here, end), more
 
 
-def last_prompt(path: str) -> Message | None:
-    """Return what the person said last, by the end of a transcript; None where it does not say.
-
-    A message without a time counts as said in 1970.
-    """
-    try:
-        with _opened(check_transcript(path)) as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - END_BYTES))
-            lines = [parse_line(raw, {}, datetime.fromtimestamp(0, UTC)) for raw in file]
-    except (BadArgument, NotFound, OSError):
-        return None
-    said = [one for line in lines for one in line.messages if one.role == "user"]
-    return said[-1] if said else None
-
-
 def _opened(path: Path) -> BinaryIO:
     """Return a transcript opened for reading; no link is followed, no pipe waited for."""
-    refused = BadArgument("transcript_path", str(path), "a regular file of your own")
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
-        descriptor = os.open(path, flags)
+        file = os.fdopen(os.open(path, OPEN_FLAGS), "rb")
     except FileNotFoundError:
         raise NotFound(f"There is no transcript {str(path)!r} yet.") from None
     except OSError as error:
-        raise refused from error
-    found = os.fstat(descriptor)
+        raise BadArgument("transcript_path", str(path), OWN_FILE) from error
+    found = os.fstat(file.fileno())
     if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
-        os.close(descriptor)
-        raise refused
-    return os.fdopen(descriptor, "rb")
+        file.close()
+        raise BadArgument("transcript_path", str(path), OWN_FILE)
+    return file
 
 
 def parse_line(

@@ -13,8 +13,6 @@ from vaultmind.vault.exclude import Rules
 from vaultmind.vault.files import FileStat, reason_of, size_reason, stat_of
 from vaultmind.vault.paths import VaultPaths
 
-SUFFIXES = (".md", ".canvas")
-
 
 @dataclass(frozen=True, slots=True)
 class Scan:
@@ -22,13 +20,6 @@ class Scan:
 
     entries: dict[str, FileStat]
     faults: tuple[Fault, ...]
-    unlisted: tuple[str, ...] = ()
-    """Folders that could not be listed, ending in `/`: what lay there may still be there."""
-
-
-def is_indexable(relative: str) -> bool:
-    """Tell whether a path names a kind of file that is indexed."""
-    return relative.lower().endswith(SUFFIXES)
 
 
 def conflict_fault(relative: str) -> Fault:
@@ -40,18 +31,16 @@ def scan(
     paths: VaultPaths,
     rules: Rules,
     max_bytes: int,
-    takes: Callable[[str], bool] = is_indexable,
-    what: str = "vault",
+    place_of: Callable[[str], object],
+    below: str = "",
 ) -> Scan:
-    """Return every note and canvas below the vault. Symlinks are not followed.
+    """Return every file that has a place in an index, of all or of one folder (`A/`).
 
-    Of another folder (`what`) those files that `takes` says of their names.
-
-    Raises VaultNotFound when the vault itself cannot be listed: an unplugged disk is not an
-    empty vault.
+    Symlinks are not followed. Raises VaultNotFound when the whole cannot be listed: an unplugged
+    disk is not an empty vault.
     """
     entries: dict[str, FileStat] = {}
-    faults, unlisted, waiting = [*rules.faults], [], [""]
+    faults, waiting = [*rules.faults], [below]
     while waiting:
         prefix = waiting.pop()
         try:
@@ -60,21 +49,20 @@ def scan(
         except OSError as error:
             reason = f"cannot be listed: {reason_of(error)}"
             if not prefix:
-                raise VaultNotFound(f"The {what} {paths.root} {reason}.") from error
+                raise VaultNotFound(f"{paths.root} {reason}.") from error
             if not isinstance(error, (FileNotFoundError, NotADirectoryError)):
                 faults.append(Fault(prefix, reason))
-                unlisted.append(prefix)
             continue
         for entry in found:
             relative = prefix + entry.name
             if entry.is_dir(follow_symlinks=False):
                 if not rules.excluded(f"{relative}/"):
                     waiting.append(f"{relative}/")
-            elif takes(entry.name) and not rules.excluded(relative):
-                faults += _take(entry, relative, max_bytes, entries)
-            elif takes(entry.name) and rules.is_conflict_copy(relative):
+            elif rules.is_conflict_copy(relative):
                 faults.append(conflict_fault(relative))
-    return Scan(entries, tuple(faults), tuple(unlisted))
+            elif place_of(relative) and not rules.excluded(relative):
+                faults += _take(entry, relative, max_bytes, entries)
+    return Scan(entries, tuple(faults))
 
 
 def _take(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from vaultmind.index.taken import Ignores
+from vaultmind.index.taken import FolderRules
 
 NAMES = ("a", "b", "ab", "foo", "foo.py", "x.log", "doc", "keep", "b.txt", ".hid", "A", " sp")
 PARTS = (
@@ -19,7 +19,7 @@ PARTS = (
 )  # fmt: skip
 
 
-def ignored(ignores: Ignores, path: str) -> bool:
+def ignored(ignores: FolderRules, path: str) -> bool:
     parts = path.split("/")
     above = ("/".join(parts[:depth]) + "/" for depth in range(1, len(parts)))
     return any(map(ignores.ignored, above)) or ignores.ignored(path)
@@ -65,7 +65,7 @@ def test_the_same_is_ignored_that_git_ignores(tmp_path: Path, seed: int) -> None
         cwd=tmp_path, input="\0".join(files).encode(), capture_output=True, check=False,
     )  # fmt: skip
     by_git = {name for name in asked.stdout.decode().split("\0") if name}
-    ignores = Ignores(tmp_path)
+    ignores = FolderRules(tmp_path)
     assert {path for path in files if ignored(ignores, path)} == by_git
 
 
@@ -74,7 +74,7 @@ def test_the_repository_around_a_linked_folder_says_what_is_ignored_in_it(tmp_pa
     tree(tmp_path, ".git/HEAD", "packages/shop/local.yml", "packages/shop/x.tmp")
     (tmp_path / ".gitignore").write_text("/packages/shop/local.yml\n")
     (tmp_path / "packages/.gitignore").write_text("*.tmp\n")
-    ignores = Ignores(inside)
+    ignores = FolderRules(inside)
     assert ignored(ignores, "local.yml")
     assert ignored(ignores, "x.tmp")
     assert not ignored(ignores, "shop.py")
@@ -88,7 +88,7 @@ def test_odd_files_of_patterns_hurt_nobody(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "deep/.gitignore")
     (tmp_path / "link").mkdir()
     (tmp_path / "link/.gitignore").symlink_to(tmp_path / ".gitignore")
-    ignores = Ignores(tmp_path)
+    ignores = FolderRules(tmp_path)
     assert ignored(ignores, "a.log")
     assert not ignored(ignores, "deep/a.py")
     assert not ignored(ignores, "link/a.py")

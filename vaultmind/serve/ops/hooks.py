@@ -98,7 +98,7 @@ def hook(
     talk = app.capture.talk(target, session_id, transcript_path)
     answer = Row(event=event, agent=target, session="", new=0, more=False, context="", given="")
     if delivered:
-        talk.delivered(delivered)
+        talk.delivered()
         return answer
     if not talk.caller.project:
         talk.caller = replace(talk.caller, project=project_of(cwd))
@@ -121,8 +121,8 @@ def hook(
     text = _start(app, call, talk, start) if start else ""
     recalled, given = _recalled(app, call, talk, prompt)
     context = "\n\n".join(filter(None, (text, recalled)))
-    offer = talk.offer(given._replace(start=start))
-    answer |= {"session": talk.session, "context": Verbatim(context), "given": offer}
+    talk.offered = given._replace(start=start)
+    answer |= {"session": talk.session, "context": Verbatim(context), "given": "1"}
     return answer
 
 
@@ -268,14 +268,17 @@ def after_tool(
 def _noted(app: App, agent: str, session_id: str, transcript_path: str = "", at: float = 0.0, **use: Any) -> Future[None]:  # noqa: ANN401, E501  # fmt: skip
     from vaultmind.episodes.watch import Use
     from vaultmind.memory.audit import moment, newest_first
-    from vaultmind.session.transcripts import last_prompt
 
     def asked() -> str:
         """Return the last prompt; nothing where it was said before anything was forgotten.
 
         No session may have taken it down, so nobody can tell whether it said that.
         """
-        message = last_prompt(transcript_path) if transcript_path else None
+        message = None
+        with suppress(VaultMindError, OSError):
+            talk = app.capture.talk(agent, session_id, transcript_path)
+            app.capture.finish(talk)
+            message = talk.prompt
         lines = newest_first(app.paths, app.paths.agent_names(), ("forget", "erase"))
         gone = next((line.moment for line in lines), -1.0)
         return message.text if message and moment(message.time) > gone else ""

@@ -217,14 +217,12 @@ def _index(app: App, caller: Caller) -> Iterator[Check]:
 
 
 def _files(app: App, caller: Caller) -> Iterator[Check]:
-    from vaultmind.index.folder import walked
-    from vaultmind.vault.scan import conflict_fault
-
     state, outlet = app.index.state(), app.index.outlet
     rules = outlet.rules
     known = (one for one in state.faults if not rules.is_conflict_copy(one.path))
-    in_memory = walked(app.config.memory_dir, outlet.folder, rules)  # now: no index may know yet
-    copies = (conflict_fault(path) for path in in_memory if rules.is_conflict_copy(path))
+    memory = f"{app.config.memory_dir}/"
+    now = outlet.folder.scan(rules, below=memory).faults  # no index may know yet
+    copies = (one for one in now if rules.is_conflict_copy(one.path))
     faults = [one for one in (*copies, *known) if outlet.names(one.path, caller)]
     for fault in faults[:SHOWN_FAULTS]:
         mend = "It was left alone; mend or exclude it (index.exclude)."
