@@ -1,14 +1,12 @@
-"""What falling asleep leaves: 25 talks in one memory; LoCoMo's talks in summaries, and their cost.
+"""How well summaries tell what was said: LoCoMo's talks, and what they cost.
 
-    python benchmarks/consolidation.py [--embedder use|none] [--locomo PATH/locomo.json] [--show]
+    python benchmarks/consolidation.py PATH/locomo.json [--show]
 
-First 25 dialogues of ours, one a day, through the whole product: five L1, one L2, a brain under
-its limit, and every link must resolve as Obsidian resolves it. Then, where LoCoMo is given
-(Maharana et al., ACL 2024; CC BY-NC 4.0, not part of this repository): summaries of each session
-against its `session_summary` by ROUGE-L (F1 of the longest common subsequence of words; Lin,
-2004), beside two baselines that get as many tokens: the first sentences, and those with the highest
-TF-IDF; and how many of the turns that an `observation` names are a source of what is kept, by how
-many tokens. All three name the speaker in the same way.
+LoCoMo (Maharana et al., ACL 2024; CC BY-NC 4.0) is not part of this repository. Summaries of each
+session stand against its `session_summary` by ROUGE-L (F1 of the longest common subsequence of
+words; Lin, 2004), beside two baselines that get as many tokens: the first sentences, and those with
+the highest TF-IDF; and how many of the turns that an `observation` names are a source of what is
+kept, by how many tokens. All three name the speaker in the same way.
 """
 
 from __future__ import annotations
@@ -17,10 +15,7 @@ import argparse
 import json
 import math
 import re
-import resource
 import statistics
-import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,22 +24,19 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from vaultmind.app import App, open_app
-from vaultmind.config import Flags, load_config
 from vaultmind.consolidate.extract import extract
 from vaultmind.consolidate.summarise import (
-    ExtractiveSummariser,
     Quote,
     Source,
     clean,
     lined_up,
+    of_session,
+    of_sources,
 )
-from vaultmind.consolidate.types import Consolidated, Request
 from vaultmind.language.text import plain_sentences
-from vaultmind.session.files import plain_text
 from vaultmind.session.sentences import read
 from vaultmind.tokens import count
-from vaultmind.types import PERSON, Message
+from vaultmind.types import Message
 
 DATA = Path(__file__).parent / "data"
 TALKS = 25
@@ -54,97 +46,6 @@ _WORD = re.compile(r"\w+")
 _TURN = re.compile(r"D\d+:\d+")
 _LINK = re.compile(r"\[\[([^\]|#]+)(?:#\^([^\]|]+))?(?:\|[^\]]*)?\]\]")
 _TIME = "%I:%M %p on %d %B, %Y"
-
-
-# --- 25 talks in one memory ---------------------------------------------------------------
-
-
-@dataclass
-class Days:
-    """A clock that goes on by a day when it is told."""
-
-    now: datetime = FIRST
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
-def dialogues(language: str = "en") -> list[list[Message]]:
-    """Return dialogues of ours in one language."""
-    found = []
-    for path in sorted(DATA.glob("dialogues_*.jsonl")):
-        for line in path.read_text("utf-8").splitlines():
-            one = json.loads(line)
-            if one["lang"] == language:
-                found.append([Message(m["role"], m["text"], "") for m in one["messages"]])
-    return found
-
-
-def asleep(app: App, days: Days) -> tuple[Consolidated, float, list[float]]:
-    """Log a talk a day and consolidate them after each; return the last answer and the seconds."""
-    summaries, took = [], []
-    for talk in dialogues()[:TALKS]:
-        app.sessions.log_many("main", talk)
-        app.sessions.end("main")
-        began = time.perf_counter()
-        done = app.consolidation.run(Request("main"), PERSON)
-        took.append(time.perf_counter() - began)
-        summaries += done.summaries
-        days.now += timedelta(days=1)
-    return Consolidated(summaries=summaries), sum(took), took
-
-
-def dead_links(root: Path) -> list[str]:
-    """Return the links of all files that Obsidian would not resolve."""
-    dead = []
-    for path in sorted(root.rglob("*.md")):
-        for target, block in _LINK.findall(path.read_text("utf-8")):
-            file = root / f"{target}.md"
-            if not file.is_file() or (block and f"^{block}" not in file.read_text("utf-8")):
-                dead.append(f"{path.name}: {target}#^{block}")
-    return dead
-
-
-def life(embedder: str, *, show: bool) -> None:
-    """Print what 25 talks leave."""
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder) / "vault"
-        root.mkdir()
-        flags = Flags(vault=str(root), state_dir=str(Path(folder) / "state"))
-        days = Days()
-        config = load_config(flags, env={})
-        config = replace(
-            config,
-            index=replace(config.index, embedder=embedder, watch=False),
-            consolidation=replace(config.consolidation, auto=False),
-        )
-        app = open_app(config, clock=days)
-        app.start()
-        try:
-            done, total, took = asleep(app, days)
-            brain = root / app.paths.brain("main")
-            tokens = count(plain_text(brain.read_text("utf-8")))
-            facts = brain.read_text("utf-8").count("\n- ")
-            archive = root / app.paths.archive("main")
-            old = archive.read_text("utf-8").count("\n- ") if archive.is_file() else 0
-            print(f"{TALKS} talks, {len(done.summaries)} summaries:")
-            for one in done.summaries:
-                print(f"  {one.id}: {len(one.sources)} sources, {one.tokens} tokens, {one.by}")
-            print(f"brain: {tokens} tokens, {facts} facts; {old} in the archive")
-            print(f"links that do not resolve: {len(dead_links(root))}")
-            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-            print(
-                f"time: {total:.1f} s in all, {statistics.median(took) * 1000:.0f} ms a session "
-                f"(median), {max(took) * 1000:.0f} ms at most; peak memory {peak:.0f} MB"
-            )
-            if show:
-                print("\n\n".join((root / one.path).read_text("utf-8") for one in done.summaries))
-                print(brain.read_text("utf-8"))
-        finally:
-            app.close()
-
-
-# --- LoCoMo -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,8 +118,8 @@ def baseline(
 ) -> tuple[str, set[str]]:
     """Return (text, turns) of the first sentences in an order that fit, told in their own order."""
     every = [
-        Quote(text, one.id, at, read(text, "en"), one.speaker)
-        for at, one in enumerate(talk.messages)
+        Quote(text, one.id, read(text, "en"), one.speaker)
+        for one in talk.messages
         for said in plain_sentences(one.text)
         if (text := clean(said))
     ]
@@ -255,7 +156,6 @@ def _share(turns: Iterable[str], talk: Talk) -> float:
 
 def measured(talks: Sequence[Talk], *, show: bool = False) -> tuple[dict[str, Row], list[Row]]:
     """Return the ways to keep something of a session, by name, and those of five, ours first."""
-    writer = ExtractiveSummariser()
     names = ("lead sentences", "TF-IDF", "our summary", "our facts", "our summary and facts")
     rows = {name: Row(name, [], [], []) for name in names}
     facts, both = rows["our facts"], rows["our summary and facts"]
@@ -263,7 +163,7 @@ def measured(talks: Sequence[Talk], *, show: bool = False) -> tuple[dict[str, Ro
     spent = 0.0
     for talk in talks:
         start = time.process_time()
-        told = writer.session(talk.messages, "en")
+        told = of_session(talk.messages, "en")
         left = extract(talk.messages)
         spent += time.process_time() - start
         marks = {source for one in told.paragraphs for source in one.sources}
@@ -283,7 +183,7 @@ def measured(talks: Sequence[Talk], *, show: bool = False) -> tuple[dict[str, Ro
     if show:
         print(f"{len(talks)} sessions, {turns} turns, {1000 * spent / turns:.1f} ms a turn", end="")
         print(f" (the baselines: {time.process_time() - began - spent:.1f} s in all)")
-    return rows, _levels(talks, writer)
+    return rows, _levels(talks)
 
 
 def _add(row: Row, talk: Talk, text: str, turns: set[str], tokens: int = 0) -> None:
@@ -292,13 +192,13 @@ def _add(row: Row, talk: Talk, text: str, turns: set[str], tokens: int = 0) -> N
     row.tokens.append(tokens or count(text))
 
 
-def _levels(talks: Sequence[Talk], writer: ExtractiveSummariser) -> list[Row]:
+def _levels(talks: Sequence[Talk]) -> list[Row]:
     """Return what an L1 of every five sessions covers, beside the same tokens of baselines."""
     ours = Row(f"L1 of {L1_SESSIONS} sessions", [], [], [])
     rows = [ours, Row("lead sentences", [], [], []), Row("TF-IDF", [], [], [])]
     for group in _groups(talks):
         sources = [_source(talk) for talk in group]
-        told = writer.level("L1", sources, "en", L1_TOKENS)
+        told = of_sources("L1", sources, "en", L1_TOKENS)
         marks = {mark.partition("#")[2] for one in told.paragraphs for mark in one.sources}
         turns = {one.id for talk in group for one in talk.messages if one.block in marks}
         whole = Talk(
@@ -331,29 +231,17 @@ def _source(talk: Talk) -> Source:
     return Source(name, talk.started.isoformat(), pieces)
 
 
-def main() -> int:
+def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--embedder", default="use", help="use, e5 or none")
-    parser.add_argument("--locomo", type=Path, help="LoCoMo's JSON file")
+    parser.add_argument("locomo", type=Path, help="LoCoMo's JSON file")
     parser.add_argument("--show", action="store_true", help="show what was written")
-    parser.add_argument("--only-locomo", action="store_true", help="leave the 25 talks out")
     args = parser.parse_args()
-    if not args.only_locomo:
-        life(args.embedder, show=args.show)
-    if args.locomo is None:
-        return 0
-    if not args.locomo.is_file():
-        print(
-            f"LoCoMo is not at {args.locomo}; see github.com/snap-research/locomo", file=sys.stderr
-        )
-        return 1
     found = measured(locomo(args.locomo), show=args.show)
     for title, rows in (("a session", list(found[0].values())), ("five sessions", found[1])):
         print(f"\nof {title:<31} ROUGE-L  coverage  tokens  per 1,000 tokens")
         print("\n".join(row.line() for row in rows))
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -133,7 +133,7 @@ def show(one: Result) -> None:
         print(f"{name}: MISSED {gold['says']} in {said}")
         for drop in one.extraction.dropped:
             if set(drop.evidence) & set(gold["evidence"]):
-                print(f"    dropped: {drop.reason} ({drop.detail}) {drop.text}")
+                print(f"    dropped: {drop.reason} {drop.text}")
     for leak in one.leaks:
         print(f"{name}: LEAK {leak}")
 

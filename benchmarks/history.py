@@ -14,7 +14,7 @@ import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -228,8 +228,3 @@ def _date(root: Path, before: str, touched: Sequence[str], now: int) -> None:
             seconds_then = min(times.get(path, now), now)
             os.utime(file, (seconds_then, seconds_then))
     run(root, "update-index", "-q", "--refresh")  # or the next checkout writes these files anew
-
-
-def subjects_only(commits: Sequence[Commit]) -> tuple[Commit, ...]:
-    """Return commits whose messages are their first lines."""
-    return tuple(replace(one, message=one.subject) for one in commits)

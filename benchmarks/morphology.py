@@ -29,7 +29,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from example import NothingForgotten
 
@@ -219,13 +218,8 @@ def main() -> None:
     parser.add_argument("--embedder", default="use", choices=("use", "e5", "none"))
     parser.add_argument("--among", type=Path, help="a vault whose notes stand beside")
     parser.add_argument("--misses", action="store_true", help="show what is not found")
-    parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    figures: Any = measured(args.embedder, beside(args.among), misses=args.misses)
-    if args.json:
-        print(json.dumps(figures, ensure_ascii=False, indent=1))
-    else:
-        print("\n".join(table(figures)))
+    print("\n".join(table(measured(args.embedder, beside(args.among), misses=args.misses))))
 
 
 if __name__ == "__main__":

@@ -116,10 +116,6 @@ class Vault:
         """Return a question's vector."""
         return self.embedder.embed_query(query)
 
-    def nearest(self, vector: Floats, limit: int) -> list[tuple[bytes, float]]:
-        """Tell that nothing is asked of a store: the vectors are in memory."""
-        return []
-
     def fused(
         self, query: str, found: Candidates, by_text: list[int], by_meaning: list[int]
     ) -> list[int]:

@@ -1,7 +1,7 @@
 """How well what is to be read for a task is told: a repository's own commits, asked again.
 
     python benchmarks/replay.py [--repo PATH] [--last N] [--every K] [--half first|second]
-        [--budget 3000] [--embedder none|use|e5] [--rows ...] [--keep FOLDER] [--json]
+        [--budget 3000] [--embedder none|use|e5] [--rows ...]
 
 A task is the message of a commit, right are the files that it changed and that were there before;
 whoever is asked sees the tree before it and nothing later (`history.py`). Left out, and counted:
@@ -15,65 +15,55 @@ was there. Rows, all over one and the same tree:
 - `planner`: `vaultmind plan`, no model (`--ml-mode off`), `--detail compact`, within the budget.
 - `planner+episodes`: the same, with an episode known for each earlier commit that could be asked
   about: its message was the task, its files were changed, it went well (`replay_earlier.py`).
-- `planner+trained` (`--rows trained ...`): the same, trained every ten commits on what its plans
-  offered for those before (`replay_trained.py`); `--later-half` counts the later half alone.
-
-`--rows changed ...` adds `most changed`, the files that the commits before changed most often: as
-blind as routing, it tells how good a baseline that is; its tokens are those of the names.
 
 P@10 counts right files among the first ten places, however few are filled; R@10 is the share of
 the right files that are there; MRR is the mean of 1 / the place of the first right one, 0 past
 ten. `first` is the share of commits all of whose files are there: one look was enough. `right` is
-the share of right files among those that are named, `tokens` a median. `possible` is what an
-oracle would get: few commits change ten files. Two rows are compared commit by commit: better,
-the same, worse, and 95 % of the mean differences of samples with replacement.
+the share of right files among those that are named, `tokens` a median. Two
+rows are compared commit by commit: better, the same, worse, and 95 % of the
+mean differences of samples with replacement.
 
-`--no-git`: the tree holds files alone, nothing of the commits before. `--keep` keeps vectors.
+`--no-git`: the tree holds files alone, nothing of the commits before.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from history import (
     MAX_FILES,
-    Commit,
     History,
     Step,
     copied,
     read_history,
     replayed,
-    subjects_only,
 )
 from replay_earlier import Memory, Recalling
 from replay_rows import (
     CUT,
     Answer,
-    MostChanged,
     Planned,
     Room,
     Routing,
     Row,
     Search,
     TextSearch,
-    embedder_named,
 )
-from replay_trained import Trained
+
+from vaultmind.index.embed import open_embedder
 
 ROOT = Path(__file__).parent.parent
 MEASURES = ("P@10", "R@10", "MRR", "first")
 ROWS = ("routing", "text", "search", "planner", "episodes")
-MORE_ROWS = ("changed", "trained")
 _RESAMPLED = 2000
 
 
@@ -169,22 +159,13 @@ def compared(
     }
 
 
-def possible(done: Replay) -> dict[str, float]:
-    """Return what an oracle would get."""
-    truths = [one.step.truth for one in done.asked]
-    return {
-        key: statistics.mean(measured(truth, sorted(truth))[key] for truth in truths)
-        for key in MEASURES
-    }
-
-
 @contextmanager
 def opened(folder: Path, arguments: argparse.Namespace, history: History) -> Iterator[list[Row]]:
     """Open the rows that are asked for, over one source and a full text of their own."""
     with ExitStack() as stack:
         room = Room(
             folder / "state",
-            embedder_named(arguments.embedder, arguments.keep),
+            open_embedder(arguments.embedder),
             vault=arguments.as_vault,
         )
         stack.callback(room.close)
@@ -194,109 +175,53 @@ def opened(folder: Path, arguments: argparse.Namespace, history: History) -> Ite
         stack.callback(memory.close)
         every: dict[str, Row] = {
             "routing": Routing(room),
-            "changed": MostChanged(),
             "text": text,
             "search": Search(room, arguments.budget),
             "planner": Planned(room, arguments.budget),
             "episodes": Recalling(room, arguments.budget, memory),
-            "trained": Trained(room, arguments.budget, memory),
         }
         yield [every[name] for name in arguments.rows]
 
 
-def told(done: Replay, repo: Path, arguments: argparse.Namespace) -> dict[str, object]:
-    """Return everything that was found out, for JSON."""
-    rows = figures(done)
-    names = list(rows)
-    against = [(a, b) for at, a in enumerate(names) for b in names[:at]]
-    return {
-        "repo": str(repo),
-        "commits": len(done.asked),
-        "could be asked": len(done.history.commits),
-        "left out": done.history.skipped,
-        "right files, mean": statistics.mean(len(one.step.truth) for one in done.asked),
-        "budget": arguments.budget,
-        "embedder": arguments.embedder,
-        "git": not arguments.no_git,
-        "seconds": round(done.seconds, 1),
-        "rows": rows,
-        "possible": possible(done),
-        "against": {
-            f"{a} against {b}": {key: compared(done, a, b, key) for key in MEASURES}
-            for a, b in against
-        },
-    }
-
-
-def each(done: Replay) -> Iterator[str]:
-    """Yield a line of JSON a commit, for whoever wants to know where a row goes wrong."""
-    for one in done.asked:
-        answers = {name: answer.files[:CUT] for name, answer in one.answers.items()}
-        step = {"sha": one.step.commit.sha, "message": one.step.commit.message}
-        yield json.dumps({**step, "right": sorted(one.step.truth), **answers}, ensure_ascii=False)
-
-
-def show(result: Mapping[str, object], rows: Mapping[str, Mapping[str, float]]) -> None:
-    """Print what was found out as a table."""
+def show(done: Replay, repo: Path, arguments: argparse.Namespace) -> None:
+    """Print what was found out as tables."""
+    right = statistics.mean(len(one.step.truth) for one in done.asked)
     print(
-        f"{result['repo']}: {result['commits']} of {result['could be asked']} commits, "
-        f"{result['right files, mean']:.1f} right files each; {result['seconds']} s; "
-        f"budget {result['budget']}, embedder {result['embedder']}, git {result['git']}"
+        f"{repo}: {len(done.asked)} of {len(done.history.commits)} commits, {right:.1f} right "
+        f"each; {done.seconds:.1f} s; budget {arguments.budget}, embedder {arguments.embedder}"
     )
-    print(f"left out: {result['left out']}")
+    print(f"left out: {done.history.skipped}")
+    rows = figures(done)
     columns = (*MEASURES, "right", "files", "tokens", "ms")
     shares = len(MEASURES) + 1
     print(f"\n{'':22}" + "".join(f"{key:>9}" for key in columns))
     for name, row in rows.items():
         numbers = "".join(f"{row[key]:9.3f}" for key in columns[:shares])
         print(f"{name:22}{numbers}{row['files']:9.1f}{row['tokens']:9.0f}{row['ms']:9.1f}")
-    best = result["possible"]
-    assert isinstance(best, dict)
-    print(f"{'possible':22}" + "".join(f"{best[key]:9.3f}" for key in MEASURES))
-    pairs = result["against"]
-    assert isinstance(pairs, dict)
-    for pair, measures in pairs.items():
-        print(f"\n{pair}")
-        for key, one in measures.items():
+    names = list(rows)
+    for a, b in ((a, b) for at, a in enumerate(names) for b in names[:at]):
+        print(f"\n{a} against {b}")
+        for key in MEASURES:
+            one = compared(done, a, b, key)
             print(
                 f"  {key:6}{one['difference']:+.3f}  ({one['low']:+.3f} to {one['high']:+.3f})  "
                 f"better {one['better']}, the same {one['ties']}, worse {one['worse']}"
             )
 
 
-def replayed_repo(
-    repo: Path,
-    arguments: argparse.Namespace,
-    told_apart: Callable[[History], tuple[Commit, ...]] | None = None,
-) -> Replay:
-    """Replay a repository and return what came of it; `told_apart` makes other tasks of it."""
+def replayed_repo(repo: Path, arguments: argparse.Namespace) -> Replay:
+    """Replay a repository and return what came of it."""
     with tempfile.TemporaryDirectory(prefix="vaultmind-replay-") as passing:
         folder = Path(passing)
         whole = copied(repo, folder)
         history = read_history(whole, max_files=arguments.max_files)
-        if told_apart is not None:
-            history = History(told_apart(history), history.skipped)
         commits = history.chosen(arguments.last, arguments.every, arguments.half)
-        commits = subjects_only(commits) if arguments.subject else commits
         if not commits:
             sys.exit(f"{repo}: no commit can be asked about; left out: {history.skipped}")
         steps = replayed(whole, commits, folder, git=not arguments.no_git)
         with opened(folder, arguments, history) as rows:
             done = replay(history, steps, rows)
-    if arguments.later_half:
-        done.asked = done.asked[len(done.asked) // 2 :]
     return done
-
-
-def report(done: Replay, repo: Path, arguments: argparse.Namespace) -> None:
-    """Print what came of a replay."""
-    result = told(done, repo, arguments)
-    if arguments.each:
-        arguments.each.write_text("".join(f"{line}\n" for line in each(done)), "utf-8")
-    if arguments.json:
-        print(json.dumps(result, indent=1))
-    else:
-        show(result, figures(done))
 
 
 def add_options(parser: argparse.ArgumentParser, max_files: int = MAX_FILES) -> None:
@@ -305,26 +230,21 @@ def add_options(parser: argparse.ArgumentParser, max_files: int = MAX_FILES) -> 
     add("--last", type=int, default=200, help="commits, from the end; 0: all")
     add("--every", type=int, default=1, help="only every so manieth of these")
     add("--half", choices=("first", "second"), default="", help="of the history, by time")
-    add("--later-half", action="store_true", help="count only the later half of what was asked")
     add("--max-files", type=int, default=max_files, help="a commit that changed more is left out")
     add("--budget", type=int, default=3000, help="tokens of a search's and a plan's answer")
     add("--embedder", default="none", help="none, use or e5")
-    add("--rows", nargs="+", choices=(*ROWS, *MORE_ROWS), default=list(ROWS))
-    add("--subject", action="store_true", help="ask the first line of a message alone")
+    add("--rows", nargs="+", choices=ROWS, default=list(ROWS))
     add("--no-git", action="store_true", help="without the commits before the tree")
     add("--as-vault", action="store_true", help="the repository is a vault, not a linked folder")
-    add("--keep", type=Path, help="folder for vectors, so that they are made once")
-    add("--each", type=Path, help="write each commit's answers to this file")
-    add("--json", action="store_true", help="print JSON")
 
 
 def main() -> None:
-    """Replay and print a table, or JSON."""
+    """Replay and print tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--repo", type=Path, default=ROOT, help="any git repository (this one)")
     add_options(parser)
     arguments = parser.parse_args()
-    report(replayed_repo(arguments.repo, arguments), arguments.repo, arguments)
+    show(replayed_repo(arguments.repo, arguments), arguments.repo, arguments)
 
 
 if __name__ == "__main__":

@@ -6,26 +6,21 @@ that follow it from step to step as they follow a person's edits. Its clock stan
 
 from __future__ import annotations
 
-import hashlib
-import sqlite3
 import sys
 import time
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-import numpy as np
 from example import NothingForgotten
-from history import Step, run
+from history import Step
 
 from vaultmind import tokens
 from vaultmind.config import Config, IndexConfig
 from vaultmind.index.columns import Columns
 from vaultmind.index.db import Database
-from vaultmind.index.embed import open_embedder
 from vaultmind.index.index import Index
 from vaultmind.index.matching import Matcher
 from vaultmind.index.notes import Chunked, Place
@@ -44,8 +39,6 @@ from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
 CUT = 10
-LOOKED_BACK, HALF_LIFE = 200, 20
-"""Commits."""
 _FOUND = 400
 """Passages that a search is asked for: ten files of them."""
 _PASSAGE = 1200
@@ -81,36 +74,6 @@ class Then:
     def __call__(self) -> datetime:
         """Return the time it was put to."""
         return self.now
-
-
-class Remembering:
-    """Implements Embedder: vectors of texts that were seen in any run, by the words alone."""
-
-    def __init__(self, real: Embedder, file: Path) -> None:
-        self._real = real
-        self.id, self.dim = real.id, real.dim
-        self._kept = sqlite3.connect(file, check_same_thread=False, isolation_level=None)
-        self._kept.execute("CREATE TABLE IF NOT EXISTS kept (name BLOB PRIMARY KEY, vector BLOB)")
-
-    def embed(self, texts: Sequence[str]) -> Any:  # noqa: ANN401
-        """Return a row a text."""
-        names = [hashlib.blake2b(f"{self.id} {text}".encode()).digest() for text in texts]
-        found = {name: self._find(name) for name in names}
-        new = {name: text for name, text in zip(names, texts, strict=True) if not found[name]}
-        if new:
-            made = np.asarray(self._real.embed(list(new.values())), np.float32)
-            found |= {name: row.tobytes() for name, row in zip(new, made, strict=True)}
-            rows = [(name, found[name]) for name in new]
-            self._kept.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?)", rows)
-        return np.stack([np.frombuffer(found[name] or b"", np.float32) for name in names])
-
-    def embed_query(self, text: str) -> Any:  # noqa: ANN401
-        """Return the vector of a question, which is always made anew."""
-        return self._real.embed_query(text)
-
-    def _find(self, name: bytes) -> bytes | None:
-        row = self._kept.execute("SELECT vector FROM kept WHERE name = ?", (name,)).fetchone()
-        return row[0] if row else None
 
 
 class One(Sources):
@@ -209,28 +172,6 @@ class Routing:
         ]
         took_ms = (time.perf_counter() - began) * 1000
         return Answer(tuple(files), explored.tokens, took_ms)
-
-
-class MostChanged:
-    """The files that the last commits changed most often: what no layer and no word is needed for.
-
-    Blind to the task like routing is, and so a measure of how good a baseline routing is.
-    """
-
-    name = "most changed"
-
-    def ask(self, step: Step) -> Answer:
-        """Return the files by their changes, each counting half twenty commits later."""
-        if not (step.root / ".git").exists():
-            return Answer((), 0)
-        words = ("log", "-z", "--no-renames", "--name-only", f"-{LOOKED_BACK}", "--format=%x01")
-        worth: defaultdict[str, float] = defaultdict(float)
-        for age, record in enumerate(run(step.root, *words).split("\x01")[1:]):
-            for name in filter(None, (part.strip("\n") for part in record.split("\0"))):
-                worth[name] += 0.5 ** (age / HALF_LIFE)
-        there = (name for name in worth if (step.root / name).is_file())
-        best = sorted(there, key=lambda name: (-worth[name], name))[:CUT]
-        return Answer(tuple(best), sum(tokens.count(name) for name in best))
 
 
 class Search:
@@ -348,12 +289,3 @@ def passages(text: str) -> Iterator[tuple[int, str]]:
             held = f"{held}\n\n{block}" if held else block
     if held.strip():
         yield start, held
-
-
-def embedder_named(name: str, keep: Path | None) -> Embedder | None:
-    """Return an embedder; with a folder, its vectors are kept there for the next run."""
-    real = open_embedder(name)
-    if real is None or keep is None:
-        return real
-    keep.mkdir(parents=True, exist_ok=True)
-    return Remembering(real, keep / "vectors.db")

@@ -1,6 +1,6 @@
 """How long a search takes, stage by stage, over 1,000, 10,000 and 100,000 chunks.
 
-    python benchmarks/search_speed.py [--chunks 1000 10000 100000] [--keep FOLDER] [--json]
+    python benchmarks/search_speed.py [--chunks 1000 10000 100000] [--keep FOLDER]
 
 Vaults of benchmarks/make_vault.py with one real index each, in this process; searches one after
 the other. `search` is the whole way: filters, both lists, ranking, the check against the disk, the
@@ -17,7 +17,6 @@ vectors are drawn between two of those, as their meaning is not looked at here.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 import time
@@ -176,15 +175,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--chunks", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--keep", type=Path, help="keep vaults and indexes here, to measure again")
-    parser.add_argument("--json", action="store_true", help="print JSON")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="vaultmind-speed-") as passing:
         folder = arguments.keep or Path(passing)
         took = {chunks: measured(chunks, folder) for chunks in arguments.chunks}
     rows = rows_from(took)
-    if arguments.json:
-        print(json.dumps({"machine": machine(), "rows": rows}, indent=1))
-        return
     columns = list(next(iter(rows.values())))
     print(f"{machine()}\n\n{'ms':24}" + "".join(f"{column:>12}" for column in columns))
     for name, values in rows.items():

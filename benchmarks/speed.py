@@ -1,6 +1,6 @@
 """Measure every line of the speed table that exists by now, on generated vaults.
 
-    python benchmarks/speed.py --notes 1000 10000 --json benchmarks/out/speed.json
+    python benchmarks/speed.py --notes 1000 10000
 
 Real processes: the daemon, the pipe, the watcher. Each size gets a fresh vault and a fresh state
 folder below a temporary folder. Prints a Markdown table and, with --json, the raw figures.
@@ -246,7 +246,6 @@ def main() -> None:
     parser.add_argument("--notes", type=int, nargs="+", default=[1000, 10000])
     parser.add_argument("--sections", type=int, nargs=2, default=(1, 4), metavar=("MIN", "MAX"))
     parser.add_argument("--sentences", type=int, nargs=2, default=(3, 8), metavar=("MIN", "MAX"))
-    parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     root = Path(tempfile.mkdtemp(prefix="vaultmind-speed-"))
     try:
@@ -255,10 +254,6 @@ def main() -> None:
     finally:
         shutil.rmtree(root, ignore_errors=True)
     print(f"{machine()}\n\n{table(results)}")
-    if args.json:
-        args.json.parent.mkdir(parents=True, exist_ok=True)
-        raw = {str(one.notes): one.values for one in results}
-        args.json.write_text(json.dumps({"machine": machine(), "figures": raw}, indent=2))
 
 
 if __name__ == "__main__":

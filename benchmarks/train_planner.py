@@ -24,8 +24,9 @@ from pathlib import Path
 import numpy as np
 from history import copied, read_history, replayed
 from replay_earlier import Memory
-from replay_rows import One, Room, embedder_named
+from replay_rows import One, Room
 
+from vaultmind.index.embed import open_embedder
 from vaultmind.planner.candidates import Asked, measured
 from vaultmind.planner.plan import Planner
 from vaultmind.planner.scorer import FOLDER, Weights, built_in
@@ -55,7 +56,7 @@ def collect(arguments: argparse.Namespace) -> list[Task]:
     tasks: list[Task] = []
     with tempfile.TemporaryDirectory() as folder:
         whole = copied(arguments.repo, Path(folder))
-        embedder = embedder_named(arguments.embedder, arguments.keep)
+        embedder = open_embedder(arguments.embedder)
         room = Room(Path(folder) / "state", embedder, vault=arguments.vault)
         memory = Memory(Path(folder) / "episodes.db", room.clock, history.commits)
         planner: Planner | None = None
@@ -175,7 +176,6 @@ def main() -> None:
     one.add_argument("--no-git", action="store_true")
     one.add_argument("--episodes", action="store_true", help="know one for each earlier commit")
     one.add_argument("--embedder", default="none", help="none, use or e5")
-    one.add_argument("--keep", type=Path, help="keep vectors here for the next run")
     for name in ("train", "test"):
         one = parts.add_parser(name)
         one.add_argument("files", type=Path, nargs="+")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind.config import Config, device_name
-from vaultmind.consolidate.types import Resources, Setup
+from vaultmind.consolidate.types import Resources
 from vaultmind.consolidate.worker import Consolidation
 from vaultmind.episodes.forgetting import EPISODES, EpisodesErasing, StepLines
 from vaultmind.episodes.opening import Episodes
@@ -124,7 +124,10 @@ class App:
         self.watching = open_watching(self.episodes.recorder, self.sources, clock)
         self._open_talks()
         self._open_outlets()
-        self.consolidation = Consolidation(self._asleep())
+        most, idle = config.extraction.max_facts, self.sessions.end_idle
+        self.consolidation = Consolidation(
+            self._resources(), lambda: (self.thinker, self.levels), config.consolidation, most, idle
+        )
 
     def _open_gate(self) -> None:
         """Open the one way in which memory is changed."""
@@ -277,7 +280,7 @@ class App:
         """Return what understands conversations, by a model or by rules."""
         from vaultmind.consolidate.model import Thinker
 
-        return Thinker(self.minion, self.words.understand)
+        return Thinker(self.minion)
 
     def _near(self, agent: str, words: str, caller: Caller, kind: Kind) -> Sequence[Hit]:
         """Return an agent's facts, or the notes, that are nearest to some words in meaning."""
@@ -289,16 +292,14 @@ class App:
             return ()
 
     def _ended(self, agent: str, session: str) -> None:
-        self.consolidation.ended(agent, session)
+        self.consolidation.start()
 
     @cached_property
     def levels(self) -> Levels:
         """Return what makes summaries of several sessions."""
         from vaultmind.consolidate.levels import Levels
-        from vaultmind.consolidate.model import ModelWriter
 
-        writer = ModelWriter(self.minion, self.words.understand)
-        return Levels(self._resources(), writer, self.config.levels)
+        return Levels(self._resources(), self.thinker.summarise, self.config.levels)
 
     def _resources(self) -> Resources:
         return Resources(
@@ -310,19 +311,6 @@ class App:
             self._device_name,
         )
 
-    def _asleep(self) -> Setup:
-        """Return what consolidation works with; what writes is made when it is first needed."""
-        config = self.config
-        return Setup(
-            self._resources(),
-            lambda: self.thinker,
-            lambda: self.levels,
-            auto=config.consolidation.auto,
-            delay_seconds=config.consolidation.delay_seconds,
-            max_facts=config.extraction.max_facts,
-            end_idle=self.sessions.end_idle,
-        )
-
     def _embedder_now(self) -> Embedder | None:
         return self.index.message_vectors.embedder
 
@@ -331,8 +319,7 @@ class App:
         """Return what takes an agent's own recap and facts, made when the first one comes."""
         from vaultmind.consolidate.reported import Reported
 
-        most = self.config.extraction.max_facts
-        return Reported(self._resources(), most, self.words.understand)
+        return Reported(self._resources(), self.config.extraction.max_facts)
 
     @property
     def device(self) -> str:

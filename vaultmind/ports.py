@@ -197,3 +197,7 @@ class Generator(Protocol):
     def generate(self, prompt: Prompt) -> Generated:
         """Answer a prompt within its limits; raises MinionFailed, which says why not."""
         ...
+
+    def close(self) -> None:
+        """Let go of what it holds open."""
+        ...

@@ -12,18 +12,11 @@ from typing import Any
 
 from tests.memory.conftest import NOW, House
 from tests.waiting import until
-from vaultmind.config.settings import LevelsConfig
+from vaultmind.config.settings import ConsolidationConfig, LevelsConfig
 from vaultmind.consolidate.extract import extract
 from vaultmind.consolidate.levels import Levels
-from vaultmind.consolidate.summarise import ExtractiveSummariser
-from vaultmind.consolidate.types import (
-    Candidate,
-    Extraction,
-    Resources,
-    Setup,
-    Thinks,
-    Understood,
-)
+from vaultmind.consolidate.summarise import of_session, of_sources
+from vaultmind.consolidate.types import Candidate, Extraction, Resources
 from vaultmind.consolidate.worker import Consolidation
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.tombstones import Tombstones
@@ -45,31 +38,26 @@ EVENING = (
 
 
 class ByRules:
-    """Implements `Thinks` with the built-in rules alone."""
-
-    def __init__(self) -> None:
-        self._writer = ExtractiveSummariser()
+    """In a `Thinker`'s place: the built-in rules alone."""
 
     def extract(
         self, messages: Sequence[Message], brain: Sequence[Fact], *, language: str, max_facts: int
-    ) -> Understood:
+    ) -> Extraction:
         """Return what the rules find."""
         found = extract(messages, brain, max_facts=max_facts)
-        return Understood(found, self._writer.session(messages, language).text)
+        return replace(found, summary=of_session(messages, language).text)
 
 
 class Says:
-    """Implements `Thinks`: says what it is told to, by a model; an error among it is raised."""
+    """In a `Thinker`'s place: says what it is told to, by a model; an error is raised."""
 
-    def __init__(self, *facts: Candidate, summary: str = "", **more: Any) -> None:
-        self.answer = Understood(Extraction(facts), summary, **{"by": "a model", **more})
+    def __init__(self, *facts: Candidate, **more: Any) -> None:
+        self.answer = Extraction(facts, **{"by": "a model", **more})
         self.error: Exception | None = None
         self.meanwhile: Callable[[], object] = lambda: None
         self.seen: list[tuple[str, ...]] = []
 
-    def extract(
-        self, messages: Sequence[Message], brain: Sequence[Fact], *, language: str, max_facts: int
-    ) -> Understood:
+    def extract(self, messages: Sequence[Message], *brain: Any, **more: Any) -> Extraction:
         """Return the answer."""
         self.seen.append(tuple(one.text for one in messages))
         self.meanwhile()
@@ -84,19 +72,16 @@ class Waits(Says):
     def __init__(self, *facts: Candidate) -> None:
         super().__init__(*facts)
         self.begun, self.go_on = threading.Event(), threading.Event()
+        self.meanwhile = self._wait
 
-    def extract(
-        self, messages: Sequence[Message], brain: Sequence[Fact], *, language: str, max_facts: int
-    ) -> Understood:
-        """Return the answer when it is time."""
+    def _wait(self) -> None:
         self.begun.set()
         assert self.go_on.wait(20)
-        return super().extract(messages, brain, language=language, max_facts=max_facts)
 
 
 def rest(asleep: Consolidation) -> None:
     """Wait until nothing is left to do by itself."""
-    until(lambda: asleep._due is None and not asleep._is_working)
+    until(lambda: asleep._due is None)
 
 
 class Bed(House):
@@ -108,12 +93,11 @@ class Bed(House):
         self.reader = VaultReader(self.paths, 8_000_000)
         self.hides = Tombstones(self.paths).hides
         self.now = NOW
-        self.told: list[tuple[str, str]] = []
         self.log = self.session_log(self.gate)
 
     def session_log(self, gate: Any, device: str = DEVICE, told: Any = None) -> SessionLog:
         """Return what writes conversations down."""
-        ends = Listeners(self.hides, device, told or (lambda *which: self.told.append(which)))
+        ends = Listeners(self.hides, device, told or (lambda *which: None))
         return SessionLog(gate, self.reader, self.clock, 30, ends)
 
     def clock(self) -> datetime:
@@ -130,21 +114,16 @@ class Bed(House):
         return session
 
     def asleep(
-        self, thinker: Thinks | None = None, gate: Any = None, levels: int = 5, **settings: Any
+        self, thinker: Any = None, gate: Any = None, levels: int = 5, **settings: Any
     ) -> Consolidation:
         """Return what consolidates, as after a start."""
         resources = Resources(
             gate or self.gate, self.reader, self.hides, self.log.heads, self.clock, DEVICE
         )
-        summaries = Levels(resources, ExtractiveSummariser(), LevelsConfig(l1_sessions=levels))
-        thinks = thinker or ByRules()
-        setup = Setup(
-            resources,
-            lambda: thinks,
-            lambda: summaries,
-            **{"delay_seconds": 0.0, "end_idle": self.log.end_idle, **settings},
-        )
-        return Consolidation(setup)
+        summaries = Levels(resources, of_sources, LevelsConfig(l1_sessions=levels))
+        minds = thinker or ByRules(), summaries
+        config = ConsolidationConfig(**{"delay_seconds": 0.0, **settings})
+        return Consolidation(resources, lambda: minds, config, end_idle=self.log.end_idle)
 
     # --- what there is -------------------------------------------------------------------
 

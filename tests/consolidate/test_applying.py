@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.consolidate.sleeping import Bed, fact
-from vaultmind.consolidate.settle import apply
+from vaultmind.consolidate.settle import bring_in
 from vaultmind.consolidate.types import Candidate, Resources, Settled, Work
 from vaultmind.types import Caller
 
@@ -14,7 +14,7 @@ def _apply(bed: Bed, session: str, *facts: Candidate, dry_run: bool = False) -> 
     said = (one.message for one in bed.log.read("main", session).messages)
     messages = {(one.id or one.block).partition(":")[0]: one for one in said}
     by = Resources(bed.gate, bed.reader, bed.hides, bed.log.heads, bed.clock, "test")
-    return apply(Work(by, "main", session, MAIN, dry_run=dry_run), facts, messages)
+    return bring_in(Work(by, "main", session, MAIN, dry_run=dry_run), facts, (), messages)
 
 
 def _outcomes(settled: list[Settled]) -> list[str]:

@@ -11,7 +11,7 @@ from vaultmind.consolidate.settle import KEPT
 from vaultmind.consolidate.types import Consolidated, Request
 from vaultmind.consolidate.worker import Consolidation
 from vaultmind.errors import MinionFailed, NotFound
-from vaultmind.types import PERSON, Message, MessageRef, Progress
+from vaultmind.types import PERSON, Message, MessageRef
 from vaultmind.vault.edits import set_property
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
@@ -66,8 +66,6 @@ def test_what_is_not_there_is_named_and_what_is_not_due_is_said(bed: Bed) -> Non
     asleep = bed.asleep()
     with pytest.raises(NotFound, match="2026-02-20_009"):
         _run(asleep, session="2026-02-20_009", agent="main")
-    with pytest.raises(NotFound, match="L1_001"):
-        _run(asleep, again="L1_001", agent="main")
     session = bed.talk(*MORNING, ends=False)
     assert "not over yet" in _run(asleep, session=session).notes[0]
     bed.log.end("main")
@@ -75,30 +73,17 @@ def test_what_is_not_there_is_named_and_what_is_not_due_is_said(bed: Bed) -> Non
     assert "--again" in _run(asleep, session=session).notes[0]
 
 
-def test_a_summary_is_made_again_under_its_number(bed: Bed) -> None:
-    bed.talk(*MORNING)
-    bed.talk(*SHED)
-    asleep = bed.asleep(levels=2)
-    (summary,) = _run(asleep).summaries
-    bed.file(summary.path).unlink()
-    assert _run(asleep).summaries == [], "it does not come back by itself"
-    again = _run(asleep, again=summary.id).summaries
-    assert [one.id for one in again] == [summary.id] and bed.text(summary.path)
-
-
 def test_what_is_forgotten_while_a_model_thinks_is_not_written(bed: Bed) -> None:
     session = bed.talk("I keep bees.", "I like rye bread.")
     thinker = Says(fact("Keeps bees"), fact("Likes rye bread", "CORE", "s1"), summary="Bees.")
-    hidden = iter([f"m{number}" for number in (1, 3, 4)])
-
-    def forget() -> None:
-        bed.gate.hide("main", [MessageRef("main", session, next(hidden))], PERSON)
-        more = bed.text(bed.paths.session("main", session))
-        bed.put(bed.paths.session("main", session), f"{more}\n> [!user] 10:00\n> And so on.\n")
-
-    thinker.meanwhile = forget
-    (done,) = _run(bed.asleep(thinker)).sessions
-    assert [one.fact for one in done.facts] == ["Likes rye bread"] and done.summary == ""
+    hidden = [MessageRef("main", session, "m1")]
+    thinker.meanwhile = lambda: bed.gate.hide("main", hidden, PERSON)
+    asleep = bed.asleep(thinker)
+    (done,) = _run(asleep).sessions
+    assert done.pending and not done.facts and bed.facts() == []
+    thinker.answer = Says(fact("Likes rye bread", "CORE", "s1")).answer
+    assert not _run(asleep).sessions[0].pending
+    assert thinker.seen == [("I keep bees.", "I like rye bread."), ("I like rye bread.",)]
     assert bed.facts() == ["Likes rye bread"]
 
 
@@ -126,23 +111,13 @@ def test_what_a_model_should_have_done_is_tried_three_times(bed: Bed) -> None:
     assert bed.facts() == ["Likes rye bread"] and bed.meta(session).consolidated
 
 
-def test_many_sessions_tell_how_far_it_is(bed: Bed) -> None:
-    for number in range(3):
-        bed.talk(f"Hello for the time number {number}.")
-    steps: list[Progress] = []
-    bed.asleep(Says()).run(Request(), PERSON, steps.append)
-    assert [(one.done, one.total) for one in steps if one.what == "sessions"] == [
-        (number, 3) for number in range(4)
-    ]
-
-
 # --- the active context -----------------------------------------------------------------------
 
 
 def _asleep(bed: Bed, thinker: Says) -> Consolidation:
     """Return a consolidation that hears of the ends of sessions."""
     asleep = bed.asleep(thinker, auto=False)
-    bed.log = bed.session_log(bed.gate, told=asleep.ended)
+    bed.log = bed.session_log(bed.gate, told=lambda *_: asleep.start())
     return asleep
 
 
@@ -167,22 +142,3 @@ def test_a_session_with_broken_properties_is_named_and_read_once_they_are_mended
     bed.put(path, bed.text(path).replace("tags: [unclosed\n", "", 1))
     (mended,) = _run(asleep).sessions
     assert mended.session == session and bed.meta(session).consolidated
-
-
-def test_a_summary_that_could_not_be_written_is_told_in_words(
-    bed: Bed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for at in range(4):
-        bed.talk(f"We decided to rebuild shed {at} from larch for {at + 4},200 euros.")
-    asleep = bed.asleep(Says(), levels=5)
-    _run(asleep)
-    asleep = bed.asleep(Says(), levels=2)
-    with monkeypatch.context() as patched:
-        patched.setattr(bed.gate, "save", lambda *_, **__: None)
-        (note,) = _run(asleep).notes
-    assert note == (
-        "The summaries of main were not made: VaultMind/agents/main/memory/summaries/L1/L1_001.md, "
-        "or what it is made of, was changed meanwhile. They are tried again at the next run."
-    )
-    made = _run(asleep).summaries
-    assert [one.id for one in made] == ["L1_001", "L1_002"]

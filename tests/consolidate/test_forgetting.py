@@ -13,7 +13,6 @@ from tests.memory.conftest import House
 from tests.serve.vaults import config_of
 from vaultmind.app import App, open_app
 from vaultmind.config.settings import ConsolidationConfig, LevelsConfig
-from vaultmind.consolidate.levels import paragraphs_of
 from vaultmind.consolidate.types import Consolidated, Request
 from vaultmind.memory.audit import ASKED, newest_first
 from vaultmind.memory.brain import parse_brain
@@ -86,22 +85,6 @@ def test_a_forgotten_fact_leaves_l1_and_l2_in_other_words_too_until_an_undo(hous
     assert house.file(one).read_text().count("source]]") == 4, "nothing of the text is lost"
     forgotten = next(newest_first(house.paths, ("main",), ASKED)).id
     assert house.gate.undo("main", forgotten, PERSON).outcome == "written"
-    assert (len(shown(house, one)), len(shown(house, two))) == (4, 2)
-
-
-def test_what_no_fact_said_leaves_levels_in_other_words_by_the_messages_that_did(
-    house: House,
-) -> None:
-    one, two = put_levels(house)
-    house.indexer.messages = [(SOURCE, "Anna's allergic to hazelnuts, you know.")]
-    assert house.forget("Anna is allergic to hazelnuts").outcome == "written"
-    assert (len(shown(house, one)), len(shown(house, two))) == (2, 1)
-
-
-def test_a_day_that_a_fact_and_a_source_share_hides_nothing(house: House) -> None:
-    one, two = put_levels(house)
-    house.remember("Has a birthday on 2026-02-20")
-    house.forget("Has a birthday on 2026-02-20")
     assert (len(shown(house, one)), len(shown(house, two))) == (4, 2)
 
 
@@ -207,10 +190,10 @@ def test_consolidating_again_after_a_forget_brings_nothing_back(sleep: Sleep) ->
     assert "filemon" in sleep.facts("ada") and "filemon" in sleep.recalled("ada")
     assert sleep.forget("ada", "cat named Filemon").outcome == "written"
     assert "filemon" not in sleep.facts("ada") + sleep.recalled("ada")
-    for again in (first, second, "L1_001", "", first):
+    for again in (first, second, "", first):
         sleep.fall_asleep("ada", again)
         assert "filemon" not in sleep.facts("ada") + sleep.recalled("ada"), again
-    assert "larch" in sleep.recalled("ada") and "short answers" in sleep.facts("ada")
+    assert "bees" in sleep.recalled("ada") and "short answers" in sleep.facts("ada")
     assert sleep.app.gate.queue.waiting("ada") == 0
 
 
@@ -252,31 +235,7 @@ def test_consolidating_again_after_an_erasure_brings_nothing_back(sleep: Sleep) 
     erased = sleep.app.gate.erasing.erase(Erasure("hazelnuts", PERSON), sleep.app.index.erasing)
     assert erased.outcome == "erased", erased
     assert sleep.holders("cyd", "hazelnut") == []
-    for again in (*sessions, "L1_001", "L1_002", "L2_001", ""):
+    for again in (*sessions, ""):
         sleep.fall_asleep("cyd", again)
         assert sleep.holders("cyd", "hazelnut") == [], again
     assert "shipyard" in sleep.facts("cyd") and "bees" in sleep.recalled("cyd")
-    root = sleep.app.paths.root
-    for one in made:
-        said = [placed.text for placed in paragraphs_of((root / one.path).read_text())]
-        assert len(said) == len(set(said)), "what an erasure left of a paragraph is written over"
-
-
-def test_a_forget_before_the_index_is_made_hides_what_was_said_and_no_fact_comes_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "vault").mkdir()
-    config = replace(config_of(tmp_path), consolidation=ConsolidationConfig(auto=False))
-    clock = Clock()
-    app = open_app(config, clock=clock)  # not started: nothing is ever indexed
-    monkeypatch.setattr(app.index, "refresh", lambda paths: None)
-    try:
-        sleep = Sleep(app, clock)
-        sleep.talk("ada", "My cousin lives at Quibbleton street 1.", BEES)
-        done = sleep.forget("ada", "My cousin lives at Quibbleton street 1")
-        assert (done.outcome, done.hidden_messages) == ("written", 1)
-        assert done.message.startswith("No fact said it; 1 message")
-        (taken,) = sleep.fall_asleep("ada").sessions
-        assert "quibbleton" not in (taken.summary + sleep.facts("ada")).lower()
-    finally:
-        app.close()

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.consolidate.sleeping import EVENING, MORNING, Bed, ByRules
-from vaultmind.consolidate.types import Request, Understood
+from vaultmind.consolidate.types import Request
 from vaultmind.memory.audit import read_audit
-from vaultmind.types import PERSON, Fact, Message
+from vaultmind.types import PERSON
 
 WRITES = ("write", "save", "dropped")
 
@@ -42,24 +41,6 @@ class Dying:
             return real(*args, **more)
 
         return call
-
-
-class Remembering(ByRules):
-    """The built-in rules, which say the same to the same question: asked once."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._answers: dict[Any, Understood] = {}
-
-    def extract(
-        self, messages: Sequence[Message], brain: Sequence[Fact], *, language: str, max_facts: int
-    ) -> Understood:
-        """Return what the rules find."""
-        key = tuple(messages), tuple((one.text, one.section) for one in brain)
-        if key not in self._answers:
-            found = super().extract(messages, brain, language=language, max_facts=max_facts)
-            self._answers[key] = found
-        return self._answers[key]
 
 
 def _bed(root: Path) -> Bed:
@@ -101,7 +82,7 @@ def test_a_kill_at_every_call_of_the_gate_is_mended_and_nothing_is_there_twice(
 ) -> None:
     asleep = _bed(tmp_path / "asleep")
     whole = _copied(asleep, tmp_path / "whole")
-    gate, rules = Dying(whole.gate), Remembering()
+    gate, rules = Dying(whole.gate), ByRules()
     whole.asleep(rules, gate, levels=3).run(Request(), PERSON)
     wanted = _left(whole)
     assert len(wanted["facts"]) >= 2 and len(wanted["L1"]) == 1, wanted

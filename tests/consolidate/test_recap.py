@@ -6,12 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from vaultmind.consolidate.reported import MOST_MESSAGES, MOST_SENTENCES, grounded
-from vaultmind.consolidate.settle import with_about
-from vaultmind.session.active import has_recap
-from vaultmind.session.files import plain_text
-from vaultmind.session.summary import Line, source_bullet
-from vaultmind.tokens import count
+from vaultmind.consolidate.reported import MOST_SENTENCES, grounded
 from vaultmind.types import Message
 
 SESSION = "2026-02-20_001"
@@ -43,31 +38,6 @@ def test_a_list_is_read_by_its_lines_and_has_an_end() -> None:
     kept_, left_out = grounded(f"# Recap\n{lines}", said(*TALK), "main", SESSION)
     assert len(kept_) == MOST_SENTENCES
     assert any(str(MOST_SENTENCES) in reason for _, reason in left_out)
-
-
-def test_what_a_long_talk_said_long_ago_bears_a_recap_out() -> None:
-    chatter = [("user", f"Nothing to tell about number {n}.") for n in range(3 * MOST_MESSAGES)]
-    assert kept("They rebuild the bread oven in May with Tomek.", [*TALK, *chatter])
-
-
-def test_the_recap_comes_first_and_other_sections_stay_as_far_as_there_is_room() -> None:
-    before = (
-        "## What it was about\n- oven, bricks\n- Something else %%{}%% ^x-1\n\n"
-        "## Decisions\n- The oven is rebuilt ^x-2\n\n## Next steps\n- " + "ask and ask " * 90
-    )
-    lines, _ = grounded("We rebuild the bread oven in May.", said(*TALK), "main", SESSION)
-    body = with_about(before, [source_bullet(one) for one in lines], "en", 100)
-    assert plain_text(body) == (
-        "## What it was about\n- We rebuild the bread oven in May.\n\n"
-        "## Decisions\n- The oven is rebuilt"
-    )
-    assert "^x-2" in body and has_recap(body, SESSION) and not has_recap(before, SESSION)
-
-
-def test_a_recap_never_takes_more_than_its_room() -> None:
-    lines = [Line(f"Sentence {n} about the oven, " * 3, "other", f"a-r{n}") for n in range(40)]
-    body = with_about("", [source_bullet(one) for one in lines], "pl", 300)
-    assert body.startswith("## O czym") and 200 < count(plain_text(body)) <= 300
 
 
 @pytest.mark.parametrize(

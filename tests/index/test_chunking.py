@@ -45,14 +45,10 @@ def test_a_session_is_a_chunk_for_each_message() -> None:
     assert {chunk.anchor for chunk in rest} == {"#^m2"}
 
 
-def test_a_daily_note_speaks_from_its_day() -> None:
+def test_a_daily_note_speaks_from_its_day_and_the_cards_of_a_canvas_are_chunks() -> None:
     assert chunked("Daily/2026-02-20.md", "Rain.\n").chunks[0].time == "2026-02-20"
-
-
-def test_the_cards_of_a_canvas_are_chunks() -> None:
     text = '{"nodes": [{"id": "1", "type": "text", "text": "Buy clay"}], "edges": []}'
-    (chunk,) = chunked("Plan.canvas", text).chunks
-    assert chunk.text == "Buy clay"
+    assert [chunk.text for chunk in chunked("Plan.canvas", text).chunks] == ["Buy clay"]
 
 
 @given(st.text(alphabet="ab. \n#`-\r\u3042", max_size=400), st.integers(5, 60))

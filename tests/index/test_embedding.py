@@ -12,7 +12,6 @@ from tests.fakes import HashEmbedder
 from tests.index.desk import Desk
 from tests.waiting import until
 from vaultmind.index import vectors as module
-from vaultmind.index.chroma import ChromaStore
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
@@ -32,7 +31,7 @@ def test_a_lost_store_is_filled_from_the_cache(desk: Desk) -> None:
     embedding = desk.start()
     until(lambda: embedding.settled)
     embedding.close()
-    for file in (desk.folder / "chroma").rglob("*"):
+    for file in desk.chroma.rglob("*"):
         if file.is_file():
             file.write_bytes(b"garbage" * 100)
     again = HashEmbedder()
@@ -42,38 +41,17 @@ def test_a_lost_store_is_filled_from_the_cache(desk: Desk) -> None:
     assert again.texts_seen <= 2, "the warm-up and the question, no chunk"
 
 
-class FailingStore(ChromaStore):
-    """A store whose disk fails, as often as asked for."""
-
-    failures = 0
-
-    def add(self, names: Sequence[str], vectors: Matrix) -> None:
-        if self.failures:
-            self.failures -= 1
-            raise OSError("disk failed")
-        super().add(names, vectors)
-
-
-def test_a_store_that_fails_once_is_filled_anew(desk: Desk) -> None:
-    store = FailingStore(desk.folder / "chroma")
-    store.failures = 1
-    embedding = desk.start(store=store)
-    until(lambda: embedding.settled)
-    assert desk.nearest(embedding, "subject3") == {"n3.md"}
-    assert embedding.note == ""
-
-
 def test_a_store_that_cannot_be_made_is_told_and_filled_once_it_can(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "PAUSES", (0.0, 0.05))
-    (desk.folder / "chroma").write_text("a file in its place: no folder can be made")
+    desk.chroma.write_text("a file in its place: no folder can be made")
     embedding = desk.start()
     until(lambda: "The vector store failed" in embedding.note)
-    (desk.folder / "chroma").unlink()
+    desk.chroma.unlink()
     until(lambda: desk.nearest(embedding, "subject3") == {"n3.md"})
     until(lambda: embedding.note == "")
-    assert len(list((desk.folder / "chroma").iterdir())) == 1, "tries leave nothing behind"
+    assert len(list(desk.chroma.iterdir())) == 1, "tries leave nothing behind"
 
 
 class FailingEmbedder(HashEmbedder):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -30,41 +29,28 @@ def app(tmp_path: Path) -> Iterator[App]:
 def holding(folder: Path, needle: bytes) -> list[str]:
     """Return the files below a folder that hold some bytes."""
     files = [path for path in folder.rglob("*") if path.is_file()]
-    return sorted(path.name for path in files if needle in bytes_of(path))
+    return sorted(path.name for path in files if needle in path.read_bytes())
 
 
-def bytes_of(path: Path) -> bytes:
-    """Return what a file holds; nothing for one that was renamed meanwhile."""
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return b""
-
-
-def erase(app: App, text: str = "Nothing.\n") -> None:
-    (app.paths.root / CONTEXT).write_text(text, "utf-8")
+def erase(app: App) -> None:
+    (app.paths.root / CONTEXT).write_text("Nothing.\n", "utf-8")
     scrubbed = app.index.erasing.scrub([CONTEXT])
     assert scrubbed.faults == ()
 
 
-def test_no_byte_of_an_erased_text_is_left_in_the_state_folder(app: App) -> None:
-    state = app.config.state_dir
+def test_no_byte_of_an_erased_text_is_left_and_nothing_is_embedded_anew(app: App) -> None:
+    state, seen = app.config.state_dir, EMBEDDER.texts_seen
     vector = EMBEDDER.embed([SECRET])[0].astype("<f4").tobytes()[:64]
+    before = [entry.name for entry in (state / "chroma").iterdir()]
     assert holding(state, b"lighthouse trip") and holding(state, vector)
     erase(app)
     assert holding(state, b"lighthouse trip") == holding(state, vector) == []
-
-
-def test_the_vectors_move_to_a_fresh_folder_and_nothing_is_embedded_anew(app: App) -> None:
-    chroma = app.config.state_dir / "chroma"
-    before, seen = [entry.name for entry in chroma.iterdir()], EMBEDDER.texts_seen
-    erase(app)
     assert app.index.wait_ready(30, vectors=True)
-    after = [entry.name for entry in chroma.iterdir()]
+    after = [entry.name for entry in (state / "chroma").iterdir()]
     assert len(after) == 1 and after != before
-    state = app.index.state()
-    assert state.vectors == state.embeddable > 1
-    assert EMBEDDER.texts_seen == seen + 1  # "Nothing.", which is new
+    told = app.index.state()
+    assert told.vectors == told.embeddable > 1
+    assert EMBEDDER.texts_seen == seen + 2  # this test's own, and "Nothing.", which is new
 
 
 def test_what_means_the_same_is_listed_nearest_first(app: App) -> None:
@@ -103,21 +89,6 @@ def test_a_scrub_that_a_kill_prevented_is_done_at_the_next_start(tmp_path: Path)
         assert holding(again.config.state_dir, vector) == []
     finally:
         again.close()
-
-
-def test_an_erasure_that_is_under_way_is_not_taken_for_one_that_was_killed(
-    app: App, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    erasing, database = app.index.erasing, app.index._database
-    scrubs: list[str] = []
-    renew = erasing._embedding.renew
-    monkeypatch.setattr(erasing._embedding, "renew", lambda: scrubs.append("one") or renew())
-    erasing.begin()
-    erasing.resume()
-    until(lambda: all(one.name != "erasing" for one in threading.enumerate()), 30)
-    assert scrubs == [] and database.get("erasure_begun")
-    erase(app)
-    assert scrubs == ["one"] and not database.get("erasure_begun")
 
 
 TIME = "2026-02-20T10:00:00+01:00"

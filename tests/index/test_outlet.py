@@ -27,9 +27,9 @@ def test_a_forgotten_message_is_hidden_by_its_id_and_by_its_block(vault: Vault, 
         session="2026-02-20_001",
         message="D1:1",
     )
-    assert vault.outlet.shows_chunk(chunk, AGENT)
+    assert vault.outlet.shown_to(AGENT)(chunk)
     vault.hidden.names.add(("main", "2026-02-20_001", name))
-    assert not vault.outlet.shows_chunk(chunk, AGENT)
+    assert not vault.outlet.shown_to(AGENT)(chunk)
 
 
 HIDDEN = "VaultMind/agents/dexter/memory/brain.md"

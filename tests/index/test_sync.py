@@ -27,34 +27,34 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 def test_a_missing_vault_is_not_an_empty_one(desk: Desk) -> None:
     desk.write("a.md", "words")
     desk.sync.reconcile()
-    desk.vault.rename(desk.vault.with_name("unplugged"))
+    desk.root.rename(desk.root.with_name("unplugged"))
     with pytest.raises(VaultNotFound):
         desk.sync.reconcile()
-    assert desk.paths() == {"a.md"}
+    assert desk.indexed() == {"a.md"}
 
 
 def test_names_of_every_kind_are_indexed_or_left_in_peace(desk: Desk) -> None:
     names = ["żółć.md", "тест.md", "a\u0301.md", "á.md", "emoji 🎉.md", "#tag [x].md", "UP.MD"]
     for name in names:
         desk.write(name, f"words of {name}")
-    (desk.vault / os.fsdecode(b"latin\xe9.md")).write_text("cannot be named in UTF-8")
+    (desk.root / os.fsdecode(b"latin\xe9.md")).write_text("cannot be named in UTF-8")
     desk.sync.reconcile()
     desk.sync.refresh([os.fsdecode(b"latin\xe9.md"), "no\0good.md", "../out.md", "/etc/passwd"])
-    assert desk.paths() == set(names)
+    assert desk.indexed() == set(names)
     assert [fault.path for fault in desk.sync.faults()] == ["latin\\udce9.md"]
 
 
 def test_symlinks_and_folders_named_like_notes_are_no_notes(desk: Desk, tmp_path: Path) -> None:
     (tmp_path / "secret.md").write_text("outside")
-    (desk.vault / "link.md").symlink_to(tmp_path / "secret.md")
-    (desk.vault / "folder.md").mkdir()
+    (desk.root / "link.md").symlink_to(tmp_path / "secret.md")
+    (desk.root / "folder.md").mkdir()
     desk.write("was.md", "a file before")
     desk.sync.reconcile()
-    (desk.vault / "was.md").unlink()
-    (desk.vault / "was.md").mkdir()
+    (desk.root / "was.md").unlink()
+    (desk.root / "was.md").mkdir()
     desk.sync.refresh(["link.md", "folder.md", "was.md"])
     desk.sync.reconcile()
-    assert desk.paths() == set()
+    assert desk.indexed() == set()
     assert desk.sync.faults() == ()
 
 
@@ -73,7 +73,7 @@ class ChangingReader(VaultReader):
 
 def test_a_note_that_never_rests_is_indexed_and_looked_at_again(desk: Desk) -> None:
     desk.write("a.md", "first words")
-    reader = ChangingReader(VaultPaths(desk.vault), 0)
+    reader = ChangingReader(VaultPaths(desk.root), 0)
     reader.saves[:] = [f"words {'again ' * number}" for number in range(10)]
     sync = Sync(desk.database, reader, VaultFolder(reader.paths))
     sync.refresh(["a.md"])
@@ -94,7 +94,7 @@ def test_one_odd_file_does_not_stop_the_others(desk: Desk, monkeypatch: pytest.M
         desk.write(f"{name}.md", f"words of {name}")
     desk.write("half.canvas", '{"nodes": [{"type": "text", "text": "half of a letter \\ud83d"}]}')
     desk.sync.reconcile()
-    assert desk.paths() == {"a.md", "z.md"}
+    assert desk.indexed() == {"a.md", "z.md"}
     reasons = {fault.path: fault.reason for fault in desk.sync.faults()}
     assert "too deep" in reasons["odd.md"]
     assert "surrogates" in reasons["half.canvas"]

@@ -41,28 +41,19 @@ def open_index(vault: Path, state: Path) -> Index:
     return index
 
 
-def contents(index: Index) -> dict[str, Any]:
+def contents(index: Index) -> list[Any]:
     """Return all that is derived from the vault: files, chunks, full text, vectors."""
     with index._database.read() as connection:
         chunks = connection.execute(
             'SELECT id, path, ordinal, kind, agent, anchor, title, text, start, "end", lang, tags,'
-            " time, block, text_hash, embeds FROM chunks ORDER BY id"
+            " time, block, text_hash, embeds, tokens FROM chunks ORDER BY id"
         ).fetchall()
-        tokens = connection.execute("SELECT id, tokens FROM chunks ORDER BY id").fetchall()
-        rowids = connection.execute("SELECT rowid, id, text_hash FROM chunks").fetchall()
+        keys = connection.execute("SELECT rowid, text_hash FROM chunks ORDER BY id").fetchall()
         files = connection.execute("SELECT path, sha, fault FROM files ORDER BY path").fetchall()
-    columns, slots = index._columns, index._columns.slots_of(row[0] for row in rowids)
+    columns, slots = index._columns, index._columns.slots_of(row[0] for row in keys)
     stored = {bytes.fromhex(one) for one in index._embedding._store.names()}
-    vectors = {
-        row[1]: (row[2] in stored, *np.round(vector, 2))
-        for row, vector in zip(rowids, columns.vectors(slots), strict=True)
-    }
-    return {
-        "chunks": chunks,
-        "tokens": tokens,
-        "files": files,
-        "vectors": vectors,
-    }
+    vectors = np.round(columns.vectors(slots), 2).tolist()
+    return [chunks, files, vectors, [key in stored for _, key in keys]]
 
 
 class Life(RuleBasedStateMachine):
@@ -135,10 +126,6 @@ class Life(RuleBasedStateMachine):
         (self.vault / ".obsidian").mkdir(exist_ok=True)
         (self.vault / ".obsidian/app.json").write_text(f'{{"userIgnoreFilters": {excluded}}}')
         self.index.everything()
-
-    @rule(place=PLACES)
-    def index_at_once(self, place: tuple[str, str]) -> None:
-        self.index.refresh([self.file(place).relative_to(self.vault).as_posix()])
 
     @rule(lose_vectors=st.booleans())
     def restart(self, lose_vectors: bool) -> None:

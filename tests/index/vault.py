@@ -12,16 +12,14 @@ import numpy as np
 
 from tests.fakes import HashEmbedder, OpenToAll
 from vaultmind.app import local_now
-from vaultmind.errors import NotFound
 from vaultmind.index.columns import Columns
 from vaultmind.index.db import Database
 from vaultmind.index.fetch import Fetch
-from vaultmind.index.notes import chunk_file, place_of
+from vaultmind.index.folder import VaultFolder
 from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.search import Finder, Search
-from vaultmind.index.sync import Prepared, store
+from vaultmind.index.sync import Sync
 from vaultmind.types import IndexState
-from vaultmind.vault.exclude import rules_for
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
@@ -64,12 +62,10 @@ class Vault:
         self.database = Database(root / "state" / "index.db")
         self.columns = Columns(self.database)
         self.hidden, self.vectors = Hidden(), Vectors()
-        self.phase = "ready"
-        self.refreshed: list[str] = []
-        rules = rules_for(self.paths, ())
+        self.sync = Sync(self.database, self.reader, VaultFolder(self.paths))
         self.rights = OpenToAll()
         withheld = Withheld(self.hidden, self.rights)
-        self.outlet = Outlet(self.reader, lambda: rules, withheld)
+        self.outlet = Outlet(self.reader, lambda: self.sync.rules, withheld)
         folder = self.paths.root / self.paths.memory_dir
         self.finder = Finder(self.columns, self.vectors, lambda: "use", folder, local_now)
         self.search = Search(self.finder, self.outlet, self, self.state).search
@@ -94,23 +90,12 @@ class Vault:
         self.refresh([path])
 
     def refresh(self, paths: Iterable[str]) -> None:
-        for path in paths:
-            self.refreshed.append(path)
-            place = place_of(path, self.paths)
-            assert place is not None
-            try:
-                file = self.reader.read(path)
-            except NotFound:
-                store(self.database, Prepared(path, place))
-                continue
-            chunked = chunk_file(path, file, place)
-            store(self.database, Prepared(path, place, file.stat, file, chunked))
+        self.sync.refresh(paths)
 
-    def mark(self, paths: Iterable[str]) -> None:
-        self.refresh(paths)
+    mark = refresh
 
     def state(self) -> IndexState:
-        return IndexState(self.phase, files=10, indexed=3)  # type: ignore[arg-type]
+        return IndexState("ready", files=10, indexed=3)
 
     def embed(self, vectors: Mapping[str, Sequence[float]]) -> Matrix:
         """Store what the chunks of files mean."""

@@ -10,17 +10,12 @@ import pytest
 from tests.fakes import QueueGenerator
 from tests.minion.model import ask, config
 from vaultmind.errors import BadArgument, MinionFailed
-from vaultmind.minion import prompts
 from vaultmind.minion.choice import Minion
-from vaultmind.minion.state import Spending
+from vaultmind.minion.state import spend
 from vaultmind.minion.structured import ask_json
 from vaultmind.ports import Generator
 
-WORD = {
-    "type": "object",
-    "properties": {"word": {"type": "string"}},
-    "required": ["word"],
-}
+WORD = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}
 SOUND = '{"word": "yes"}'
 
 
@@ -43,59 +38,39 @@ def test_a_name_that_is_no_model_is_refused_with_what_is_allowed(tmp_path: Path,
     with pytest.raises(BadArgument, match=r"minion\.model"):
         one.generator(name)
     done = one.run("extraction", say)
-    assert done.by == "extractive" and done.again
+    assert done.by == "extractive" and done.failures
 
 
 ASKED = f"{'Read what is below and say what it is about. ' * 4} Answer with JSON: {SOUND}"
 
 
-@pytest.mark.parametrize(("asked", "answers", "seconds", "said"), [
-    ("Say yes", ("?", MinionFailed("too_long", "It does not fit.")), 30.0, "not valid|breaks off"),
-    ("Say yes", ("?", SOUND), 0.0, "breaks off"),
-    (ASKED, (ASKED, f"user: {ASKED}"), 30.0, "repeats the question"),
-    ("Say it.", (" " * 70_000 + SOUND, " " * 5000 + SOUND), 30.0, "longer than was asked"),
+@pytest.mark.parametrize(("asked", "answer", "said"), [
+    ("Say yes", '{"word": "ye', "breaks off"),
+    ("Say yes", '{"word": 3, "secret": "hunter2"}', "answer.word does not have the right type"),
+    (ASKED, f"user: {ASKED}", "repeats the question"),
+    ("Say it.", " " * 70_000 + SOUND, "longer than was asked"),
 ])  # fmt: skip
-def test_what_is_no_answer_or_cannot_be_mended_is_nonsense(
-    asked: str, answers: tuple[str | MinionFailed, ...], seconds: float, said: str
+def test_what_is_no_answer_is_nonsense_told_in_words_of_the_schema(
+    asked: str, answer: str, said: str
 ) -> None:
-    prompt = ask(asked, schema=WORD, max_tokens=64, seconds=seconds)
     with pytest.raises(MinionFailed, match=said) as caught:
-        ask_json(QueueGenerator(*answers), prompt)
-    assert caught.value.why == "nonsense"
+        ask_json(QueueGenerator(answer), ask(asked, schema=WORD, max_tokens=64))
+    assert caught.value.why == "nonsense" and "hunter2" not in caught.value.message
 
 
-def test_a_prompt_in_a_language_that_has_none_is_english() -> None:
-    assert prompts.load("repair", "fi").language == "en"
-    with pytest.raises(FileNotFoundError, match=r"bake\.en\.txt"):
-        prompts.load("bake")
-
-
-@pytest.mark.parametrize(("text", "value"), [
-    ('Sure: {"word": "yes"} it is', {"word": "yes"}),
-    ('```json\n{"word": "yes"}\n```', {"word": "yes"}),
-    ('{"word": "yes", "n": 1.0}', {"word": "yes", "n": 1}),
-])  # fmt: skip
-def test_json_is_found_in_fences_and_between_words(text: str, value: object) -> None:
+def test_json_is_found_in_fences_and_between_words() -> None:
+    text = 'Sure:\n```json\n{"word": "yes", "n": 1.0}\n```'
     found = ask_json(QueueGenerator(text), ask("Say yes", schema=WORD))
-    assert found == value and isinstance(found.get("n", 1), int)
-
-
-def test_a_model_is_told_what_is_wrong_in_words_of_the_schema_alone() -> None:
-    model = QueueGenerator('{"word": "no"}', '{"word": 3, "secret": "hunter2"}', SOUND)
-    schema = WORD | {"additionalProperties": False}
-    assert ask_json(model, ask("Say", schema=schema), lambda value: ()) == {"word": "no"}
-    assert ask_json(model, ask("Say", schema=schema)) == {"word": "yes"}
-    told = model.asked[-1].turns[-1].text
-    assert "answer.word does not have the right type" in told and "hunter2" not in told
+    assert found == {"word": "yes", "n": 1} and isinstance(found["n"], int)
 
 
 def test_where_the_days_seconds_are_used_up_nobody_is_asked(tmp_path: Path) -> None:
     model = QueueGenerator("a", "b", name="small")
     one = minion(tmp_path, {"small": model}, model="small")
-    Spending(tmp_path, 0.0, lambda: datetime.now().astimezone()).add(4000.0)
+    spend(tmp_path, datetime.now().astimezone().date().isoformat(), 4000.0)
     done = one.run("summary", say)
-    assert (done.value, done.again, done.capped, len(model.asked)) == (None, True, True, 0)
+    assert (done.value, done.unasked, model.asked) == (None, True, [])
     assert "minion.daily_seconds" in done.failures[0]
     with one.unbound():
         assert one.run("summary", say).value == "a", "a person who asks is not bound"
-    assert one.run("summary", say).capped, "and only while they ask"
+    assert one.run("summary", say).unasked, "and only while they ask"

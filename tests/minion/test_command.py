@@ -11,7 +11,7 @@ import pytest
 
 from tests.minion.model import ask, config
 from vaultmind.errors import MinionFailed
-from vaultmind.minion.choice import Minion, standing
+from vaultmind.minion.choice import Minion
 from vaultmind.minion.models import QUIET_VARIABLE, CommandGenerator
 from vaultmind.minion.structured import ask_json
 
@@ -48,21 +48,12 @@ def test_it_is_called_once_a_conversation_and_so_often_a_day(tmp_path: Path) -> 
     script = f"open({str(calls)!r}, 'a').write('x'); print('no JSON')"
     one = Minion(config(command=python(script), calls_per_day=3), tmp_path)
     told = [one.run("extraction", lambda it: ask_json(it, ask("?", schema=WORD))) for _ in "12"]
-    assert "no answer that can be used" in told[0].failures[0] and not told[0].capped
+    assert "no answer that can be used" in told[0].failures[0] and not told[0].unasked
     assert one.run("summary", lambda it: it.generate(ask("?"))).by == "extractive"
-    assert calls.read_text() == "xx", "no call to mend an answer, none for other summaries"
+    assert calls.read_text() == "xx", "none for other summaries"
     one.run("extraction", lambda it: it.generate(ask("?")))
     last = one.run("extraction", lambda it: it.generate(ask("?")))
-    assert last.capped and "minion.calls_per_day" in last.failures[0]
-
-
-def test_it_has_the_place_of_a_model_but_for_ranking_and_status_names_it(tmp_path: Path) -> None:
-    told = standing(config(command=("claude", "-p")), tmp_path)
-    assert (
-        told["purposes"]["extraction"] == told["purposes"]["summary"] == ["command", "extractive"]
-    )
-    assert told["purposes"]["rerank"] == ["extractive"]
-    assert [(it["name"], it["kind"]) for it in told["models"]] == [("command claude", "command")]
+    assert last.unasked and "minion.calls_per_day" in last.failures[0]
 
 
 def test_our_hooks_tell_nothing_of_what_happens_in_it(tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from tests.minion.model import config, gguf
-from vaultmind.gguf_embedder import GgufEmbedder, prefixes
-from vaultmind.minion.gguf import Head
+from vaultmind.gguf_embedder import GgufEmbedder
 
 TEXTS = ["The cat sleeps on the warm mat.", "A cat is sleeping on a mat.", "Kwartalne podatki."]
 
@@ -37,16 +36,3 @@ def test_it_comes_back_after_its_process_was_killed(embedder: GgufEmbedder) -> N
     before = embedder.embed_query(TEXTS[0])
     os.kill(embedder.process.pid, signal.SIGKILL)
     assert np.allclose(embedder.embed_query(TEXTS[0]), before, atol=1e-2)
-
-
-@pytest.mark.parametrize(("name", "before"), [
-    ("multilingual-e5-small-q8_0", ("query: ", "passage: ")),
-    ("nomic-embed-text-v1.5", ("search_query: ", "search_document: ")),
-    ("bge-m3", ("", "")),
-    ("all-MiniLM-L6-v2", ("", "")),
-])  # fmt: skip
-def test_models_see_before_a_text_what_they_were_trained_to(
-    name: str, before: tuple[str, str]
-) -> None:
-    head = Head(Path(f"{name}.gguf"), name, "bert", 512, 384, pools=True, size_mb=1.0, key="")
-    assert prefixes(head) == before

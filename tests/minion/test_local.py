@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from tests.waiting import until
 from vaultmind.errors import MinionFailed
 from vaultmind.minion.gguf import read_head
 from vaultmind.minion.models import LocalGenerator
-from vaultmind.minion.state import FILE, Spending, learn, learned
+from vaultmind.minion.state import FILE, learn, learned, spend, spent
 from vaultmind.minion.structured import ask_json
 
 CITY = {
@@ -128,40 +127,13 @@ def test_closing_ends_the_job_that_runs_and_none_begins(tmp_path: Path) -> None:
         assert told == ["closed"] and failure(one).why == "closed"
 
 
-def test_what_cannot_be_started_or_opened_is_a_failure_in_words(tmp_path: Path) -> None:
-    with model(tmp_path, "cannot open") as one:
-        assert "some.gguf gave no answer: it is no model" in failure(one).message
-        one.process.command = (str(tmp_path / "no-python"),)
-        assert "could not be started" in failure(one).message
-
-
-@pytest.mark.parametrize(("rope", "wanted", "opened"), [
-    ("none", 1024, {"n_ctx": 1024}),
-    ("none", 8192, {"n_ctx": 2048}),
-    ("yarn", 8192, {"n_ctx": 8192, "rope_scaling_type": 2, "yarn_orig_ctx": 2048}),
-    ("linear", 4096, {"n_ctx": 4096, "rope_scaling_type": 1, "rope_freq_scale": 0.5}),
-])  # fmt: skip
-def test_a_window_is_the_trained_one_or_stretched_where_that_is_asked_for(
-    tmp_path: Path, rope: str, wanted: int, opened: dict[str, Any]
-) -> None:
-    with model(tmp_path, "answers", rope=rope, context_tokens=wanted) as one:
-        asked = one.process._opening["model"]
-        assert opened.items() <= asked.items() and one.context_tokens == opened["n_ctx"]
-        assert ("rope_scaling_type" in asked) is (len(opened) > 1)
-
-
-def test_what_is_kept_of_models_can_be_damaged_or_in_the_way(tmp_path: Path) -> None:
-    for raw in ("", "{", "[1]", '{"models": 3}', '{"models": {"some": 3}, "day": 1}'):
-        (tmp_path / FILE).write_text(raw, "utf-8")
-        assert learned(tmp_path, "some") == {}
+def test_what_is_kept_of_models_can_be_lost_and_seconds_are_of_a_day(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text("{", "utf-8")
     learn(tmp_path, "some", safe=True)
     learn(tmp_path, "some", failure="It crashed.")
+    spend(tmp_path, "2026-11-22", 50.0)
     assert learned(tmp_path, "some") == {"safe": True, "failure": "It crashed."}
-    (tmp_path / "away" / FILE).mkdir(parents=True)
-    learn(tmp_path / "away", "some", safe=True)
-    spent = Spending(tmp_path / "away", 60.0, lambda: datetime(2026, 11, 22, tzinfo=UTC))
-    spent.add(50.0)
-    assert spent.left() == pytest.approx(10.0), "counted where nothing can be written, too"
+    assert (spent(tmp_path, "2026-11-22"), spent(tmp_path, "2026-11-23")) == (50.0, 0.0)
 
 
 @pytest.mark.parametrize("raw", [

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,18 +14,11 @@ import pytest
 from tests.minion.model import ask, config
 from vaultmind.address import Server, parse_address
 from vaultmind.errors import BadArgument, MinionFailed
-from vaultmind.minion.choice import Minion
-from vaultmind.minion.models import RemoteGenerator, harmless, shown
+from vaultmind.minion.models import RemoteGenerator, shown
 from vaultmind.minion.structured import ask_json
 
 WORD = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 Handler = Callable[[BaseHTTPRequestHandler, dict[str, Any]], None]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @contextmanager
@@ -118,13 +109,6 @@ def test_what_a_server_says_is_told_without_what_it_was_sent(words: str, kept: s
     assert len(shown("w" * 9000, "", "")) == 200
 
 
-@pytest.mark.parametrize("mark", [
-    "<|im_end|>", "</s>", "[INST]", "<start_of_turn>", "<<SYS>>", "<|eot_id|>", "<｜User｜>",
-])  # fmt: skip
-def test_marks_of_turns_are_broken_in_what_is_sent_and_other_tags_are_not(mark: str) -> None:
-    assert mark not in harmless(f"one {mark} two") and harmless("a <b> [x] c_d") == "a <b> [x] c_d"
-
-
 def test_no_redirect_is_followed_to_another_host() -> None:
     asked: list[str] = []
 
@@ -154,13 +138,6 @@ def test_a_server_that_sends_a_byte_now_and_then_is_hung_up_on() -> None:
             model.generate(ask("Where?", seconds=0.4))
         over.set()
     assert caught.value.why == "timeout"
-
-
-def test_where_nobody_listens_the_next_in_line_is_asked(tmp_path: Path) -> None:
-    minion = Minion(config(model=f"http://127.0.0.1:{free_port()}/v1#m"), tmp_path)
-    done = minion.run("summary", lambda one: one.generate(ask("Where?")))
-    assert done.by == "extractive"
-    assert "cannot be reached" in done.failures[0]
 
 
 @pytest.mark.parametrize("spec", [

@@ -116,7 +116,7 @@ def test_a_quote_never_breaks_the_comment_it_stands_in(app: App, quote: str) -> 
     ("said", "reason"),
     [
         ("Summarise this:\n\nDear all,\nmy bank is the Old Mill Bank.", "somebody else"),
-        ("Please don't remember this: my bank is the Old Mill Bank.", "not to keep"),
+        ("Please don't remember this: my bank is the Old Mill Bank.", "no logged message"),
     ],
 )
 def test_words_that_were_pasted_or_not_to_be_kept_bear_out_no_fact(

@@ -9,34 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, time
+from itertools import chain
 
-from vaultmind.consolidate.ground import share_of, values, words_of
+from vaultmind.consolidate.ground import values, words_of
 from vaultmind.consolidate.merge import merge
-from vaultmind.consolidate.talk import (
-    TO_THE_MEMORY,
-    Talk,
-    Understand,
-    Utterance,
-    read_talk,
-    spans,
-    statement,
-)
-from vaultmind.consolidate.types import (
-    SECTION_OF,
-    Candidate,
-    Category,
-    Dropped,
-    Extraction,
-    Reason,
-)
-from vaultmind.index.when import with_dates
+from vaultmind.consolidate.talk import GAP, TO_THE_MEMORY, Utterance, read_talk, spans, statement
+from vaultmind.consolidate.types import SECTION_OF, Candidate, Category, Dropped, Extraction, Reason
 from vaultmind.language.network import network
 from vaultmind.language.words import SOFT
-from vaultmind.memory.match import same_fact
 from vaultmind.types import Fact, Message
 
+Heads = Mapping[str, Mapping[str, float]]
+"""By head and label, how likely a text is that."""
+Readings = Mapping[str, Heads]
+"""What the network makes of some texts, which it reads together."""
 MAX_FACTS = 8
 ODD = ("told", "supposed", "joke", "play")
 """How something is said that is not in earnest: as somebody else's words, an idea, ..."""
@@ -76,89 +62,35 @@ BACK = 3
 WEIGHT: dict[Category, float] = {"CORE": 4.0, "PREFERENCE": 3.5, "DECISION": 3.0, "PROJECT": 2.5}
 ASKED = 5.0
 """What a fact weighs that the person asked to have kept, or put right."""
-TWICE = 0.5
-"""What a fact weighs more for being said twice."""
-ALIKE = 0.9
-"""Share of its words in which a fact says no more than another."""
 
 
 def extract(
-    messages: Sequence[Message],
-    brain: Sequence[Fact] = (),
-    *,
-    max_facts: int = MAX_FACTS,
-    understand: Understand | None = None,
+    messages: Sequence[Message], brain: Sequence[Fact] = (), *, max_facts: int = MAX_FACTS
 ) -> Extraction:
     """Return what a conversation leaves behind that the brain does not know yet.
 
     Give only messages that may be recalled: what was forgotten is left out by the caller.
     """
-    talk = read_talk(messages, understand)
-    said = talk.by_user()
+    talk = read_talk(messages)
+    said = [one for one in talk.said if one.role == "user"]
     dropped = [
         Dropped(_shown(one), one.fault, (one.key,))
         for one in said
         if one.fault and any(map(str.isalnum, one.text))
     ]
     pieces = {one.text: _pieces(one) for one in said if not one.fault}
-    read = Readings.of(
-        [*(one.text for one in said), *(piece for x in pieces.values() for piece in x)]
-    )
-    told = [read.manner(one.text) for one in said]
+    read = readings([*(one.text for one in said), *chain.from_iterable(pieces.values())])
+    told = [manner(read[one.text], one.text) for one in said]
     earnest = list(_earnest(said, told, dropped))
-    found, unclear = _found(earnest, pieces, read)
-    kept, gone = _still_so(found, said, told)
-    facts, twins = once([*_forgets(said), *kept])
-    merged = settle(facts, talk, brain, max_facts)
-    return Extraction(merged.facts, (*dropped, *unclear, *gone, *twins, *merged.dropped))
-
-
-def settle(
-    found: Iterable[Candidate], talk: Talk, brain: Sequence[Fact], max_facts: int
-) -> Extraction:
-    """Return facts that were found, by whomever, as they change the brain: dated and single."""
-    single: list[Candidate] = []
-    for one in found:
-        days = [talk.days[key] for key in one.evidence if key in talk.days]
-        now = datetime.combine(max(days), time()) if days else None
-        dated = with_dates(one.text, now) if now and one.category != "DELETE" else one.text
-        single.append(replace(one, text=dated))
-    facts, dropped = merge(single, brain, max_facts)
-    return Extraction(tuple(facts), tuple(dropped))
-
-
-def once(found: Iterable[Candidate]) -> tuple[list[Candidate], list[Dropped]]:
-    """Return facts, each once: what was said again weighs more and has more evidence."""
-    kept: list[Candidate] = []
-    dropped: list[Dropped] = []
-    for one in found:
-        at = next((at for at, other in enumerate(kept) if _alike(one, other)), None)
-        if at is None:
-            kept.append(one)
-            continue
-        lesser, fuller = sorted((kept[at], one), key=lambda it: len(it.text))
-        kept[at] = replace(
-            fuller,
-            evidence=tuple(dict.fromkeys((*kept[at].evidence, *one.evidence))),
-            weight=min(ASKED, max(one.weight, kept[at].weight) + TWICE),
-            asked=one.asked or kept[at].asked,
-            doubt=one.doubt and kept[at].doubt,
-        )
-        dropped.append(Dropped(lesser.text, "said twice", lesser.evidence, lesser.category))
-    return kept, dropped
-
-
-def _alike(one: Candidate, other: Candidate) -> bool:
-    """Tell whether one fact says no more than another."""
-    if (one.category == "DELETE") != (other.category == "DELETE"):
-        return False
-    few = min(len(words_of(one.text)), len(words_of(other.text)))
-    return same_fact(one.text, other.text) or (few > 1 and share_of(one.text, other.text) >= ALIKE)
+    found = _found(earnest, pieces, read, dropped)
+    kept = list(_still_so(found, said, told, dropped))
+    merged = merge([*_forgets(said), *kept], talk, brain, max_facts)
+    return Extraction(merged.facts, (*dropped, *merged.dropped))
 
 
 def _shown(one: Utterance) -> str:
     hidden = one.fault in ("private", "secret", "asked not to keep")
-    return "" if hidden else one.text.replace("\ufffc", "…")
+    return "" if hidden else one.text.replace(GAP, "…")
 
 
 def _forgets(said: Iterable[Utterance]) -> Iterator[Candidate]:
@@ -187,38 +119,31 @@ def _earnest(
 
 
 def _still_so(
-    found: Sequence[tuple[Candidate, Utterance]], said: Sequence[Utterance], told: Sequence[str]
-) -> tuple[list[Candidate], list[Dropped]]:
-    """Return the facts that nothing said soon after them seems to take back, and the others.
+    found: Sequence[tuple[Candidate, Utterance]],
+    said: Sequence[Utterance],
+    told: Sequence[str],
+    dropped: list[Dropped],
+) -> Iterator[Candidate]:
+    """Yield the facts that nothing said soon after them seems to take back.
 
     In doubt a fact is not kept: what came in its place is a fact of its own, or is told again.
     """
-    order = {id(one): at for at, one in enumerate(said)}
     turns = {at: number for number, at in enumerate(sorted({one.at for one in said}))}
-    kept: list[Candidate] = []
-    gone: list[Dropped] = []
-    for number, (fact, one) in enumerate(found):
-        following = [each for _, each in found[number + 1 :]]
-        back: Utterance | None = None
-        for later, manner in zip(said, told, strict=True):
-            near = turns[later.at] - turns[one.at]
-            if manner not in ("back", "broken", "joke") or not 0 <= near <= BACK:
+    places = [next(at for at, one in enumerate(said) if one is it) for _, it in found]
+    for (fact, one), place in zip(found, places, strict=True):
+        for at in range(place + 1, len(said)):
+            text, near = said[at].text, turns[said[at].at] - turns[one.at]
+            if near > BACK or told[at] not in ("back", "broken", "joke"):
                 continue
-            if order[id(later)] <= order[id(one)]:
-                continue
-            between = [x for x in following if order[id(x)] < order[id(later)]]
-            if manner == "joke" and len(words_of(later.text)) <= BACK and not between:
-                back = later
-            shared = _shares_words(fact.text, later.text)
-            points = len(words_of(later.text)) <= BACK or _TURNS.match(later.text)
-            if manner in ("back", "broken") and (shared or (points and not between and near <= 1)):
-                back = later
-        if back is None:
-            kept.append(fact)
+            last = not any(place < other < at for other in places)
+            short = len(words_of(text)) <= BACK
+            points = last and near <= 1 and (short or _TURNS.match(text))
+            back = last and short if told[at] == "joke" else points
+            if back or (told[at] != "joke" and _shares_words(fact.text, text)):
+                dropped.append(Dropped(fact.text, "taken back", fact.evidence, fact.category))
+                break
         else:
-            text, keys = fact.text, fact.evidence
-            gone.append(Dropped(text, "taken back", keys, fact.category, back.key))
-    return kept, gone
+            yield fact
 
 
 def _shares_words(one: str, other: str) -> bool:
@@ -241,33 +166,37 @@ def _is_asked(one: Utterance) -> bool:
 
 
 def _found(
-    said: Sequence[Utterance], pieces: Mapping[str, Sequence[str]], read: Readings
-) -> tuple[list[tuple[Candidate, Utterance]], list[Dropped]]:
-    """Return the facts among what the user said, in order, and what is unclear by itself."""
+    said: Sequence[Utterance],
+    pieces: Mapping[str, Sequence[str]],
+    read: Readings,
+    dropped: list[Dropped],
+) -> list[tuple[Candidate, Utterance]]:
+    """Return the facts among what the user said, in order; what is unclear alone is dropped."""
     found: list[tuple[Candidate, Utterance]] = []
-    unclear: list[Dropped] = []
     for one in said:
         asked, worth = _is_asked(one), pieces[one.text]
         if not asked:
-            whole = statement(one.text)
             worth = [
                 piece
                 for piece in worth
-                if 1 - read.sort(piece)["SKIP"] >= KEEPS and _begins(piece, whole, read)
+                if 1 - read[piece]["fact"]["SKIP"] >= KEEPS
+                and _begins(piece, statement(one.text), read)
             ]
         if not worth:
             continue
-        clear = [piece for piece in worth if asked or read.alone(piece) >= STANDS]
+        alone = {piece: 1.0 if asked else read[piece]["alone"]["alone"] for piece in worth}
+        clear = [piece for piece in worth if alone[piece] >= STANDS]
         # the most that is clear, without a beginning that tells nothing: "Last thing, ..."
-        text = max(clear, key=len) if clear else max(worth, key=read.alone)
+        text = max(clear, key=len) if clear else max(alone, key=lambda it: alone[it])
         text = min((one for one in clear if text.endswith(one[1:])), key=len, default=text)
-        likely = read.sort(text)
-        category = max(WEIGHT, key=lambda name, likely=likely: likely[name])  # type: ignore[misc]
-        if clear:
-            found.append((_candidate(category, text, one, asked=asked), one))
-        else:
-            unclear.append(Dropped(text, "unclear alone", (one.key,), category))
-    return found, unclear
+        category = likeliest(read[text])
+        if not clear:
+            dropped.append(Dropped(text, "unclear alone", (one.key,), category))
+            continue
+        weight = ASKED if asked or one.intent.intent == "correct" else WEIGHT[category]
+        section = SECTION_OF[category]
+        found.append((Candidate(category, text, (one.key,), weight, section, asked=asked), one))
+    return found
 
 
 def _begins(piece: str, whole: str, read: Readings) -> bool:
@@ -278,48 +207,32 @@ def _begins(piece: str, whole: str, read: Readings) -> bool:
     lead = statement(before)
     if not lead:
         return whole.casefold().startswith(piece.casefold())
-    told = read.heads.get(lead)
-    return told is not None and told["fact"]["SKIP"] >= TELLS_NOTHING and not values(lead)
-
-
-def _candidate(category: Category, text: str, one: Utterance, *, asked: bool = False) -> Candidate:
-    weight = ASKED if asked or one.intent.intent == "correct" else WEIGHT[category]
-    return Candidate(category, text, (one.key,), weight, SECTION_OF[category], asked=asked)
+    return lead in read and read[lead]["fact"]["SKIP"] >= TELLS_NOTHING and not values(lead)
 
 
 # --- the network ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Readings:
-    """What the network makes of some texts, which it reads together."""
+def readings(texts: Iterable[str]) -> Readings:
+    """Return what the network makes of texts, each read once."""
+    each = list(dict.fromkeys(texts))
+    found = network().read("facts", each)
+    return {text: one.heads for text, one in zip(each, found, strict=True)}
 
-    heads: Mapping[str, Mapping[str, Mapping[str, float]]]
-    """By text, head and label, how likely it is."""
 
-    @classmethod
-    def of(cls, texts: Iterable[str]) -> Readings:
-        """Read texts, each once."""
-        each = list(dict.fromkeys(texts))
-        found = network().read("facts", each)
-        return cls({text: one.heads for text, one in zip(each, found, strict=True)})
+def likeliest(heads: Heads) -> Category:
+    """Return which sort of fact a text is, if it is one."""
+    return max(WEIGHT, key=lambda name: heads["fact"][name])
 
-    def sort(self, text: str) -> Mapping[str, float]:
-        """Return how likely a text is a fact of each sort, or nothing to keep (`SKIP`)."""
-        return self.heads[text]["fact"]
 
-    def alone(self, text: str) -> float:
-        """Return how likely a text can be understood by itself."""
-        return self.heads[text]["alone"]["alone"]
+def manner(heads: Heads, text: str) -> str:
+    """Return in what manner a text is said, the likeliest odd one where it may be odd.
 
-    def manner(self, text: str) -> str:
-        """Return in what manner a text is said, the likeliest odd one where it may be odd.
-
-        What corrects itself in one breath is `broken`: nobody knows which half of it holds.
-        """
-        told = self.heads[text]["manner"]
-        if told["plain"] + told["back"] < SURE:
-            return max(ODD, key=lambda name: told[name])
-        if told["back"] < BACK_FROM:
-            return "plain"
-        return "broken" if told["back"] >= BROKEN and values(text) > 1 else "back"
+    What corrects itself in one breath is `broken`: nobody knows which half of it holds.
+    """
+    told = heads["manner"]
+    if told["plain"] + told["back"] < SURE:
+        return max(ODD, key=lambda name: told[name])
+    if told["back"] < BACK_FROM:
+        return "plain"
+    return "broken" if told["back"] >= BROKEN and values(text) > 1 else "back"

@@ -10,17 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from vaultmind.consolidate.names import groups, letters_shared, same_name, sound
 from vaultmind.consolidate.numbers import month_of, numbers, plain, value_of, weekday
 from vaultmind.consolidate.types import WORDS, Reason, any_of
 from vaultmind.index.when import mentioned
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.stopwords import BY_LANGUAGE
-from vaultmind.language.words import SMALL, SOFT, Word, content, fold
+from vaultmind.language.names import groups, same_name, sound
+from vaultmind.language.words import SMALL, SOFT, Word, content, fold, letters_shared
 from vaultmind.redact import mask
 from vaultmind.types import Message
 
@@ -120,7 +120,7 @@ def unsaid(claim: str, sources: Sequence[Message], day: str = "", also: str = ""
     said, mine = _Said(*map(frozenset[Any]().union, *every)), _said(claim, day)
     if lost := _lost_date(mine, said):
         return Fault("date not in evidence", lost)
-    named = list(_names(claim, said.words, detect(" ".join(one.text for one in sources))))
+    named = list(_names(claim, detect(" ".join(one.text for one in sources))))
     if lost := _lost_number(mine, said, len(named), sources):
         return Fault("number not in evidence", lost)
     lost = next((one for one in named if not _is_among(one, said.words, said.proper)), "")
@@ -158,9 +158,9 @@ class _Said(NamedTuple):
     """The numbers that it states by themselves: without those of its dates and hours."""
     days: frozenset[tuple[int, int]]
     months: frozenset[int]
-    weekdays: frozenset[int]
+    weekdays: frozenset[float]
     """Those named."""
-    of_dates: frozenset[int]
+    of_dates: frozenset[float]
     """The days of the week of its dates."""
     clocks: frozenset[tuple[int, int]]
     """Hour on a dial, and minutes."""
@@ -172,53 +172,47 @@ class _Said(NamedTuple):
 @lru_cache(maxsize=4096)
 def _said(text: str, day: str) -> _Said:
     dates, rest = _dates(text, day)
+    spoken = _WORD.findall(text)
     loose = {(int(m[1]), int(m[2] or m[3] or m[4])) for m in _DAY_MONTH.finditer(rest)}
     days = {(one.month, one.day) for one in dates}
-    months = {month for month, _ in days}
-    months |= {int(one) for word in _WORD.findall(text) if (one := month_of(word))}
     hours = [(int(m[1]) % HALF_DAY, int(m[2] or 0), m[0]) for m in _TIME.finditer(text)]
     clocks = {one[:2] for one in hours if "." not in one[2] or one[2].endswith(("m", "m."))}
     words = frozenset(_WORD.findall(f"{fold(text)} {fold(text.replace('ё', 'йо'))}"))
-    capital = [one for one in _WORD.findall(text) if one != one.lower()]
     own = numbers(_DAY_MONTH.sub(" ; ", _TIME.sub(" ; ", rest)), parts=False)
+    named = filter(None, map(month_of, spoken))
     return _Said(
         words,
-        frozenset(map(fold, capital)) or words,
+        frozenset(fold(one) for one in spoken if one != one.lower()) or words,
         numbers(text, parts=True) | {str(one[0]) for one in hours},
         own | frozenset(_YEAR.findall(text)),
         frozenset(days | loose | {pair[::-1] for pair in loose}),
-        frozenset(months),
-        frozenset(one for word in _WORD.findall(text) if (one := weekday(word)) is not None),
+        frozenset({month for month, _ in days} | set(map(int, named))),
+        frozenset(one for word in spoken if (one := weekday(word)) is not None),
         frozenset(one.weekday() for one in dates),
         frozenset(clocks),
         frozenset(one[:2] for one in hours),
-        frozenset(filter(None, [_day(day)])),
+        frozenset([_day(day)] if day else ()),
     )
 
 
 def _dates(text: str, day: str) -> tuple[set[date], str]:
     """Return the days that a text names by date, seen from a day, and the text without them."""
-    noon = datetime(*(_day(day) or date(2000, 1, 1)).timetuple()[:3], 12).astimezone()
+    noon = datetime.combine(_day(day), time(12)).astimezone()
     spans = list(mentioned(text, "", noon))
     for span in [one for one in spans if one.start is None or one.end is None]:
         spans += mentioned(span.text.partition(" ")[2], "", noon)  # of `since May` the month
     found: set[date] = set()
     for span in spans:
         words = _WORD.findall(span.text)
-        counted = bool(numbers(span.text, parts=True)) or not any(
-            weekday(word) is not None for word in words
-        )
+        counted = numbers(span.text, parts=True) or all(weekday(word) is None for word in words)
         if span.start and span.end and span.end - span.start <= timedelta(days=1) and counted:
             found.add(span.start.date())
             text = text.replace(span.text, " ; ", 1)
     return found, text
 
 
-def _day(day: str) -> date | None:
-    try:
-        return date.fromisoformat(day)
-    except ValueError:
-        return None
+def _day(day: str) -> date:
+    return date.fromisoformat(day if re.fullmatch(r"\d{4}-\d\d-\d\d", day) else "2000-01-01")
 
 
 def _lost_number(mine: _Said, said: _Said, names: int, sources: Sequence[Message]) -> str:
@@ -288,7 +282,7 @@ def _lost_date(mine: _Said, said: _Said) -> str:
 # --- names --------------------------------------------------------------------------------
 
 
-def _names(claim: str, said: frozenset[str], spoken: str) -> Iterator[str]:
+def _names(claim: str, spoken: str) -> Iterator[str]:
     """Yield the words of a claim that are names by their capital letter.
 
     The word that opens a sentence has one whatever it is: it counts where it is known as a name.
@@ -296,7 +290,6 @@ def _names(claim: str, said: frozenset[str], spoken: str) -> Iterator[str]:
     language = detect(claim)
     if language in CAPITAL_NOUNS:
         return
-    claim = _AT_LENGTH.sub(lambda run: " ; " if _initials(run[0]) & said else run[0], claim)
     found = list(_LETTERS.finditer(claim))
     for at, match in enumerate(found):
         word = match.group()
@@ -314,17 +307,6 @@ def _names(claim: str, said: frozenset[str], spoken: str) -> Iterator[str]:
             if not whose and sound(fold(word)) not in groups():
                 continue
         yield word
-
-
-_AT_LENGTH = re.compile(r"[A-ZŁŚŻ]\w+(?: (?:(?:of|for|and) )?[A-ZŁŚŻ]\w+)+")
-
-
-def _initials(run: str) -> frozenset[str]:
-    """Return the initials of the last words of a run, by first letters and by capitals: `ghcr`."""
-    words = run.split()
-    ends = [words[at:] for at in range(len(words) - 1)]
-    by_capitals = ("".join(filter(str.isupper, " ".join(end))) for end in ends)
-    return frozenset(map(fold, [*by_capitals, *("".join(w[0] for w in end) for end in ends)]))
 
 
 @lru_cache(maxsize=20_000)
@@ -391,33 +373,31 @@ def _is_said(word: Word, among: Iterable[Word]) -> bool:
 
 def _same_side(claim: str, sources: Sequence[str]) -> bool:
     """Tell whether a claim and the clauses that are nearest to it both deny, or neither."""
-    clauses = [
-        part
-        for text in sources
-        for part in _CLAUSE.split(_ANSWER.sub("", fold(text)))
-        if _WORD.search(part)
-    ]
-    whole = fold(claim)
-    denying = [bool(_NOT.search(one)) for one in clauses]
-    turned = any(map(_TURNS.search, clauses))
+    clauses = [part for text in sources for part in _clauses(text)]
     if not clauses:
         return True
+    denying = [bool(_NOT.search(one)) for one in clauses]
+    turned, whole = any(map(_TURNS.search, clauses)), fold(claim)
     compared = False
     tongues = {detect(claim), detect(" ".join(sources))}
-    for part in _CLAUSE.split(_ANSWER.sub("", whole)) if len(tongues) == 1 or "" in tongues else ():
+    for part in _clauses(claim) if len(tongues) == 1 or "" in tongues else ():
         mine = [word for word in words_of(part) if not _NOT.fullmatch(word.folded)]
         near = [sum(_is_said(word, mine) for word in words_of(one)) for one in clauses]
-        most = max(near, default=0)
+        most = max(near)
         if not most:
             continue
         sides = {no for no, count in zip(denying, near, strict=True) if count == most}
         denies, compared = bool(_NOT.search(part)), True
-        if denies in (sides if len(sides) == 1 else {False}):
-            continue
-        if not (turned if denies else _TURNS.search(part)):
+        turns = turned if denies else _TURNS.search(part)
+        if denies not in (sides if len(sides) == 1 else {False}) and not turns:
             return False
     if compared:
         return True
     if _NOT.search(whole):
         return any(denying) or turned
     return not all(denying) or bool(_TURNS.search(whole))
+
+
+def _clauses(text: str) -> list[str]:
+    parts = _CLAUSE.split(_ANSWER.sub("", fold(text)))
+    return [part for part in parts if _WORD.search(part)]

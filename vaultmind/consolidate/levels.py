@@ -3,8 +3,7 @@
 What waits is read from front matter alone: a session waits for an L1 when it has been
 consolidated, carries no `summarised_in` and no L1 names it, an L1 likewise for an L2. A summary's
 file is written first, under a number that was never used; then its sources are marked. A kill
-between the two leaves marks missing, which the next run adds. A summary that a person changed is
-never rewritten.
+between the two leaves marks missing, which the next run adds. A summary is never rewritten.
 """
 
 from __future__ import annotations
@@ -15,22 +14,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from vaultmind.config.settings import LevelsConfig
-from vaultmind.consolidate.summarise import (
-    Paragraph,
-    Source,
-    Summariser,
-    mark_of,
-    words,
-)
+from vaultmind.consolidate.summarise import Paragraph, Source, Summarise, words
 from vaultmind.consolidate.types import UNCLEAR, Level, Resources, SummaryDone
-from vaultmind.errors import NotFound, VaultMindError, WriteConflict
+from vaultmind.errors import VaultMindError, WriteConflict
 from vaultmind.index.words.language import detect
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.files import iso, recallable
 from vaultmind.tokens import count
 from vaultmind.types import Caller, Message
 from vaultmind.vault.bullets import plain
-from vaultmind.vault.edits import newline_of, set_property, with_newlines
+from vaultmind.vault.edits import set_property
 from vaultmind.vault.files import FileText
 from vaultmind.vault.oneline import escape, unescape
 from vaultmind.vault.parts import content_block, parts
@@ -43,7 +36,6 @@ SOURCES: dict[Level, str] = {"L1": "sessions", "L2": "l1_summaries"}
 """The property that names what a summary is made of."""
 SAMPLE = 60
 """Number of messages by which the language of a summary is told."""
-CHANGED = "A person changed it, and it was left as it is; once its file is gone it is made anew."
 
 _ID = re.compile(r"L[12]_\d{3,18}")
 _LINK = re.compile(r"\[\[([^\[\]|#]+)(?:#\^?([^\[\]|]*))?(?:\|[^\[\]]*)?\]\]")
@@ -64,12 +56,6 @@ class PlacedParagraph:
     block: str
     links: tuple[tuple[str, str], ...]
     """(path without `.md`, block) of each source."""
-    start: int
-
-    @property
-    def is_ours(self) -> bool:
-        """Tell whether it stands as we wrote it: its id is made of its words."""
-        return bool(self.block) and self.block == content_block(self.text)
 
 
 def paragraphs_of(text: str) -> tuple[PlacedParagraph, ...]:
@@ -81,7 +67,7 @@ def paragraphs_of(text: str) -> tuple[PlacedParagraph, ...]:
         shown = unescape(body[: ours.start()]) if ours else plain(body)[0]
         links = _LINK.findall(ours.group() if ours else body)
         told = tuple((path.strip(), block) for path, block in links)
-        found.append(PlacedParagraph(shown, one.block, told, one.start))
+        found.append(PlacedParagraph(shown, one.block, told))
     return tuple(found)
 
 
@@ -115,73 +101,36 @@ class _Node:
     path: str
     mark: str
     """The summary that it says it is in."""
-    is_ours: bool
-    """Whether this device may sum it up, now or later."""
+    is_due: bool
+    """Whether this device may sum it up now."""
     sources: tuple[str, ...] = ()
     """Names of the files that a summary is made of, without folder and `.md`."""
-    is_due: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    """A summary that is not saved yet."""
-
-    done: SummaryDone
-    paragraphs: tuple[Paragraph, ...]
-    sources: tuple[Source, ...]
-    language: str
-    notes: Sequence[str] = ()
-    """Which sources were left out, and why."""
 
 
 class Levels:
     """Makes an agent's summaries. One at a time."""
 
-    def __init__(self, with_: Resources, summariser: Summariser, settings: LevelsConfig) -> None:
+    def __init__(self, with_: Resources, summarise: Summarise, settings: LevelsConfig) -> None:
         self._with = with_
         self._paths = with_.reader.paths
-        self._summariser = summariser
+        self._summarise = summarise
         self._sizes = {"L1": settings.l1_sessions, "L2": settings.l2_summaries}
         self._tokens = {"L1": settings.l1_tokens, "L2": settings.l2_tokens}
 
-    def make(self, agent: str, caller: Caller, *, dry_run: bool = False) -> list[SummaryDone]:
+    def make(self, agent: str, caller: Caller) -> list[SummaryDone]:
         """Make what is due, and add marks that a kill left out; what is there already is left.
 
-        A dry run takes every ended session as consolidated, and tells of no L2 of L1 that it would
-        make. Raises WriteFailed, and WriteConflict where sources change all the while.
+        Raises WriteFailed, and WriteConflict where sources change all the while.
         """
         done: list[SummaryDone] = []
         for level in LEVELS:
             number, size = self._number(agent, level), self._sizes[level]
-            nodes = self._waiting(agent, level, dry_run=dry_run, caller=caller)
-            sources, notes = self._sources(agent, level, nodes)
+            sources, notes = self._sources(agent, level, self._waiting(agent, level, caller))
             for at in range(0, len(sources) - size + 1, size):
                 id = f"{level}_{number + at // size:03d}"
-                draft = self._draft(agent, level, id, sources[at : at + size])
-                draft = replace(draft, notes=() if at else notes)
-                done.append(self._saved(draft, caller, dry_run=dry_run))
+                made = self._made(agent, id, sources[at : at + size], caller)
+                done.append(made if at else replace(made, notes=(*made.notes, *notes)))
         return done
-
-    def again(self, agent: str, id: str, caller: Caller, *, dry_run: bool = False) -> SummaryDone:
-        """Make one summary anew, under its id, of what may be recalled of its sources now.
-
-        Raises NotFound for one that is not there, WriteConflict where its sources change.
-        """
-        level: Level = "L1" if id.startswith("L1") else "L2"
-        old = next((one for one in self._summaries(agent, level) if one.id == id), None)
-        nodes = self._nodes(agent, level)
-        named = [one for one in nodes if (one.id in old.sources if old else one.mark == id)]
-        sources, notes = self._sources(agent, level, named)
-        if not sources:
-            raise NotFound(
-                f"There is no summary {id} of {agent}, or nothing is left of its sources.",
-                hint="`vaultmind status` says what waits.",
-            )
-        draft = replace(self._draft(agent, level, id, sources), notes=notes)
-        text = self._with.reader.read(old.path).text if old else ""
-        if any(not one.is_ours for one in paragraphs_of(text)):
-            return replace(draft.done, outcome="unchanged", notes=(CHANGED,))
-        return self._saved(draft, caller, text, dry_run=dry_run)
 
     # --- what is due -----------------------------------------------------------------------
 
@@ -214,34 +163,22 @@ class Levels:
         """Return what a summary of a level may be made of, the oldest first."""
         if level == "L2":
             return self._summaries(agent, "L1")
+        metas = [(head.id, head.meta) for head in self._with.heads(agent)]
         return [
-            _Node(
-                head.id,
-                self._paths.session(agent, head.id),
-                _stem(head.meta.summarised_in),
-                head.meta.state == "ended" and head.meta.device in ("", self._with.device),
-                is_due=bool(head.meta.consolidated) and head.meta.pending in ("", UNCLEAR),
-            )
-            for head in self._with.heads(agent)
-        ]
+            _Node(id, self._paths.session(agent, id), _stem(meta.summarised_in),
+                  meta.state == "ended" and meta.device in ("", self._with.device)
+                  and bool(meta.consolidated) and meta.pending in ("", UNCLEAR))
+            for id, meta in metas
+        ]  # fmt: skip
 
-    def _waiting(
-        self, agent: str, level: Level, *, dry_run: bool = True, caller: Caller | None = None
-    ) -> list[_Node]:
-        """Return what waits for a summary; in a dry run also what is not consolidated yet.
-
-        Otherwise marks that a kill left out are added.
-        """
+    def _waiting(self, agent: str, level: Level, caller: Caller) -> list[_Node]:
+        """Return what waits for a summary; marks that a kill left out are added."""
         named = {id: one for one in self._summaries(agent, level) for id in one.sources}
-        found = []
-        for node in self._nodes(agent, level):
-            if not node.is_ours or node.mark:
-                continue
-            if node.id not in named:
-                found += [node] if node.is_due or (dry_run and caller) else []
-            elif caller and not dry_run:
-                self._mark(node.path, named[node.id].path.removesuffix(".md"), caller)
-        return found
+        due = [node for node in self._nodes(agent, level) if node.is_due and not node.mark]
+        for node in due:
+            if node.id in named:
+                self._mark(node.path, named[node.id].path, caller)
+        return [node for node in due if node.id not in named]
 
     def _number(self, agent: str, level: Level) -> int:
         """Return the number after the highest that a summary of a level has, or ever had.
@@ -283,7 +220,7 @@ class Levels:
     def _messages(self, agent: str, path: str, text: str) -> Iterator[Message]:
         """Yield a session's messages of people."""
         for one, _ in recallable(agent, path, text, self._with.hides):
-            said, mark = mask(one.text).text.strip(), mark_of(_stem(path), one.block)
+            said, mark = mask(one.text).text.strip(), f"{_stem(path)}#{one.block}"
             if said and one.role in ("user", "assistant"):
                 yield replace(one, text=said, id=mark)
 
@@ -293,70 +230,50 @@ class Levels:
         for one in paragraphs_of(blank_private(text)):
             named = [(record, one.block), *((_stem(link), block) for link, block in one.links)]
             if not any(block and hides(agent, of, block) for of, block in named):
-                yield Message("user", mask(one.text).text, "", mark_of(_stem(path), one.block))
+                yield Message("user", mask(one.text).text, "", f"{_stem(path)}#{one.block}")
 
-    def _draft(self, agent: str, level: Level, id: str, sources: Sequence[Source]) -> _Draft:
+    def _made(self, agent: str, id: str, sources: Sequence[Source], caller: Caller) -> SummaryDone:
+        """Write a summary's file and mark its sources.
+
+        Raises WriteConflict where its sources are not as they were read, something that it says
+        was hidden since, or its number was taken.
+        """
+        level: Level = "L1" if id.startswith("L1") else "L2"
         pieces = [piece for one in sources for piece in one.pieces]
         own = [piece for piece in pieces if piece.role == "user"] or pieces
         sample = own[:: max(1, len(own) // SAMPLE)]
         language = detect(" \n".join(piece.text for piece in sample)) or "en"
-        found = self._summariser.level(level, sources, language, self._tokens[level])
+        found = self._summarise(level, sources, language, self._tokens[level])
         ids = tuple(one.id for one in sources)
         if not found.paragraphs:
             found = replace(found, paragraphs=(Paragraph(words(language)[2], ids),))
-        path, text = f"{self._folder(agent, level)}/{id}.md", found.text
-        done = SummaryDone(
-            agent, level, id, path, ids, count(text), text, found.by, notes=found.notes
-        )
-        return _Draft(done, found.paragraphs, tuple(sources), language)
-
-    def _saved(
-        self, draft: _Draft, caller: Caller, old: str = "", *, dry_run: bool = False
-    ) -> SummaryDone:
-        """Write a summary's file, over the `old` text where it stands, and mark its sources.
-
-        Raises WriteConflict where its sources or the file are not as they were read, something
-        that it says was hidden since, or its number was taken.
-        """
-        done = replace(draft.done, notes=(*draft.done.notes, *draft.notes))
-        if dry_run:
-            return replace(done, outcome="would be written")
-        paths = {one.id: one.path.removesuffix(".md") for one in draft.sources}
-        lines = lines_of(draft.paragraphs, paths)
-        marks = [mark.partition("#") for one in draft.paragraphs for mark in one.sources]
-        reader, hides = self._with.reader, self._with.hides
+        paths = {one.id: one.path.removesuffix(".md") for one in sources}
+        lines = lines_of(found.paragraphs, paths)
+        marks = [mark.partition("#") for one in found.paragraphs for mark in one.sources]
+        reader, hides, tokens = self._with.reader, self._with.hides, count(found.text)
+        values: dict[str, str | int | list[str]] = {
+            "id": id, "agent": agent, SOURCES[level]: [f"[[{path}]]" for path in paths.values()],
+            "created": iso(self._with.clock()), "token_count": tokens, "by": found.by,
+            "language": language, "device": self._with.device,
+        }  # fmt: skip
 
         def change(file: FileText | None) -> str | None:
-            if (file.text if file else "") != old:
-                return None
-            if any(reader.stat(one.path) != one.stat for one in draft.sources):
+            if file or any(reader.stat(one.path) != one.stat for one in sources):
                 return None
             records = ((id if SESSION_ID.fullmatch(id) else paths[id], b) for id, _, b in marks)
-            if any(block and hides(done.agent, record, block) for record, block in records):
+            if any(block and hides(agent, record, block) for record, block in records):
                 return None
-            placed = paragraphs_of(old)
-            head = old[: placed[0].start] if placed else f"\n# {_heading(draft)}\n\n"
-            text = head + with_newlines("\n\n".join(lines) + "\n", newline_of(old))
-            values: dict[str, str | int | list[str]] = {
-                "id": done.id,
-                "agent": done.agent,
-                SOURCES[done.level]: [f"[[{path}]]" for path in paths.values()],
-                "created": iso(self._with.clock()),
-                "token_count": done.tokens,
-                "by": done.by,
-                "language": draft.language,
-                "device": self._with.device,
-            }
+            text = f"\n# {_heading(level, sources, language)}\n\n" + "\n\n".join(lines) + "\n"
             for key, value in values.items():
                 text = set_property(text, key, value)
             return text
 
-        reason = "a summary is made anew" if old else "a summary of several sources"
-        if self._with.gate.save(done.path, change, caller, reason) is None:
-            raise WriteConflict(f"{done.path}, or what it is made of, was changed meanwhile.")
-        for one in draft.sources:
-            self._mark(one.path, done.path.removesuffix(".md"), caller)
-        return done
+        path = f"{self._folder(agent, level)}/{id}.md"
+        if self._with.gate.save(path, change, caller, "a summary of several sources") is None:
+            raise WriteConflict(f"{path}, or what it is made of, was changed meanwhile.")
+        for one in sources:
+            self._mark(one.path, path, caller)
+        return SummaryDone(agent, level, id, path, ids, tokens, found.text, found.by, found.notes)
 
     def _mark(self, path: str, summary: str, caller: Caller) -> None:
         """Write into a source what it is summed up in, where it can say so and does not yet."""
@@ -365,7 +282,7 @@ class Levels:
             found = front_matter(file.text) if file else None
             if file is None or not found or found.fault or found.properties.get("summarised_in"):
                 return None
-            return set_property(file.text, "summarised_in", f"[[{summary}]]")
+            return set_property(file.text, "summarised_in", f"[[{summary.removesuffix('.md')}]]")
 
         try:
             self._with.gate.save(path, change, caller, "it is summed up")
@@ -376,8 +293,8 @@ class Levels:
         return f"{self._paths.summaries(agent)}/{level}"
 
 
-def _heading(draft: _Draft) -> str:
+def _heading(level: Level, sources: Sequence[Source], language: str) -> str:
     """Return the heading of a summary of some days."""
-    known = sorted(day for one in draft.sources for day in (one.started[:10], one.ended) if day)
+    known = sorted(day for one in sources for day in (one.started[:10], one.ended) if day)
     days = " – ".join(dict.fromkeys([*known[:1], *known[-1:]]))
-    return words(draft.language)[draft.done.level == "L2"].format(days).strip(" ,:")
+    return words(language)[level == "L2"].format(days).strip(" ,:")

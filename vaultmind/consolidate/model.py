@@ -8,32 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Literal
 
 from vaultmind import tokens
-from vaultmind.consolidate.extract import WEIGHT, Readings, extract, once, settle
+from vaultmind.consolidate import summarise as built_in
+from vaultmind.consolidate.extract import WEIGHT, extract, likeliest, readings
 from vaultmind.consolidate.ground import share_of, supported
-from vaultmind.consolidate.summarise import (
-    ExtractiveSummariser,
-    Paragraph,
-    Source,
-    Summary,
-    chosen,
-    lined_up,
-    worth_of,
-)
-from vaultmind.consolidate.talk import (
-    GAP,
-    Talk,
-    Understand,
-    key_of,
-    read_talk,
-    statement,
-)
+from vaultmind.consolidate.merge import merge
+from vaultmind.consolidate.summarise import Paragraph, Source, Summary
+from vaultmind.consolidate.talk import GAP, Talk, key_of, read_talk, statement
 from vaultmind.consolidate.types import (
-    CATEGORIES,
     SECTION_OF,
     Candidate,
     Category,
@@ -41,7 +27,6 @@ from vaultmind.consolidate.types import (
     Extraction,
     Level,
     Reason,
-    Understood,
 )
 from vaultmind.errors import MinionFailed
 from vaultmind.index.words.language import detect
@@ -64,13 +49,12 @@ MARGIN, LEAST_ROOM = 48, 120
 """Tokens of the marks around the turns; with less room a model sees only scraps."""
 MOST_WINDOWS = 32
 """What would need more is left to the built-in engine: hours of work for one conversation."""
-OVERLAP = 2
-"""Lines that end a window and stand at the beginning of the next one too."""
 SECONDS = 3600.0
 """What the configuration allows a job is less."""
 SENSE = 0.3
 """Share of a model's statements that must have been said for any to be believed."""
-MOST_SENTENCES, MOST_CHARACTERS, FACT_CHARACTERS = 5, 400, 200
+MOST_SENTENCES = 5
+"""Of the summary of a conversation."""
 PARAGRAPHS: dict[Level, tuple[int, int]] = {"L1": (3, 5), "L2": (2, 3)}
 """Fewest and most."""
 SOURCE_TOKENS = 240
@@ -92,7 +76,6 @@ _ABOUT = re.compile(
     re.IGNORECASE,
 )
 """Whom every fact is about need not be said in each."""
-_INTEGER = {"type": "integer"}
 
 
 # --- asking about lines --------------------------------------------------------------------
@@ -108,11 +91,6 @@ class Line:
     role: Role | Literal[""]
     """Empty where nobody speaks."""
     text: str
-
-    @property
-    def shown(self) -> str:
-        """Return the line."""
-        return f"[{self.number}] {f'{self.role}: ' if self.role else ''}{self.text}"
 
 
 def transcript(talk: Talk) -> tuple[Line, ...]:
@@ -133,79 +111,55 @@ def transcript(talk: Talk) -> tuple[Line, ...]:
 
 
 def ask(
-    generator: Generator,
-    name: str,
-    lines: Sequence[Line],
-    schema: Mapping[str, Any],
-    language: str,
-    **fixed: str,
+    generator: Generator, name: str, lines: Sequence[Line], schema: dict[str, Any], **fixed: str
 ) -> list[dict[str, Any]]:
     """Return a model's answers about some lines, one for each window that they fill.
 
     `name` is the prompt's, `schema` what an answer holds, `fixed` what else the prompt
-    says. Raises MinionFailed.
+    says. It is asked in the language of the lines. Raises MinionFailed.
     """
-    words = prompts.load(name, language)
-    place = "notes" if name == "level" else "transcript"
+    language = detect(" ".join(one.text for one in lines)) or "en"
     window = generator.context_tokens or UNSAID_CONTEXT
     answer = min(MOST_ANSWER, window // ANSWER_SHARE)
-    free = window - generator.count(words.filled(**{place: ""}, **fixed)) - answer - MARGIN
+    free = window - answer - MARGIN
+    free -= generator.count(prompts.filled(name, language, transcript="", **fixed))
     room = max(free - answer, free // 2)
     if room < LEAST_ROOM:
         raise MinionFailed("too_long", f"The window of {generator.id} ({window}) has no room.")
-    parts = windows([line.shown for line in lines], room, generator.count, overlap=OVERLAP)
+    shown = [f"[{one.number}] {f'{one.role}: ' if one.role else ''}{one.text}" for one in lines]
+    parts = windows(shown, room, generator.count)
     if len(parts) > MOST_WINDOWS:
         why = f"It would take {generator.id} {len(parts)} windows; {MOST_WINDOWS} are the most."
         raise MinionFailed("too_long", why)
     found = []
     for part in parts:
-        text = words.filled(**{place: "\n".join(text for _, text in part)}, **fixed)
+        text = prompts.filled(name, language, transcript="\n".join(part), **fixed)
         turns = (Turn("user", text),)
-        prompt = Prompt(turns, _object(**schema), max_tokens=answer, seconds=SECONDS)
-        found.append(ask_json(generator, prompt, language=words.language))
+        prompt = Prompt(turns, schema, max_tokens=answer, seconds=SECONDS)
+        found.append(ask_json(generator, prompt))
     return found
 
 
-def _object(**properties: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Return the schema of an object, all of whose properties are required."""
-    required = list(properties)
-    shape = {"type": "object", "properties": properties, "required": required}
-    return shape | {"additionalProperties": False}
-
-
-def _list(items: Mapping[str, Any], most: int, fewest: int = 0) -> dict[str, Any]:
-    return {"type": "array", "items": items, "maxItems": most, "minItems": fewest}
-
-
-def _text(most: int) -> dict[str, Any]:
-    return {"type": "string", "maxLength": most}
-
-
-def _spoken_in(lines: Iterable[Line], fallback: str) -> str:
-    """Return the language that is spoken, which is the one to answer in."""
-    return detect(" ".join(one.text for one in lines), fallback) or fallback
-
-
-# --- what holds ----------------------------------------------------------------------------
-
-
-def sound(texts: Iterable[str], sources: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Return the sentences of some texts that their sources say, each once, in order.
+def sound(texts: Iterable[str], lines: Sequence[Line]) -> tuple[list[str], list[str]]:
+    """Return the sentences of some texts that lines say, each once, in order.
 
     And what each of the others says that nobody said.
     """
     kept: list[str] = []
     dropped: list[str] = []
-    said = [Message("user", one, "") for one in sources]
+    said = [Message("user", one.text, "") for one in lines]
     for one in (one for text in texts for one in plain_sentences(one_line(text))):
         if any(same_fact(one, other) for other in kept) or not any(map(str.isalnum, one)):
             continue
-        fault = supported(one, said)
-        if fault is not None or len(one) > MOST_CHARACTERS:
-            dropped.append((fault.detail or fault.reason) if fault else "so long a sentence")
+        if fault := supported(one, said):
+            dropped.append(fault.detail or fault.reason)
         else:
             kept.append(one if one[-1] in '.!?…。！？"»”)' else f"{one}.")
     return kept, dropped
+
+
+def _nonsense(generator: Generator, why: str) -> MinionFailed:
+    return MinionFailed("nonsense", f"The model {generator.id} did not understand: {why}.")
 
 
 def _note(dropped: Sequence[str]) -> tuple[str, ...]:
@@ -215,7 +169,7 @@ def _note(dropped: Sequence[str]) -> tuple[str, ...]:
     return (f"{number} left out: nobody said {said}.",) if dropped else ()
 
 
-# --- facts ---------------------------------------------------------------------------------
+# --- facts and summaries -------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,90 +180,94 @@ class _Job:
     lines: tuple[Line, ...]
     messages: Sequence[Message]
     brain: Sequence[Fact]
-    built_in: Extraction
+    found: Extraction
     max_facts: int
-    made_up: list[Dropped] = field(default_factory=list)
-    """What models said that nobody had: counted, whoever's answer is taken in the end."""
 
 
 class Thinker:
-    """Understands conversations, by a model where there is one. Any thread."""
+    """Understands conversations and sums them up, by a model where there is one. Any thread."""
 
-    def __init__(self, minion: Minion, understand: Understand | None = None) -> None:
-        """Take what hears a person's own phrases as `understand`."""
+    def __init__(self, minion: Minion) -> None:
         self._minion = minion
-        self._plain = ExtractiveSummariser(understand)
-        self._understand = understand
 
     def extract(
         self, messages: Sequence[Message], brain: Sequence[Fact], *, language: str, max_facts: int
-    ) -> Understood:
+    ) -> Extraction:
         """Return the facts and the summary of a conversation's messages that may be recalled.
 
         `brain` is what is known already, archived or not. What the person asked for in words is
         among the facts whoever found them.
         """
-        found = extract(messages, brain, max_facts=max_facts, understand=self._understand)
-        told = self._plain.session(messages, language).text
-        talk = read_talk(messages, self._understand)
+        found = extract(messages, brain, max_facts=max_facts)
+        found = replace(found, summary=built_in.of_session(messages, language).text)
+        talk = read_talk(messages)
         lines = transcript(talk)
-        asks = self._minion.chain("extraction") and any(line.role == "user" for line in lines)
-        if not asks:
-            return Understood(found, told)
+        if not self._minion.chain("extraction") or all(line.role != "user" for line in lines):
+            return found
         job = _Job(talk, lines, messages, brain, found, max_facts)
-        spoken = _spoken_in(lines, language)
-        done = self._minion.run("extraction", lambda generator: _think(generator, job, spoken))
+        done = self._minion.run("extraction", lambda generator: _think(generator, job))
         if done.value is None:
-            found = replace(found, dropped=(*found.dropped, *job.made_up))
-            unasked = done.capped or done.resting
-            return Understood(found, told, "extractive", done.again, unasked, done.failures)
-        facts, said, wrong = done.value
-        facts = replace(facts, dropped=(*facts.dropped, *job.made_up))
-        summary = " ".join(said) if said and len(said) >= len(wrong) else told
-        return Understood(facts, summary, done.by, notes=(*done.failures, *_note(wrong)))
+            again, notes = bool(done.failures), done.failures
+            return replace(found, again=again, unasked=done.unasked, notes=notes)
+        return replace(done.value, by=done.by, notes=(*done.failures, *done.value.notes))
+
+    def summarise(
+        self, level: Level, sources: Sequence[Source], language: str, max_tokens: int
+    ) -> Summary:
+        """Return 3-5 paragraphs (L1) or 2-3 (L2) of at most `max_tokens` in all, links apart.
+
+        A model is shown the sentences of each session or L1 that tell most.
+        """
+        lines: list[Line] = []
+        for one in sources if self._minion.chain("summary") else ():
+            quotes = built_in.quotes_of(level, one, language)
+            if tokens.count(built_in.lined_up(quotes)) > SOURCE_TOKENS:
+                worth = built_in.worth_of(quotes)
+                quotes = built_in.chosen(quotes, worth, SOURCE_TOKENS, len(quotes))
+            lines += [
+                Line(at, each.source, "", built_in.lined_up([each]))
+                for at, each in enumerate(quotes, len(lines) + 1)
+            ]
+        if not lines:
+            return built_in.of_sources(level, sources, language, max_tokens)
+        done = self._minion.run("summary", lambda it: _level(it, level, lines, max_tokens))
+        if done.value is None:
+            found = built_in.of_sources(level, sources, language, max_tokens)
+        else:
+            found = replace(done.value, by=done.by)
+        return replace(found, notes=(*done.failures, *found.notes))
 
 
-def _think(
-    generator: Generator, job: _Job, language: str
-) -> tuple[Extraction, list[str], list[str]]:
-    """Return what holds of a model's facts and of its summary, and what of that does not.
-
-    Raises MinionFailed.
-    """
+def _think(generator: Generator, job: _Job) -> Extraction:
+    """Return what holds of a model's facts and of its summary; raises MinionFailed."""
     window = generator.context_tokens or UNSAID_CONTEXT
     spoken = " ".join(line.text for line in job.lines)
     known = sorted(job.brain, key=lambda one: -share_of(one.text, spoken))
     known = known[: min(MOST_KNOWN, window // KNOWN_SHARE)]
-    fact = _object(
-        category={"enum": list(CATEGORIES)},
-        fact=_text(FACT_CHARACTERS),
-        evidence=_list(_INTEGER, 4, 1),
-        replaces=_INTEGER,
-    )
-    summary = _list(_text(300), MOST_SENTENCES)
-    schema = {"facts": _list(fact, max(1, job.max_facts)), "summary": summary}
     shown = "\n".join(f"{at}. {one.text}" for at, one in enumerate(known, 1))
     fixed = {"brain": shown or "-", "facts": str(job.max_facts)}
-    answers = ask(generator, "extraction", job.lines, schema, language, **fixed)
+    schema = prompts.schema("extraction")
+    schema["properties"]["facts"]["maxItems"] = max(1, job.max_facts)
+    answers = ask(generator, "extraction", job.lines, schema, **fixed)
     told = list(dict.fromkeys(one for answer in answers for one in answer["summary"]))
     every = -(-len(told) // MOST_SENTENCES) or 1  # of a talk in many windows, some of each
-    said, lost = sound(told[::every], [line.text for line in job.lines])
+    said, lost = sound(told[::every], job.lines)
     judged = [_judged(one, known, job) for answer in answers for one in answer["facts"]]
     wrong = [one for one in judged if isinstance(one, Dropped)]
-    made_up = [one for one in wrong if one.reason in _MADE_UP or one.reason.endswith("in evidence")]
+    made_up = sum(one.reason in _MADE_UP or one.reason.endswith("in evidence") for one in wrong)
     offered = len(judged) + len(said) + len(lost)
-    good = offered - len(made_up) - len(lost)
-    if good < SENSE * offered or (not offered and job.built_in.facts):
-        job.made_up.extend(made_up)
-        why = f"{good} of {offered} of its statements were said" if offered else "it found nothing"
-        raise MinionFailed("nonsense", f"The model {generator.id} did not understand: {why}.")
-    asked = [one for one in job.built_in.facts if one.asked]
-    found, twins = once([*asked, *(one for one in judged if isinstance(one, Candidate))])
-    settled = settle(found, job.talk, job.brain, job.max_facts)
-    dropped = (*wrong, *twins, *settled.dropped)
+    good = offered - made_up - len(lost)
+    if good < SENSE * offered or (not offered and job.found.facts):
+        said_so = f"{good} of {offered} of its statements were said"
+        raise _nonsense(generator, said_so if offered else "it found nothing")
+    asked = [one for one in job.found.facts if one.asked]
+    found = [*asked, *(one for one in judged if isinstance(one, Candidate))]
+    merged = merge(found, job.talk, job.brain, job.max_facts)
+    dropped = (*wrong, *merged.dropped)
     named = {one.text for one in dropped}
-    rest = (one for one in job.built_in.dropped if one.text not in named)
-    return Extraction(settled.facts, (*dropped, *rest)), said, lost
+    rest = (one for one in job.found.dropped if one.text not in named)
+    text = " ".join(said) if said and len(said) >= len(lost) else job.found.summary
+    return Extraction(merged.facts, (*dropped, *rest), text, notes=_note(lost))
 
 
 def _judged(one: Mapping[str, Any], known: Sequence[Fact], job: _Job) -> Candidate | Dropped:
@@ -327,77 +285,32 @@ def _judged(one: Mapping[str, Any], known: Sequence[Fact], job: _Job) -> Candida
     if nearest.fault:
         return Dropped(text, nearest.fault, evidence, category)
     if fault := supported(text, [each for each in job.messages if key_of(each) in evidence]):
-        return Dropped(text, fault.reason, evidence, category, fault.detail)
-    read = Readings.of([nearest.text, text])
-    told = [read.sort(nearest.text), read.sort(text)]
+        return Dropped(text, fault.reason, evidence, category)
+    read = readings([nearest.text, text])
     asked = nearest.intent.intent in ("remember", "correct")
-    passes = not asked and min(each["SKIP"] for each in told) >= PASSING
+    passes = not asked and min(each["fact"]["SKIP"] for each in read.values()) >= PASSING
     if category in ("SKIP", "DELETE") or passes:
         return Dropped(text, "passing", evidence, category)
-    old = known[one["replaces"] - 1] if 0 < one["replaces"] <= len(known) else None
     if category == "UPDATE":
-        category = max(WEIGHT, key=lambda name: told[1][name])
+        category = likeliest(read[text])
     found = Candidate(category, text, evidence, WEIGHT[category], SECTION_OF[category], asked=asked)
-    if old is None or one["category"] != "UPDATE":
+    if one["category"] != "UPDATE" or not 0 < one["replaces"] <= len(known):
         return found
+    old = known[one["replaces"] - 1]
     why = f"a model takes it for the successor of: {old.text}"
     return replace(found, category="UPDATE", replaces=old.text, block=old.block, doubt=why)
 
 
-# --- summaries -----------------------------------------------------------------------------
-
-
-class ModelWriter:
-    """Implements `Summariser` with the models for summaries. Any thread."""
-
-    def __init__(self, minion: Minion, understand: Understand | None = None) -> None:
-        self._minion = minion
-        self._plain = ExtractiveSummariser(understand)
-
-    def level(
-        self, level: Level, sources: Sequence[Source], language: str, max_tokens: int
-    ) -> Summary:
-        """Return 3-5 paragraphs (L1) or 2-3 (L2) of at most `max_tokens` in all, links apart.
-
-        A model is shown the sentences of each session or L1 that tell most.
-        """
-        told = list(self._told(level, sources, language)) if self._minion.chain("summary") else []
-        if not told:
-            return self._plain.level(level, sources, language, max_tokens)
-        lines = [Line(at, key, "", text) for at, (key, text) in enumerate(told, 1)]
-        spoken = _spoken_in(lines, language)
-        done = self._minion.run("summary", lambda it: _level(it, level, lines, spoken, max_tokens))
-        if done.value is None:
-            found = self._plain.level(level, sources, language, max_tokens)
-        else:
-            found = replace(done.value, by=done.by)
-        return replace(found, notes=(*done.failures, *found.notes))
-
-    def _told(
-        self, level: Level, sources: Sequence[Source], language: str
-    ) -> Iterable[tuple[str, str]]:
-        """Yield (mark, text) of what a model is shown of sources."""
-        for one in sources:
-            quotes = self._plain.quotes(level, one, language)
-            if tokens.count(lined_up(quotes)) > SOURCE_TOKENS:
-                quotes = chosen(quotes, worth_of(quotes), SOURCE_TOKENS, len(quotes))
-            yield from ((each.source, lined_up([each])) for each in quotes)
-
-
-def _level(
-    generator: Generator, level: Level, lines: Sequence[Line], language: str, max_tokens: int
-) -> Summary:
+def _level(generator: Generator, level: Level, lines: Sequence[Line], max_tokens: int) -> Summary:
     """Return a model's summary of several sources; raises MinionFailed, nonsense too."""
     fewest, most = PARAGRAPHS[level]
-    told = _object(**{"text": _text(900), "from": _list(_INTEGER, 12)})
-    schema = {"paragraphs": _list(told, PARAGRAPHS["L1"][1])}
     wanted = {"words": str(round(max_tokens * WORDS_A_TOKEN)), "paragraphs": f"{fewest}-{most}"}
     kept: list[Paragraph] = []
     dropped: list[str] = []
-    answers = ask(generator, "level", lines, schema, language, **wanted)
+    answers = ask(generator, "level", lines, prompts.schema("level"), **wanted)
     for one in (one for answer in answers for one in answer["paragraphs"]):
         meant = [line for line in lines if line.number in one["from"]] or lines
-        said, lost = sound([one["text"]], [line.text for line in meant])
+        said, lost = sound([one["text"]], meant)
         dropped += lost
         if said:
             text = " ".join(said)
@@ -406,8 +319,7 @@ def _level(
             keys = dict.fromkeys(line.key for line in meant if line.key in named)
             kept.append(Paragraph(text, tuple(keys)))
     if len(kept) < min(fewest, len(lines)):
-        why = f"{len(kept)} of its paragraphs hold"
-        raise MinionFailed("nonsense", f"The model {generator.id} did not understand: {why}.")
+        raise _nonsense(generator, f"{len(kept)} of its paragraphs hold")
     return Summary(_within(kept[:most], max_tokens), notes=_note(dropped))
 
 

@@ -21,10 +21,9 @@ def month_of(word: str) -> float | None:
     return None if word in ("may", "march", "mar", "sep") else value_of(word.casefold(), kind="mo")
 
 
-def weekday(word: str) -> int | None:
+def weekday(word: str) -> float | None:
     """Return which day of the week a word names, Monday being 0."""
-    found = value_of(word.casefold(), kind="wd")
-    return None if found is None else int(found)
+    return value_of(word.casefold(), kind="wd")
 
 
 @cache
@@ -33,20 +32,17 @@ def _table(kind: str) -> tuple[dict[str, float], list[tuple[str, float]]]:
 
     Kinds are "" for numbers, "th" for ranks, "mo" for months, "wd" for days of the week.
     """
-    whole: dict[str, float] = {}
-    stems: list[tuple[str, float]] = []
-    for line in Path(__file__).with_name("numbers.txt").read_text("utf-8").splitlines():
-        number, *words = line.split()
-        if number.rstrip("0123456789.") != kind:
-            continue
-        value = float(number.removeprefix(kind))
-        for word in words:
-            for form in {word, fold(word)}:
-                if form.endswith("*"):
-                    stems.append((form[:-1], value))
-                else:
-                    whole.setdefault(form, value)
-    return whole, sorted(stems, key=lambda one: -len(one[0]))
+    lines = Path(__file__).with_name("numbers.txt").read_text("utf-8").splitlines()
+    forms = [
+        (form, float(number.removeprefix(kind)))
+        for number, *words in map(str.split, lines)
+        if number.rstrip("0123456789.") == kind
+        for word in words
+        for form in (word, fold(word))
+    ]
+    whole = {form: value for form, value in reversed(forms) if not form.endswith("*")}
+    stems = {form[:-1]: value for form, value in forms if form.endswith("*")}
+    return whole, sorted(stems.items(), key=lambda one: -len(one[0]))
 
 
 @lru_cache(maxsize=20_000)
@@ -55,12 +51,11 @@ def value_of(token: str, *, kind: str = "", loose: bool = False) -> float | None
     whole, stems = _table(kind)
     if token in whole:
         return whole[token]
-    if (
-        found := next((value for stem, value in stems if token.startswith(stem)), None)
-    ) is not None:
-        return found
-    begun = [one for one in whole if loose and len(one) > SHORT and token.startswith(one)]
-    half = 0.5 if loose and token.startswith(("пол", "pół")) else None
+    begins = next((value for stem, value in stems if token.startswith(stem)), None)
+    if begins is not None or not loose:
+        return begins
+    begun = [one for one in whole if len(one) > SHORT and token.startswith(one)]
+    half = 0.5 if token.startswith(("пол", "pół")) else None
     return whole[max(begun, key=len)] if begun else half
 
 
@@ -74,13 +69,13 @@ def numbers(text: str, *, parts: bool) -> frozenset[str]:
     """What was read of a number: whole thousands, and what stands below them."""
     text = _HALF_OF.sub("пол ", _GROUPED.sub("", text.casefold()))
     for token in (*_NUMBER.findall(text), ""):
-        ranks = None if weekday(token) is not None else value_of(token, kind="th")
-        value = ranks if ranks is not None else value_of(token, loose=parts)
+        value = None
         if token[:1].isdigit():
             value = float(token.replace(",", "."))
             found.update(re.findall(r"\d+", token) if parts else ())
-        if weekday(token) is not None:
-            value = None
+        elif weekday(token) is None:
+            rank = value_of(token, kind="th")
+            value = rank if rank is not None else value_of(token, loose=parts)
         if run and value in _SCALES and run[-1] < value:
             run[-1] *= value
         elif run and value is not None and not token[0].isdigit() and _goes_on(run[-1], value):

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from vaultmind.consolidate.ground import share_of, stands, supported, unsaid
 from vaultmind.consolidate.merge import is_known
-from vaultmind.consolidate.settle import apply, known_facts, retell
-from vaultmind.consolidate.talk import Understand, day_of, gives_orders, key_of, own_words
+from vaultmind.consolidate.settle import bring_in, known_facts, retell
+from vaultmind.consolidate.talk import day_of, gives_orders, key_of, own_words
 from vaultmind.consolidate.types import (
     MEANS,
     SECTION_OF,
@@ -22,9 +22,9 @@ from vaultmind.consolidate.types import (
     Dropped,
     Reason,
     Resources,
+    Settled,
     Work,
 )
-from vaultmind.errors import PathRefused, UnreadableNote
 from vaultmind.index.when import with_dates
 from vaultmind.language.text import plain_sentences
 from vaultmind.language.words import fold
@@ -34,7 +34,7 @@ from vaultmind.redact import blank_private, mask
 from vaultmind.session.active import recap_block
 from vaultmind.session.files import read_session, recallable
 from vaultmind.session.summary import Line, source_bullet, unkept
-from vaultmind.types import Caller, Fact, Message, Section
+from vaultmind.types import Caller, Message, Section
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.session_meta import runs
 
@@ -64,61 +64,39 @@ class Told:
     """The words of a known fact whose place it takes; its block id where there is one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fate:
-    """What became of a fact: an outcome of the gate, or `dropped`."""
-
-    text: str
-    outcome: str
-    reason: str = ""
-
-
 class Reported:
     """Takes what agents tell of a conversation. Any thread."""
 
-    def __init__(self, by: Resources, max_facts: int, understand: Understand | None = None) -> None:
-        """`understand` hears the person's own phrases."""
+    def __init__(self, by: Resources, max_facts: int) -> None:
         self._by = by
         self._max_facts = max_facts
-        self._understand = understand
 
     def facts(
         self, agent: str, session: str, facts: Sequence[Told], caller: Caller
-    ) -> tuple[Fate, ...]:
+    ) -> tuple[Settled, ...]:
         """Bring into memory what the conversation bears out; return what became of each fact.
 
         `session` is empty where nothing was logged. Raises NotFound, UnreadableNote for a session
         that cannot be read.
         """
-        said, gone, _ = self._heard(agent, session)
-        known = known_facts(self._by, agent)
-        judged: list[Candidate | Dropped] = []
-        kept: list[Candidate] = []
+        said, _ = self._heard(agent, session)
+        known = [one.text for one in known_facts(self._by, agent)]
+        most, bad, fates = len(known) + self._max_facts, list[Dropped](), list[Settled]()
+        work, messages = Work(self._by, agent, session, caller), {key_of(one): one for one in said}
         for told in facts:
-            found = _judged(told, said, gone)
-            if isinstance(found, Candidate):
-                there = any(is_known(found.text, one.text) for one in known)
-                if there or len(kept) == self._max_facts:
-                    reason = "already known" if there else "too many"
-                    found = Dropped(found.text, reason, found.evidence, found.category)
-                else:
-                    known.append(Fact(found.text, found.section))
-                    kept.append(found)
-            judged.append(found)
-        messages = {key_of(one): one for one in said}
-        applied = iter(apply(Work(self._by, agent, session, caller), kept, messages))
-        fates = []
-        for told, one in zip(facts, judged, strict=True):
-            done = one if isinstance(one, Dropped) else next(applied)
-            outcome = "dropped" if isinstance(done, Dropped) else done.outcome
-            fates.append(Fate(one_line(mask(told.text).text), outcome, done.reason))
-        dropped = [
-            (one.text, one.reason, tuple(messages[key].block for key in one.evidence))
-            for one in judged
-            if isinstance(one, Dropped)
-        ]
-        if session and dropped:
-            self._by.gate.dropped(agent, session, dropped, caller)
+            found = _judged(told, said)
+            there = any(is_known(found.text, one) for one in known)
+            if isinstance(found, Candidate) and (there or len(known) == most):
+                reason = "already known" if there else "too many"
+                found = Dropped(found.text, reason, found.evidence, found.category)
+            if isinstance(found, Dropped):
+                bad.append(found)
+                fate = Settled(found.category, "", found.evidence, reason=found.reason)
+            else:
+                known.append(found.text)
+                (fate,) = bring_in(work, [found], (), messages)
+            fates.append(replace(fate, fact=one_line(mask(told.text).text)))
+        bring_in(work, (), bad, messages)
         return tuple(fates)
 
     def recap(
@@ -127,16 +105,13 @@ class Reported:
         """Write a recap into the active context; return how many of its sentences were kept, and
         the others, each with why not.
         """
-        said, _, is_open = self._heard(agent, session)
+        said, is_open = self._heard(agent, session)
         lines, left_out = grounded(recap, said, agent, session)
         why = OPEN if is_open else ""
         if lines and not why:
             work = Work(self._by, agent, session, caller)
             bullets = [source_bullet(one) for one in lines]
-            try:
-                why = "" if retell(work, bullets, "the agent's recap of a session") else LATER
-            except (PathRefused, UnreadableNote) as error:
-                why = str(error)
+            why = "" if retell(work, bullets, "the agent's recap of a session") else LATER
         if why:
             return 0, [*left_out, *((one.text, why) for one in lines)]
         return len(lines), left_out
@@ -149,20 +124,16 @@ class Reported:
             if one.role in ("user", "assistant") and one.text.strip()
         ]
 
-    def _heard(self, agent: str, session: str) -> tuple[list[Message], list[Message], bool]:
-        """Return what of a session may bear something out, what may not, and whether it goes on."""
+    def _heard(self, agent: str, session: str) -> tuple[list[Message], bool]:
+        """Return what of a session may bear something out, and whether it goes on."""
         if not session:
-            return [], [], True
+            return [], True
         reader, hides = self._by.reader, self._by.hides
         file, transcript = read_session(reader, reader.paths, agent, session)
         shown = recallable(agent, file.path, file.text, hides, transcript=transcript)
-        kept_out = unkept([one for one, _ in shown], self._understand)
+        kept_out = unkept([one for one, _ in shown])
         said = [one for at, (one, _) in enumerate(shown) if at not in kept_out]
-        there = {(one.block, one.text) for one in said}
-        every = (placed.message for placed in transcript.messages)
-        gone = [one for one in every if (one.block, one.text) not in there]
-        gone = [one for one in gone if one.asked in ("", "forget")]
-        return said, gone, runs(transcript.meta)
+        return said, runs(transcript.meta)
 
 
 def _unfit(text: str, *, quotes: bool = True) -> Reason:
@@ -175,10 +146,11 @@ def _unfit(text: str, *, quotes: bool = True) -> Reason:
     return "orders the memory" if gives_orders(said) else ""
 
 
-def _judged(told: Told, said: Sequence[Message], gone: Sequence[Message]) -> Candidate | Dropped:
+def _judged(told: Told, said: Sequence[Message]) -> Candidate | Dropped:
     """Return a fact with the message that it quotes as evidence, or why the talk bears it not out.
 
-    Words that are `gone`, asked not to be kept or pasted bear out nothing.
+    Words that were pasted bear out nothing. What no message says may be what was forgotten: then
+    the words are kept nowhere.
     """
     text, quote = one_line(told.text), told.quote
     section = told.section or pick(text)
@@ -189,19 +161,15 @@ def _judged(told: Told, said: Sequence[Message], gone: Sequence[Message]) -> Can
     there = [one for one in there if one.role == "user"] or there
     keys = tuple(key_of(one) for one in there[-1:])
     fault = supported(text, said, quote)
-    if fault and fault.reason == "no evidence" and any(stands(quote, one.text) for one in gone):
-        return Dropped("", "asked not to keep", category=category)
     if fault and fault.reason != "polarity":
-        return Dropped(text, fault.reason, keys, category)
+        return Dropped(text if there else "", fault.reason, keys, category)
     if not fault and all(_is_pasted(quote, one.text) for one in there):
         return Dropped(text, "quoted", keys, category)
-    doubt = MEANS["polarity"] if fault else ""
     if there and (day := day_of(there[-1])):
         text = with_dates(text, day)
-    found = Candidate(category, text, keys, section=section, doubt=doubt, quote=quote)
-    if told.replaces:
-        return replace(found, category="UPDATE", replaces=told.replaces)
-    return found
+    doubt = MEANS["polarity"] if fault else ""
+    change: Category = "UPDATE" if told.replaces else category
+    return Candidate(change, text, keys, 0.0, section, told.replaces, doubt=doubt, quote=quote)
 
 
 def _is_pasted(quote: str, text: str) -> bool:
@@ -218,28 +186,28 @@ def grounded(
     `messages` are those that may be kept; `agent`, whose words these are, is named beside them.
     """
     own = [
-        replace(one, text=own_words(one.text)[0]) if one.role == "user" else one
-        for one in messages
-        if one.role in ("user", "assistant")
+        (number, replace(one, text=own_words(one.text)[0]) if one.role == "user" else one)
+        for number, one in enumerate(messages, 1)
+        if one.role in ("user", "assistant") and one.text.strip()
     ]
-    own = [one for one in own if one.text.strip()]
-    ranked = sorted(range(len(own)), key=lambda at: -share_of(recap, own[at].text))
-    near = [own[at] for at in sorted(ranked[:MOST_MESSAGES])]
+    best = sorted(own, key=lambda it: -share_of(recap, it[1].text))[:MOST_MESSAGES]
+    placed = sorted(best, key=lambda it: it[0])
+    near = [one for _, one in placed]
     also = " ".join([*{one.speaker or "" for one in near}, *{one.time[:10] for one in near}, agent])
     lines: list[Line] = []
     left_out: list[tuple[str, str]] = []
     for sentence in dict.fromkeys(plain_sentences(recap)):
-        source = max(near, key=lambda one, s=sentence: share_of(s, one.text), default=None)  # type: ignore[misc]
+        shares = [share_of(sentence, one.text) for one in near]
         reason = _why_not(sentence, near, also)
-        if not reason and (source is None or not share_of(sentence, source.text)):
+        if not reason and not any(shares):
             reason = DOES_NOT_SAY.format("anything of it")
         if not reason and len(lines) == MOST_SENTENCES:
             reason = f"a recap has at most {MOST_SENTENCES} sentences"
-        if reason or source is None:
+        if reason:
             left_out.append((sentence, reason))
             continue
+        at, source = placed[shares.index(max(shares))]
         block = recap_block(session, len(lines) + 1)
-        at = next((n for n, one in enumerate(messages, 1) if one.block == source.block), 0)
         lines.append(Line(sentence, "other", block, source.block, at, speaker=agent))
     return lines, left_out
 

@@ -1,7 +1,6 @@
-"""Summaries of conversations: what a summariser is given, what it gives back, and the built-in one.
+"""Summaries without a model: whole sentences of what was said, with their speakers.
 
-The built-in summariser chooses whole sentences of what was said and names their speakers. It
-rewords nothing, so it makes nothing up, in whatever language the conversation was held. Pure.
+Nothing is reworded, so nothing is made up, in whatever language the conversation was held. Pure.
 """
 
 from __future__ import annotations
@@ -9,11 +8,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
-from vaultmind.consolidate.talk import GAP, TO_THE_MEMORY, Understand, read_talk, statement
+from vaultmind.consolidate.talk import GAP, TO_THE_MEMORY, read_talk, statement
 from vaultmind.consolidate.types import WORDS, Level
 from vaultmind.language.text import MARK, plain_sentences
 from vaultmind.redact import mask
@@ -53,17 +51,12 @@ class Source:
     started: str
     """ISO date or time."""
     pieces: tuple[Message, ...]
-    """The messages of a session, the paragraphs of an L1; their ids are marks as of `mark_of`."""
+    """The messages of a session, the paragraphs of an L1; their ids are `<source>#<block>`."""
     ended: str = ""
     """ISO date of the last day that it speaks of."""
     path: str = ""
     stat: FileStat | None = None
     """What tells that the file has changed since it was read."""
-
-
-def mark_of(source: str, block: str) -> str:
-    """Return what a paragraph calls a piece of a source: `<id>#<block>`, or the id alone."""
-    return f"{source}#{block}" if block else source
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +84,9 @@ class Summary:
         return "\n\n".join(one.text for one in self.paragraphs)
 
 
-class Summariser(Protocol):
-    """Sums up sources. It always does: where a model cannot, the built-in one does."""
-
-    def level(
-        self, level: Level, sources: Sequence[Source], language: str, max_tokens: int
-    ) -> Summary:
-        """Return up to 5 paragraphs (L1) or 3 (L2) of at most `max_tokens`, links apart."""
-        ...
+Summarise = Callable[[Level, Sequence[Source], str, int], Summary]
+"""Sums up sources in a language in at most so many tokens, links apart. It always does: where a
+model cannot, `of_sources` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +96,6 @@ class Quote:
     text: str
     source: str
     """Key of its message, or the mark of its piece."""
-    at: int
-    """The number of its message or piece, from 0."""
     read: Sentence
     speaker: str = ""
     date: str = ""
@@ -118,59 +104,53 @@ class Quote:
     asks: bool = False
 
 
-class ExtractiveSummariser:
-    """Implements `Summariser`. `understand` knows the person's own phrases, where given."""
+def of_session(messages: Sequence[Message], language: str) -> Summary:
+    """Return three to five sentences of a conversation; fewer where less was said."""
+    quotes = _quotes(messages, language)
+    found = chosen(quotes, worth_of(quotes), SESSION_TOKENS, SENTENCES)
+    return Summary((_paragraph(found),) if found else ())
 
-    def __init__(self, understand: Understand | None = None) -> None:
-        self._understand = understand
 
-    def session(self, messages: Sequence[Message], language: str) -> Summary:
-        """Return three to five sentences of a conversation; fewer where less was said."""
-        quotes = self._quotes(messages, language)
-        found = chosen(quotes, worth_of(quotes), SESSION_TOKENS, SENTENCES)
-        return Summary((_paragraph(found),) if found else ())
+def of_sources(level: Level, sources: Sequence[Source], language: str, max_tokens: int) -> Summary:
+    """Return a paragraph for each source, or for each few in a row, within `max_tokens`."""
+    each = [quotes_of(level, one, language) for one in sources]
+    worth = worth_of([quote for quotes in each for quote in quotes])
+    number = min(GROUPS[level], len(sources))
+    ends = [round(len(sources) * (at + 1) / number) for at in range(number)]
+    paragraphs: list[Paragraph] = []
+    said: list[Quote] = []
+    for at, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
+        among = [quote for quotes in each[start:end] for quote in quotes]
+        share = (max_tokens - count("\n\n".join(p.text for p in paragraphs))) // (number - at)
+        if found := chosen(among, worth, share - 2, len(among), said):
+            paragraphs.append(_paragraph(found))
+            said += found
+    return Summary(tuple(paragraphs))
 
-    def level(
-        self, level: Level, sources: Sequence[Source], language: str, max_tokens: int
-    ) -> Summary:
-        """Return a paragraph for each source, or for each few in a row, within `max_tokens`."""
-        each = [self.quotes(level, one, language) for one in sources]
-        worth = worth_of([quote for quotes in each for quote in quotes])
-        number = min(GROUPS[level], len(sources))
-        ends = [round(len(sources) * (at + 1) / number) for at in range(number)]
-        paragraphs: list[Paragraph] = []
-        said: list[Quote] = []
-        for at, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
-            among = [quote for quotes in each[start:end] for quote in quotes]
-            share = (max_tokens - count("\n\n".join(p.text for p in paragraphs))) // (number - at)
-            if found := chosen(among, worth, share - 2, len(among), said):
-                paragraphs.append(_paragraph(found))
-                said += found
-        return Summary(tuple(paragraphs))
 
-    def quotes(self, level: Level, source: Source, language: str) -> list[Quote]:
-        """Return the sentences of a source that may be told, in order, each with its date."""
-        is_talk = level == "L1"
-        found = self._quotes(source.pieces, language) if is_talk else _of_summary(source, language)
-        return [replace(one, date=one.date or source.started[:10]) for one in found]
+def quotes_of(level: Level, source: Source, language: str) -> list[Quote]:
+    """Return the sentences of a source that may be told, in order, each with its date."""
+    found = _quotes(source.pieces, language) if level == "L1" else _of_summary(source, language)
+    return [replace(one, date=one.date or source.started[:10]) for one in found]
 
-    def _quotes(self, messages: Sequence[Message], language: str) -> list[Quote]:
-        """Return the sentences of a conversation that may be told, in order."""
-        found = []
-        for one in read_talk(messages, self._understand).said:
-            asks, message = one.fault == "question", messages[one.at]
-            if GAP in one.text or one.fault not in (None, "question"):
-                continue
-            if one.intent.intent in TO_THE_MEMORY:
-                continue
-            text = _prose(clean(one.text), asks=asks)
-            sentence = read(text, language)
-            if text and not sentence.is_small_talk:
-                speaker = message.speaker or words(language)[3 if message.role == "user" else 4]
-                user, asks = message.role == "user", asks or sentence.asks
-                quote = Quote(text, one.key, one.at, sentence, speaker, user=user, asks=asks)
-                found.append(quote)
-        return found
+
+def _quotes(messages: Sequence[Message], language: str) -> list[Quote]:
+    """Return the sentences of a conversation that may be told, in order."""
+    found = []
+    for one in read_talk(messages).said:
+        asks, message = one.fault == "question", messages[one.at]
+        if GAP in one.text or one.fault not in (None, "question"):
+            continue
+        if one.intent.intent in TO_THE_MEMORY:
+            continue
+        text = _prose(clean(one.text), asks=asks)
+        sentence = read(text, language)
+        if text and not sentence.is_small_talk:
+            user = message.role == "user"
+            speaker = message.speaker or words(language)[3 if user else 4]
+            asks = asks or sentence.asks
+            found.append(Quote(text, one.key, sentence, speaker, user=user, asks=asks))
+    return found
 
 
 def clean(text: str) -> str:
@@ -256,7 +236,7 @@ def _prose(text: str, *, asks: bool) -> str:
 
 def _of_summary(source: Source, language: str) -> Iterator[Quote]:
     """Yield the sentences of an L1, each with the speaker and the date that stand before it."""
-    for at, piece in enumerate(source.pieces):
+    for piece in source.pieces:
         speaker = date = ""
         for sentence in plain_sentences(_LINK.sub(r"\1", piece.text)):
             text = sentence
@@ -266,4 +246,4 @@ def _of_summary(source: Source, language: str) -> Iterator[Quote]:
                 speaker, text = spoken[1], text[spoken.end() :]
             bare = read(clean(text), language)
             if bare.text and not bare.is_small_talk:
-                yield Quote(bare.text, piece.id, at, bare, speaker, date)
+                yield Quote(bare.text, piece.id, bare, speaker, date)

@@ -7,7 +7,7 @@ the person's own means is for the trained models in `extract` to say.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
@@ -20,7 +20,6 @@ from vaultmind.session.summary import unkept
 from vaultmind.types import Message, Role
 from vaultmind.vault.oneline import one_line
 
-Understand = Callable[[str], Intent]
 GAP = "\ufffc"
 """Stands for what was taken out of a sentence."""
 MOST_CHARACTERS = 4000
@@ -79,10 +78,6 @@ class Talk:
     days: Mapping[str, date] = field(default_factory=dict)
     """The day of each message by its key, where it has one."""
 
-    def by_user(self) -> list[Utterance]:
-        """Return what the user said."""
-        return [one for one in self.said if one.role == "user"]
-
 
 def key_of(message: Message) -> str:
     """Return what a message is called everywhere: its id, or its block where it has none."""
@@ -95,10 +90,9 @@ def day_of(message: Message) -> datetime | None:
     return datetime.fromisoformat(said[0]) if said else None
 
 
-def read_talk(messages: Sequence[Message], understand: Understand | None = None) -> Talk:
-    """Return a conversation taken apart. `understand`: the person's own phrases, where given."""
-    hear = understand or intent_of
-    gone = unkept(messages, hear)
+def read_talk(messages: Sequence[Message]) -> Talk:
+    """Return a conversation taken apart."""
+    gone = unkept(messages)
     said: list[Utterance] = []
     days: dict[str, date] = {}
     for at, message in enumerate(messages):
@@ -106,20 +100,19 @@ def read_talk(messages: Sequence[Message], understand: Understand | None = None)
             continue
         if day := day_of(message):
             days[key_of(message)] = day.date()
-        said += _utterances(message, at, hear, withheld=at in gone)
+        said += _utterances(message, at, withheld=at in gone)
     return Talk(tuple(said), days)
 
 
-def _utterances(
-    message: Message, at: int, hear: Understand, *, withheld: bool
-) -> Iterator[Utterance]:
+def _utterances(message: Message, at: int, *, withheld: bool) -> Iterator[Utterance]:
     own, taken = own_words(message.text)
     key, role = key_of(message), message.role
     for text, reason in taken:
         yield Utterance(text, key, at, role, reason)
     ordered = False
     for sentence in plain_sentences(own):
-        heard = hear(sentence) if role == "user" and len(sentence) <= ASKED_CHARACTERS else Intent()
+        asks = role == "user" and len(sentence) <= ASKED_CHARACTERS
+        heard = intent_of(sentence) if asks else Intent()
         ordered = ordered or gives_orders(sentence)
         fault = "orders the memory" if ordered else fault_of(sentence, heard)
         if withheld and fault is None:

@@ -6,22 +6,20 @@ import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind.ports import Clock
 from vaultmind.session.files import Head, Hides
-from vaultmind.types import Caller, Fact, Message, OutcomeName, Section
+from vaultmind.types import Caller, OutcomeName, Section
 from vaultmind.vault.files import VaultReader
 
 if TYPE_CHECKING:
-    from vaultmind.consolidate.levels import Levels
     from vaultmind.memory.gate import Gate
 
 WORDS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
 """What is said, and looked for, in words."""
 Level = Literal["L1", "L2"]
 Category = Literal["CORE", "PREFERENCE", "DECISION", "PROJECT", "UPDATE", "DELETE", "SKIP"]
-CATEGORIES: tuple[Category, ...] = get_args(Category)
 
 UNCLEAR = "unclear"
 """What is pending where a session was consolidated, and left something to a better reader."""
@@ -36,7 +34,6 @@ SECTION_OF: dict[Category, Section] = {
 MEANS: dict[str, str] = WORDS["reasons"]
 """Why a fact was dropped, in a word under which dropped facts are counted, and what that means."""
 Reason = str
-REASONS: tuple[Reason, ...] = tuple(MEANS)
 
 
 def any_of(name: str) -> str:
@@ -78,8 +75,6 @@ class Dropped:
     reason: Reason
     evidence: tuple[str, ...] = ()
     category: Category = "SKIP"
-    detail: str = ""
-    """What exactly was missing or in the way, where it may be shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +82,7 @@ class Extraction:
     """What a conversation leaves behind. `facts` stand in the order of their importance."""
 
     facts: tuple[Candidate, ...] = ()
-    dropped: tuple[Dropped, ...] = field(default=())
-
-
-@dataclass(frozen=True, slots=True)
-class Understood:
-    """The facts of a conversation and its summary."""
-
-    extraction: Extraction
+    dropped: tuple[Dropped, ...] = ()
     summary: str = ""
     """Three to five sentences, each of which the conversation says; empty after small talk."""
     by: str = "extractive"
@@ -148,7 +136,7 @@ class Request:
     session: str = ""
     """Only this one."""
     again: str = ""
-    """A session's or summary's id that is done anew, e.g. `2026-02-20_001` or `L1_001`."""
+    """A session that is done anew."""
     dry_run: bool = False
     """Nothing is written: the answer says what would be."""
 
@@ -162,11 +150,9 @@ class Settled:
     evidence: tuple[str, ...]
     """Ids of the messages that say it."""
     replaces: str = ""
-    outcome: OutcomeName = "unchanged"
+    outcome: OutcomeName | Literal["dropped"] = "dropped"
     """What the gate made of it; in a dry run what it would."""
     reason: str = ""
-    archived: int = 0
-    """Older facts that moved to the archive to make room for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +187,6 @@ class SummaryDone:
     tokens: int
     text: str
     by: str = "extractive"
-    outcome: Literal["written", "would be written", "unchanged"] = "written"
     notes: tuple[str, ...] = ()
 
 
@@ -219,39 +204,11 @@ class CutOff(Exception):  # no fault: it is begun again another time
     """The work is to stop between two steps."""
 
 
-class Thinks(Protocol):
-    """Understands a conversation, with a model or without."""
-
-    def extract(
-        self, messages: Sequence[Message], brain: Sequence[Fact], *, language: str, max_facts: int
-    ) -> Understood:
-        """Return the facts and the summary of messages that may be recalled."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """What consolidation works with."""
-
-    resources: Resources
-    thinker: Callable[[], Thinks]
-    """Returns what thinks, made when it is first needed: a start must not wait for it."""
-    levels: Callable[[], Levels]
-    auto: bool = True
-    delay_seconds: float = 20.0
-    """Quiet time after an end before it is begun with."""
-    max_facts: int = 8
-    end_idle: Callable[[str], object] = lambda agent: None
-    """Ends the sessions of an agent that have been silent for too long; of all for `""`."""
-
-
 @dataclass(frozen=True, slots=True)
 class Standing:
     """How far consolidation is."""
 
     queue: tuple[tuple[str, str], ...]
     """(agent, session) of those that wait."""
-    running: str
-    """What is worked at, in words; empty while nothing is."""
     asked_for: int
     """Ended sessions, imported ones most of them, that wait until the person asks."""

@@ -11,17 +11,19 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from vaultmind.config import ConsolidationConfig
 from vaultmind.consolidate.types import (
     UNCLEAR,
     Consolidated,
     CutOff,
     Request,
+    Resources,
     SessionDone,
-    Setup,
     Standing,
     Work,
 )
@@ -30,8 +32,12 @@ from vaultmind.heavy import step_back
 from vaultmind.ports import Report, silent
 from vaultmind.session.files import Head
 from vaultmind.types import Caller, Progress
-from vaultmind.vault.paths import SESSION_ID, agent_name
+from vaultmind.vault.paths import agent_name
 from vaultmind.vault.session_meta import read_meta
+
+if TYPE_CHECKING:
+    from vaultmind.consolidate.levels import Levels
+    from vaultmind.consolidate.model import Thinker
 
 BY_ITSELF = "consolidation"
 """What an audit line calls the client where nobody asked."""
@@ -50,10 +56,21 @@ log = logging.getLogger(__name__)
 class Consolidation:
     """Consolidates sessions, one at a time. One per vault; any thread."""
 
-    def __init__(self, setup: Setup) -> None:
-        self._setup = setup
-        self._with = setup.resources
-        self._paths = setup.resources.reader.paths
+    def __init__(
+        self,
+        by: Resources,
+        minds: Callable[[], tuple[Thinker, Levels]],
+        config: ConsolidationConfig,
+        max_facts: int = 8,
+        end_idle: Callable[[str], object] = lambda agent: None,
+    ) -> None:
+        """`minds` returns what thinks and what sums up, made when they are first needed: a start
+        must not wait for them. `end_idle` ends the sessions of an agent that have been silent for
+        too long; of all for `""`.
+        """
+        self._with, self._minds, self._config = by, minds, config
+        self._max_facts, self._end_idle = max_facts, end_idle
+        self._paths = by.reader.paths
         self._tries: Counter[str] = Counter()
         """How often a model was asked about a session in vain, since the start."""
         self._stopping = threading.Event()
@@ -62,68 +79,74 @@ class Consolidation:
         self._asking = 0
         self._due: float | None = None
         """From when on there is work to do by itself; None while there is none."""
-        self._is_working = False
         self._thread: threading.Thread | None = None
-        self._running = ""
 
     def run(self, request: Request, caller: Caller, report: Report = silent) -> Consolidated:
         """Consolidate what is asked for, now; a run that goes on already is waited for.
 
         The facts are written as the agent's own, whoever asks: its level binds them. Raises
-        NotFound for a session or summary that is not there.
+        NotFound for a session that is not there.
         """
         agents = (agent_name(request.agent),) if request.agent else self._paths.agent_names()
         if not request.dry_run:
-            self._setup.end_idle(request.agent and agents[0])
-        done = Consolidated()
+            self._end_idle(request.agent and agents[0])
+        done, client, dry_run = Consolidated(), caller.client, request.dry_run
+        kept = [one for one in agents if self._with.gate.keeps_records(one)]
+        why = "it may only read (autonomy 0 in its identity.md)"
+        done.notes += [f"Nothing is written for {one}: {why}." for one in agents if one not in kept]
         with self._turn(asked=True):
             try:
-                self._asked(request, agents, caller.client, done, report)
+                chosen = self._chosen(request, kept, done)
+                for at, (agent, session) in enumerate(chosen):
+                    report(Progress(at, len(chosen), "sessions"))
+                    self._take(agent, session, client, done, dry_run=dry_run)
+                report(Progress(len(chosen), len(chosen), "sessions"))
+                for agent in () if request.again or dry_run else kept:
+                    self._levels(agent, client, done)
             except CutOff:
                 done.notes.append("It was cut off, and is gone on with another time.")
-            finally:
-                self._running = ""
         return done
 
-    def ended(self, agent: str, session: str) -> None:
-        """Say that a session has ended: after a while of quiet it is consolidated."""
-        self.start()
+    def _waiting(self, agent: str) -> list[Head]:
+        """Return the sessions of an agent that have ended and wait on this device, oldest first."""
+        keeps = self._with.gate.keeps_records(agent)
+        return [one for one in self._with.heads(agent) if keeps and not self._how(one)]
 
-    def unsettled(self, agent: str, *, better: bool = False) -> list[str]:
-        """Return the sessions of an agent that have ended and wait on this device, oldest first.
+    def unsettled(self, agent: str) -> list[str]:
+        """Return the sessions that a better reader may settle, oldest first, no imported ones.
 
-        `better`: also those that the built-in engine settled and left something of to a better
-        reader, and no imported ones.
+        Those that wait, and those that the built-in engine left something of.
         """
-        heads = self._with.heads(agent) if self._with.gate.keeps_records(agent) else ()
-        if not better:
-            return [one.id for one in heads if not self._how(one)]
-        devices = ("", self._with.device)
-        ours = [one for one in heads if "pending" in one.raw and one.meta.device in devices]
+        waiting = {one.id for one in self._waiting(agent) if not one.meta.source}
         return [
             one.id
-            for one in ours
-            if one.meta.pending == UNCLEAR or not (one.meta.source or self._how(one))
+            for one in self._with.heads(agent)
+            if "pending" in one.raw and self._with.gate.keeps_records(agent)
+            if one.id in waiting
+            or (one.meta.pending == UNCLEAR and one.meta.device in ("", self._with.device))
         ]
 
-    def settled_by_agent(self, agent: str, session: str, caller: Caller) -> None:
-        """Mark a session as settled by the agent itself: no other engine reads it."""
-        self._mark(agent, session, caller, "an agent settled a session")
+    def mark(self, agent: str, session: str, caller: Caller, then: str = "") -> bool:
+        """Mark a session as done, and `then` as pending for a better reader; tell whether."""
+        from vaultmind.consolidate.settle import consolidated
+
+        path, change = self._paths.session(agent, session), consolidated(self._with.clock(), then)
+        why = "a session was consolidated"
+        return self._with.gate.save(path, change, caller, why) is not None
 
     def standing(self) -> Standing:
         """Return how far it is."""
-        heads = {agent: self._with.heads(agent) for agent in self._paths.agent_names()}
-        due = {a: {one.id for one in h if "pending" in one.raw} for a, h in heads.items()}
-        waiting = [(agent, one) for agent in heads for one in self.unsettled(agent)]
-        queue = tuple((agent, one) for agent, one in waiting if one in due[agent])
-        return Standing(queue, self._running, len(waiting) - len(queue))
+        agents = self._paths.agent_names()
+        waiting = [(agent, one) for agent in agents for one in self._waiting(agent)]
+        queue = tuple((agent, one.id) for agent, one in waiting if "pending" in one.raw)
+        return Standing(queue, len(waiting) - len(queue))
 
     def start(self) -> None:
         """Look in the background for what waits, after a while of quiet; returns at once."""
-        if not self._setup.auto or self._stopping.is_set():
+        if not self._config.auto or self._stopping.is_set():
             return
         with self._turns:
-            self._due = time.monotonic() + self._setup.delay_seconds
+            self._due = time.monotonic() + self._config.delay_seconds
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="asleep", daemon=True)
                 self._thread.start()
@@ -168,34 +191,30 @@ class Consolidation:
         step_back()
         while not self._stopping.is_set():
             with self._turns:
-                quiet = LOOK_SECONDS if self._due is None else self._due - time.monotonic()
+                due = self._due
+                quiet = LOOK_SECONDS if due is None else due - time.monotonic()
                 if quiet > 0 and self._turns.wait(quiet):
                     continue  # something was told meanwhile
-                has_work, self._due, self._is_working = self._due is not None, None, True
             try:
-                self._by_itself() if has_work else self._setup.end_idle("")
+                self._end_idle("") if due is None else self._by_itself()
             except Exception:  # it is tried again after the next end
                 log.exception("what was to be consolidated could not be")
             with self._turns:
-                self._is_working = False
+                self._due = None if self._due == due else self._due
                 self._turns.notify_all()
 
     def _by_itself(self) -> None:
         """Consolidate what is pending, session by session: who asks goes in between."""
-        done = Consolidated()
+        done, agents = Consolidated(), self._paths.agent_names()
         try:
-            for agent, session in self.standing().queue:
+            for agent, session in [*self.standing().queue, *((one, "") for one in agents)]:
                 with self._turn():
-                    if session in self.unsettled(agent):
+                    if any(one.id == session for one in self._waiting(agent)):
                         self._take(agent, session, BY_ITSELF, done, dry_run=False)
-            for agent in self._paths.agent_names():
-                with self._turn():
-                    if self._with.gate.keeps_records(agent):
-                        self._levels(agent, BY_ITSELF, done, dry_run=False)
+                    elif not session and self._with.gate.keeps_records(agent):
+                        self._levels(agent, BY_ITSELF, done)
         except CutOff:
             log.info("consolidation was cut off; it goes on after the next start")
-        finally:
-            self._running = ""
 
     def _how(self, head: Head, *, again: bool = False) -> str:
         """Return why a session does not wait; empty where it does."""
@@ -213,38 +232,11 @@ class Consolidation:
 
     # --- within a turn -----------------------------------------------------------------------
 
-    def _asked(
-        self,
-        request: Request,
-        agents: Sequence[str],
-        client: str,
-        done: Consolidated,
-        report: Report,
-    ) -> None:
-        kept = [one for one in agents if self._with.gate.keeps_records(one)]
-        done.notes += [
-            f"Nothing is written for {one}: it may only read (autonomy 0 in its identity.md)."
-            for one in agents
-            if one not in kept
-        ]
-        named = request.again or request.session
-        if named and not SESSION_ID.fullmatch(named):
-            for agent in kept[:1]:
-                own, again = Caller("agent", agent, client), self._setup.levels().again
-                done.summaries.append(again(agent, named, own, dry_run=request.dry_run))
-            return
-        chosen = self._chosen(named, kept, done, again=bool(request.again))
-        for at, (agent, session) in enumerate(chosen):
-            report(Progress(at, len(chosen), "sessions"))
-            self._take(agent, session, client, done, dry_run=request.dry_run)
-        report(Progress(len(chosen), len(chosen), "sessions"))
-        for agent in () if request.again else kept:
-            self._levels(agent, client, done, dry_run=request.dry_run)
-
     def _chosen(
-        self, named: str, agents: Sequence[str], done: Consolidated, *, again: bool
+        self, request: Request, agents: Sequence[str], done: Consolidated
     ) -> list[tuple[str, str]]:
         """Return the sessions that are to be consolidated, imported ones too; note why not."""
+        named, again = request.again or request.session, bool(request.again)
         heads = [(agent, one) for agent in agents for one in self._with.heads(agent)]
         if named and agents and not any(one.id == named for _, one in heads):
             raise NotFound(f"There is no session {named!r} of {' or '.join(agents)}.")
@@ -264,17 +256,16 @@ class Consolidation:
         from vaultmind.consolidate.settle import settle
 
         self._check()
-        self._running = f"{session} of {agent}"
         caller = Caller("agent", agent, client)
         work = Work(self._with, agent, session, caller, self._check, dry_run)
         try:
-            left, tried = settle(work, self._setup.thinker(), self._setup.max_facts)
+            left, tried = settle(work, self._minds()[0], self._max_facts)
             self._tries[work.path] += tried and not dry_run
             gives_up = tried and self._tries[work.path] >= MOST_TRIES
             if not dry_run and (not left.pending or gives_up):
                 unclear = any(one.reason == "unclear alone" for one in left.dropped)
                 then = UNCLEAR if unclear and left.by == "extractive" else ""
-                marked = self._mark(agent, session, caller, "a session was consolidated", then)
+                marked = self.mark(agent, session, caller, then)
                 why = () if marked else ("It was opened again, and is taken up when it ends.",)
                 left = replace(left, pending=not marked, notes=(*left.notes, *why))
         except CutOff:
@@ -286,21 +277,11 @@ class Consolidation:
             left = SessionDone(agent, session, pending=True, notes=why)
         done.sessions.append(left)
 
-    def _mark(self, agent: str, session: str, caller: Caller, why: str, then: str = "") -> bool:
-        """Mark a session as done, and `then` as pending for a better reader; tell whether."""
-        from vaultmind.consolidate.settle import consolidated
-
-        path, change = self._paths.session(agent, session), consolidated(self._with.clock(), then)
-        return self._with.gate.save(path, change, caller, why) is not None
-
-    def _levels(self, agent: str, client: str, done: Consolidated, *, dry_run: bool) -> None:
+    def _levels(self, agent: str, client: str, done: Consolidated) -> None:
         self._check()
-        self._running = f"summaries of {agent}"
         caller = Caller("agent", agent, client)
         try:
-            done.summaries += self._setup.levels().make(agent, caller, dry_run=dry_run)
+            done.summaries += self._minds()[1].make(agent, caller)
         except (VaultMindError, OSError) as error:
             log.warning("the summaries of %s were not made: %s", agent, error)
-            said = error.message if isinstance(error, VaultMindError) else str(error)
-            why = f"{said.removesuffix('.')}. They are tried again at the next run."
-            done.notes.append(f"The summaries of {agent} were not made: {why}")
+            done.notes.append(f"The summaries of {agent} were not made: {error}")

@@ -101,9 +101,7 @@ class ChromaStore:
 
     def add(self, names: Sequence[str], vectors: Matrix) -> None:
         """Store a row a name, replacing what was there."""
-        for start in range(0, len(names), BATCH):
-            part = slice(start, start + BATCH)
-            self._collection.upsert(ids=list(names[part]), embeddings=vectors[part])
+        self._collection.upsert(ids=list(names), embeddings=vectors)
 
     def names(self) -> set[str]:
         """Return the names of all that is stored."""

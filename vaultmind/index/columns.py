@@ -17,7 +17,7 @@ import sqlite3
 import threading
 from array import array
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import groupby, islice
@@ -46,16 +46,10 @@ MAX_LANGUAGES, MIN_LANGUAGE_SHARE = 6, 0.005
 _SMALL, _MOST_SMALL = 8_000, 12
 """Chunks below which a segment is small, and how many such there may be."""
 _SPARE_DEAD, _LEVELS, _BATCH = 2_000, 127, 500
-_ROW = np.dtype(
-    [("rowid", "i8"), ("start", "i8")]
-    + [
-        (name, "i4")
-        for name in (
-            *("words", "stems", "title", "file", "kind", "agent", "speaker", "lang", "day"),
-            *("message", "letters", "flags", "embeds", "before", "after"),
-        )
-    ]
+_NUMBERS = (
+    "words stems title file kind agent speaker lang day message letters flags embeds before after"
 )
+_ROW = np.dtype([("rowid", "i8"), ("start", "i8"), *((name, "i4") for name in _NUMBERS.split())])
 """`start`, `words`, `stems`, `title`: where its tokens begin, and how many of each run follow.
 `before` and `after`: the places of its neighbours in the file, -1 for none; a fact has none, since
 what stands around it in a list says nothing about it."""
@@ -164,7 +158,11 @@ class Columns:
             if paths is None or self._dead > max(_SPARE_DEAD, self.count // 2):
                 self._clear()
                 paths = None
-            self._read_chunks(connection, paths)
+            try:
+                self._read_chunks(connection, paths)
+            except sqlite3.Error:
+                self._clear()
+                raise
             self._publish()
             self._mark = version
         if paths is None and self.embedder:
@@ -324,16 +322,13 @@ class Columns:
         for at in range(0, len(rowids), _BATCH):
             some = (self.embedder, 4 * self._width, json.dumps(rowids[at : at + _BATCH]))
             with self.database.read() as connection, self.lock:
-                read = connection.execute(_VECTORS, some).fetchall()
-                read = [
-                    (self._slot_of[rowid], raw) for rowid, raw in read if rowid in self._slot_of
-                ]
-                if read:
-                    self._keep_vectors(*zip(*read, strict=True))
+                read = dict(connection.execute(_VECTORS, some).fetchall())
+                self._keep_vectors([one for one in read if one in self._slot_of], read)
 
-    def _keep_vectors(self, slots: Sequence[int], raw: Sequence[bytes]) -> None:
-        at = np.array(slots, dtype=np.int64)
-        vectors = np.frombuffer(b"".join(raw), np.float32).reshape(len(at), self._width)
+    def _keep_vectors(self, rowids: Sequence[int], raw: Mapping[int, bytes]) -> None:
+        at = self.slots_of(rowids)
+        read = b"".join(raw[rowid] for rowid in rowids)
+        vectors = np.frombuffer(read, np.float32).reshape(len(at), self._width)
         scales = np.maximum(np.abs(vectors).max(axis=1), np.float32(1e-9)) / np.float32(_LEVELS)
         self._fine[at] = np.rint(vectors / scales[:, None]).astype(np.int8)
         self._scales[at] = scales

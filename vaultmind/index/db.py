@@ -212,15 +212,17 @@ class Database:
                 connection.close()
 
     def _open(self) -> sqlite3.Connection:
-        connection = self._connect(writes=True)
+        connection = self._connect()
         try:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             if version != VERSION and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
                 connection.close()
                 self._delete()
-                connection = self._connect(writes=True)
-            for pragma in ("journal_mode = WAL", "secure_delete = ON", "cache_size = -16000"):
-                connection.execute(f"PRAGMA {pragma}")
+                connection = self._connect()
+            connection.executescript(
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;"
+                " PRAGMA cache_size = -16000;"
+            )
             if version != VERSION:
                 made = f"{_SCHEMA.read_text()} PRAGMA user_version = {VERSION};"
                 connection.executescript(f"BEGIN; {made} COMMIT;")
@@ -229,18 +231,10 @@ class Database:
             raise
         return connection
 
-    def _connect(self, *, writes: bool = False) -> sqlite3.Connection:
-        connection = sqlite3.connect(
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(
             self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
-        try:
-            connection.execute("PRAGMA synchronous = NORMAL")
-            if not writes:
-                connection.execute("PRAGMA query_only = ON")
-        except BaseException:
-            connection.close()
-            raise
-        return connection
 
     def _delete(self, reason: str = "") -> None:
         if reason:
@@ -262,16 +256,11 @@ class FileRow:
 
 def file_rows(database: Database, paths: Collection[str] | None = None) -> list[FileRow]:
     """Return the files that the index has: all of them, or those of some paths."""
-    condition, values = (
-        ("", ()) if paths is None else (f"WHERE path {SOME}", (json.dumps([*paths]),))
-    )
-    statement = (
-        "SELECT path, CASE severity WHEN 'skipped' THEN '' ELSE sha END, lang, mtime_ns, ctime_ns,"
-        f" size FROM files {condition}"
-    )
+    some = () if paths is None else (json.dumps([*paths]),)
+    statement = "SELECT path, sha, lang, mtime_ns, ctime_ns, size FROM files"
     with database.read() as connection:
-        rows = connection.execute(statement, values).fetchall()
-    return [FileRow(path, sha, lang, FileStat(*stamp)) for path, sha, lang, *stamp in rows]
+        rows = connection.execute(f"{statement} WHERE path {SOME}" if some else statement, some)
+        return [FileRow(path, sha, lang, FileStat(*stamp)) for path, sha, lang, *stamp in rows]
 
 
 def chunk_from(row: Sequence[object]) -> Chunk:

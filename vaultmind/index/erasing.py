@@ -12,12 +12,10 @@ import logging
 import threading
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from vaultmind.errors import VaultMindError
 from vaultmind.index.chroma import blank_freed_memory
-from vaultmind.index.db import changed_on_disk, chunks_of
-from vaultmind.index.embed import EmbedderAway, scale_of
+from vaultmind.index.db import chunks_of
+from vaultmind.index.embed import scale_of
 from vaultmind.index.search import Finder
 from vaultmind.index.sync import Sync
 from vaultmind.index.vectors import Vectors
@@ -25,7 +23,6 @@ from vaultmind.index.where import Where
 from vaultmind.types import Chunk, MessageRef, Scrubbed
 
 _BEGUN = "erasure_begun"
-_ROWS = 4000
 _ORPHANED = "text_hash NOT IN (SELECT text_hash FROM chunks)"
 
 log = logging.getLogger(__name__)
@@ -35,8 +32,7 @@ class Erasing:
     """Implements ports.IndexErasing and ports.MessageFinder. One erasure at a time."""
 
     def __init__(self, finder: Finder, sync: Sync, embedding: Vectors) -> None:
-        self._finder, self._columns = finder, finder.columns
-        self._database = finder.columns.database
+        self._finder, self._database = finder, finder.columns.database
         self._sync, self._embedding = sync, embedding
         self._lock = threading.Lock()
         self._is_under_way = False
@@ -75,9 +71,7 @@ class Erasing:
         Sessions that the index does not have as they stand are indexed first: what is to be
         forgotten must be found whatever the index knows.
         """
-        if unread := self._unread(agent):
-            self._sync.refresh(unread)
-            self._embedding.wake()
+        self._sync.refresh([f"{self._sync.reader.paths.sessions(agent)}/"])
         told: dict[tuple[str, str, str], MessageRef] = {}
         for chunk in self._saying(text, Where((agent,), ("message",)), limit):
             block = chunk.anchor.removeprefix("#^")
@@ -93,18 +87,6 @@ class Erasing:
                 for key, ref in told.items()
             ]
 
-    def _unread(self, agent: str) -> set[str]:
-        """Return an agent's sessions that are not on disk as the index has them."""
-        paths = self._sync.reader.paths
-        folder = paths.sessions(agent)
-        there = {f"{folder}/{one.name}" for one in (paths.root / folder).glob("*.md")}
-        with self._database.read() as connection:
-            known = connection.execute(
-                "SELECT path FROM files WHERE agent = ? AND kind = 'message'", (agent,)
-            )
-            every = there.union(path for (path,) in known)
-        return changed_on_disk(self._database, self._sync.reader, every)
-
     def saying(self, text: str, limit: int) -> list[Chunk]:
         """Return the chunks that hold words of a text, likeliest first."""
         return self._saying(text, Where(), limit)
@@ -112,32 +94,26 @@ class Erasing:
     def nearest_to(self, texts: Sequence[str], limit: int) -> list[tuple[Chunk, float]] | None:
         """Return the chunks that mean nearly the same as a text, nearest first.
 
-        Every vector is compared: from the cosine on that the embedder's scale calls the same.
+        Those from the cosine on that the embedder's scale calls the same.
         """
-        embedder, columns = self._embedding.embedder, self._columns
-        if embedder is None:
-            return None
-        try:
-            wanted = embedder.embed(list(texts))
-        except EmbedderAway:
-            return None
-        scores: dict[int, float] = {}
-        columns.follow()
-        with columns.lock:
-            slots = np.flatnonzero(columns.mask(Where()) & columns.has_vector[: columns.count])
-            for at in range(0, len(slots) if texts else 0, _ROWS):
-                some = slots[at : at + _ROWS]
-                near = (columns.vectors(some) @ wanted.T).max(axis=1)
-                close = near >= scale_of(embedder.id).same
-                rowids = columns.rows["rowid"][some[close]].tolist()
-                scores.update(zip(rowids, near[close].tolist(), strict=True))
-        best = sorted(scores, key=lambda rowid: (-scores[rowid], rowid))[:limit]
-        with self._database.read() as connection:
-            chunks = chunks_of(connection, best)
-        return [(chunks[rowid], scores[rowid]) for rowid in best if rowid in chunks]
+        columns, scores = self._finder.columns, dict[int, float]()
+        for text in texts:
+            if (vector := self._finder.vector(text)) is None:
+                return None
+            columns.follow()
+            with columns.lock:
+                slots = columns.nearest(vector, columns.mask(Where()), limit)
+                near = columns.vectors(slots) @ vector
+                for rowid, one in zip(columns.rows["rowid"][slots].tolist(), near, strict=True):
+                    scores[rowid] = max(float(one), scores.get(rowid, 0.0))
+        same = scale_of(columns.embedder).same
+        best = sorted((one for one in scores if scores[one] >= same), key=lambda one: -scores[one])
+        return [(chunk, scores[one]) for one, chunk in self._chunks(best[:limit])]
 
     def _saying(self, text: str, where: Where, limit: int) -> list[Chunk]:
-        rowids = self._finder.saying(text, where, limit)
+        return [chunk for _, chunk in self._chunks(self._finder.saying(text, where, limit))]
+
+    def _chunks(self, rowids: Sequence[int]) -> list[tuple[int, Chunk]]:
         with self._database.read() as connection:
             chunks = chunks_of(connection, rowids)
-        return [chunks[rowid] for rowid in rowids if rowid in chunks]
+        return [(rowid, chunks[rowid]) for rowid in rowids if rowid in chunks]

@@ -99,7 +99,7 @@ class Fetch:
         if _ID.fullmatch(name):
             with self._database.read() as connection:
                 chunk = chunks_with_ids(connection, [name]).get(name)
-            if chunk is None or not self._outlet.shows_chunk(chunk, caller):
+            if chunk is None or not self._outlet.shown_to(caller)(chunk):
                 raise _not_found(name)
             return chunk.path, chunk.anchor
         wanted = name.removeprefix("[[").removesuffix("]]").partition("|")[0]

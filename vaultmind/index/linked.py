@@ -4,7 +4,6 @@ definitions, prose by paragraphs.
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -55,8 +54,6 @@ MINIFIED_ABOVE, MINIFIED_LINE = 2_000, 250
 FOREIGN_LINES = 3
 """With so many lines of other letters, code is asked for its language."""
 _FOREIGN = re.compile(r"[^\W\d_\x00-\x7f]")
-
-log = logging.getLogger(__name__)
 
 
 def cut_plainly(path: str, text: str) -> Sequence[NamedLines]:
@@ -150,23 +147,17 @@ class LinkedFolder(VaultFolder):
 
 
 def cut_code(path: str, text: str, cutter: Cutter) -> Chunked:
-    """Return the chunks of code: each stands under the name of what it defines.
-
-    Where the cutter fails the file is cut between blank lines: it is searched all the same, and a
-    fault says so.
-    """
+    """Return the chunks of code: each stands under the name of what it defines."""
     size = len(text)
     if size > MINIFIED_ABOVE and size > MINIFIED_LINE * (text.count("\n") + 1):
         return Chunked((), faults=faults_of(path, ["minified: its text is not searched"]))
     lang = _language(text)
-    spans, fault = _cut(path, text, cutter)
     chunks = [
         _chunk(f"{path}{TITLE_JOINT}{name}" if name else path, text, part, name, lang)
-        for span, name in spans
+        for span, name in _cut(path, text, cutter)
         for part in _parts(text, span)
     ]
-    faults = faults_of(path, [fault] if fault else [])
-    return Chunked(tuple(chunk for chunk in chunks if chunk.text), lang, faults)
+    return Chunked(tuple(chunk for chunk in chunks if chunk.text), lang)
 
 
 def cut_text(path: str, text: str, *, is_data: bool = False) -> Chunked:
@@ -186,7 +177,7 @@ def named_text(path: str, text: str, name: str, cutter: Cutter) -> str | None:
 
     A small class stands as one: of a method in it all of that class is returned.
     """
-    spans, _ = _cut(path, text, cutter)
+    spans = _cut(path, text, cutter)
     while name:
         found = [text[start:end] for (start, end), one in spans if f"{one}.".startswith(f"{name}.")]
         if shown := "".join(found).strip("\r\n").rstrip():
@@ -195,22 +186,15 @@ def named_text(path: str, text: str, name: str, cutter: Cutter) -> str | None:
     return None
 
 
-def _cut(path: str, text: str, cutter: Cutter) -> tuple[list[tuple[Span, str]], str]:
-    """Return where to cut code, and why that is not where its definitions begin."""
-    why = ""
-    try:
-        found = cutter(path, unmarked(text))
-    except Exception as error:  # search must not depend on what reads code
-        log.exception("%s could not be cut by its definitions", path)
-        why = f"could not be cut by its definitions ({type(error).__name__}): cut at blank lines"
-        found = cut_plainly(path, text)
+def _cut(path: str, text: str, cutter: Cutter) -> list[tuple[Span, str]]:
+    """Return where to cut code, with the names of what is defined there."""
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
     starts += [len(text)] if starts[-1] != len(text) else []
     last = len(starts) - 1
     return [
         ((starts[min(max(first, 1) - 1, last)], starts[min(end, last)]), name)
-        for first, end, name in found
-    ], why
+        for first, end, name in cutter(path, unmarked(text))
+    ]
 
 
 def _chunk(title: str, text: str, span: Span, name: str, lang: str) -> Chunk:

@@ -378,20 +378,14 @@ def _time_of(path: str, note: Note) -> str:
 
 
 def chunk_canvas(path: str, text: str) -> Chunked:
-    """Return a chunk for each text node; their spans are the whole file.
-
-    Without private passages: one may reach over several.
-    """
+    """Return a chunk for each text node; their spans are the whole file."""
     texts, faults = parse_canvas(text)
-    title = PurePosixPath(path).stem
-    whole = blank_passages("\n\n".join(texts))
-    cards, at = [], 0
-    for one in texts:
-        cards.append(whole[at : at + len(one)])
-        at += len(one) + len("\n\n")
+    cards = [blank_passages(one) for one in texts]
     lang = detect(" \n".join(cards))
     chunks = tuple(
-        new_chunk(title, card[start:end], (0, len(text)), lang=detect(card, lang))
+        new_chunk(
+            PurePosixPath(path).stem, card[start:end], (0, len(text)), lang=detect(card, lang)
+        )
         for card in cards
         for start, end in split(card, (0, len(card)), TARGET)
     )

@@ -13,7 +13,6 @@ from vaultmind.ports import Forgotten, Readers
 from vaultmind.types import Caller, Chunk
 from vaultmind.vault.exclude import Rules
 from vaultmind.vault.files import VaultReader
-from vaultmind.vault.paths import VaultPaths
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +34,11 @@ class Outlet:
         folder: VaultFolder | None = None,
     ) -> None:
         """Take as `folder` what another folder than a vault takes of its files."""
-        self.reader = reader
+        self.reader, self.paths = reader, reader.paths
         self.folder = folder or VaultFolder(reader.paths)
         self._rules = rules
         self._forgotten = withheld.forgotten
         self._readers = withheld.readers
-
-    @property
-    def paths(self) -> VaultPaths:
-        """Return the names of the vault."""
-        return self.reader.paths
 
     @property
     def rules(self) -> Rules:
@@ -68,10 +62,6 @@ class Outlet:
     def excludes(self, path: str) -> bool:
         """Tell whether a vault-relative path is one that nobody is shown: the person's rules."""
         return self._rules().excluded(path)
-
-    def shows_chunk(self, chunk: Chunk, caller: Caller) -> bool:
-        """Tell whether a caller may see a chunk: its file is shown and it is not forgotten."""
-        return self.shown_to(caller)(chunk)
 
     def hides(self, agent: str, record: str, *names: str) -> bool:
         """Tell whether a part of a record said what was forgotten.

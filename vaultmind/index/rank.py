@@ -218,7 +218,6 @@ def _of_words(scene: Scene) -> Iterator[tuple[str, _Column]]:
     asked = _taken(_flag(scene.columns.rows["flags"][scene.slots], asking.HAS_QUESTION), before)
     yield "answers_topic", asked * _taken(scene.topic, before)
     here = scene.place[: scene.count]
-    yield "whole_best", _by_place(scene.topic, scene.place)[here]
     united = np.zeros((int(scene.place.max()) + 1, held.shape[1]), np.float32)
     np.maximum.at(united, scene.place, held)
     np.maximum.at(united, here, scene.titled)
@@ -265,6 +264,7 @@ def _of_meaning(scene: Scene, closeness: Floats) -> Iterator[tuple[str, _Column]
     nearest = np.argsort(-closeness[:count], kind="stable")[:FEEDBACK]
     yield "meaning_feedback", np.clip(vectors @ vectors[nearest].mean(axis=0), 0.0, 1.0)
     yield "meaning_subject", own * scene.covered
+    yield "meaning_foreign", own * _foreign(scene)
 
 
 def _foreign(scene: Scene) -> _Column:

@@ -133,5 +133,5 @@ class Raw:
         if not words(query):
             return None
         readable = self._outlet.readable_agents(caller)
-        where = where_of(SearchRequest(query), caller, readable, self._outlet.paths)
+        where = where_of(SearchRequest(query), caller, readable)
         return self._finder.find(query, for_everyone(where, self._outlet))

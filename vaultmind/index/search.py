@@ -231,7 +231,7 @@ class Search:
         """Return the best hits. Raises BadArgument for a filter that nothing can pass."""
         started = time.perf_counter()
         readable = self._outlet.readable_agents(caller)
-        where = where_of(request, caller, readable, self._outlet.paths)
+        where = where_of(request, caller, readable)
         request = replace(request, query=shortened(request.query))
         before = self._state()
         if not words(request.query):

@@ -17,7 +17,7 @@ from dataclasses import astuple, dataclass
 from vaultmind import tokens
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
 from vaultmind.index.asking import flags_of
-from vaultmind.index.db import CHUNK_COLUMNS, Database
+from vaultmind.index.db import CHUNK_COLUMNS, Database, file_rows
 from vaultmind.index.embed import embedded_text
 from vaultmind.index.folder import VaultFolder
 from vaultmind.index.notes import Chunked, Place
@@ -131,14 +131,7 @@ class Sync:
         self._folder.check()
         found: set[str] = set()
         for path in filter(_is_storable, paths):
-            if not path.endswith("/"):
-                found.add(path)
-                continue
-            with self._database.read() as connection:
-                statement = "SELECT path FROM files WHERE path >= ? AND path < ?"
-                rows = connection.execute(statement, (path, path[:-1] + "0"))
-                found.update(row[0] for row in rows)
-            found.update(self._folder.scan(self.rules, below=path).entries)
+            found.update(self._changed(path) if path.endswith("/") else (path,))
         self._process(sorted(found), silent)
 
     def reconcile(self, report: Report = silent) -> None:
@@ -148,19 +141,28 @@ class Sync:
         """
         self._folder.check()
         self._rules = self._folder.rules()
-        found = self._folder.scan(self._rules, self.reader.max_bytes)
-        self.total, self.scan_faults = len(found.entries), found.faults
         format_ = f"{self._folder.format}, messages of {self._min_tokens} tokens"
         if self._database.get("format") != format_:
             self.forget_all()
             self._database.set("format", format_)
-        with self._database.read() as connection:
-            rows = connection.execute("SELECT path, sha, mtime_ns, ctime_ns, size FROM files")
-            known = {path: sha and FileStat(*stamp) for path, sha, *stamp in rows}
-        changed = [path for path, stat in found.entries.items() if known.get(path) != stat]
-        changed.sort(key=lambda path: (not self.reader.paths.in_memory(path), path))
-        gone = [path for path in known if path not in found.entries]
-        self._process([*gone, *changed], report)
+        in_memory = self.reader.paths.in_memory
+        changed = sorted(self._changed(""), key=lambda path: (not in_memory(path), path))
+        self._process(changed, report)
+
+    def _changed(self, below: str) -> set[str]:
+        """Return the files of a folder (`A/`, or empty for all) that are not indexed as they are,
+        or are not there any more.
+        """
+        found = self._folder.scan(self.rules, self.reader.max_bytes, below)
+        if not below:
+            self.total, self.scan_faults = len(found.entries), found.faults
+        known = {
+            row.path: row.sha and row.stat
+            for row in file_rows(self._database)
+            if row.path.startswith(below)
+        }
+        changed = {path for path, stat in found.entries.items() if known.get(path) != stat}
+        return changed.union(known.keys() - found.entries.keys())
 
     def forget_all(self) -> None:
         """Empty the index, so that the next comparison fills it anew; cached vectors stay."""

@@ -30,8 +30,9 @@ ORPHANS = 20_000
 _IDLE_SECONDS = 60.0
 _PATIENCE_SECONDS = 0.3
 """How long a close waits for a thread that is loading."""
-_READ = 500
 _KEYS = "SELECT text_hash FROM embeddings WHERE embedder = ? AND length(vector) = ?"
+_SOME_VECTORS = """SELECT text_hash, vector FROM embeddings
+    WHERE embedder = ? AND text_hash IN ({})"""
 _MESSAGES = """SELECT c.block, c.message, e.vector FROM chunks c JOIN embeddings e
     ON e.text_hash = c.text_hash AND e.embedder = ? WHERE c.path = ? AND c.embeds"""
 
@@ -270,18 +271,15 @@ class Vectors:
             self._store.open(embedder.id, fresh=True)
             self._stored = set()
         left = sorted(cached - self._stored)
-        for at in range(0, len(left), _READ):
+        for at in range(0, len(left), BATCH):
             if self._stopping:
                 return
-            some = left[at : at + _READ]
+            some = left[at : at + BATCH]
             with self._database.read() as connection:
-                rows = dict(
-                    connection.execute(
-                        "SELECT text_hash, vector FROM embeddings WHERE embedder = ?"
-                        f" AND text_hash IN ({','.join('?' * len(some))})",
-                        (embedder.id, *some),
-                    )
+                read = connection.execute(
+                    _SOME_VECTORS.format(",".join("?" * len(some))), (embedder.id, *some)
                 )
+                rows = dict(read.fetchall())
             if rows:
                 vectors = np.frombuffer(b"".join(rows.values()), "<f4").reshape(len(rows), -1)
                 self._store.add([key.hex() for key in rows], vectors)

@@ -6,13 +6,11 @@ import os
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import date
-from pathlib import PurePath
+from pathlib import Path
 
 from vaultmind.errors import BadArgument, PathRefused
 from vaultmind.index.outlet import Outlet
 from vaultmind.types import Caller, Kind, SearchRequest
-from vaultmind.vault.paths import VaultPaths
 
 _SHOWN_FOLDERS = 20
 _NUMBERED = re.compile(r"m(\d{1,9})")
@@ -42,31 +40,21 @@ def message_number(block: str) -> int:
     return int(match[1]) if match else 0
 
 
-def where_of(
-    request: SearchRequest, caller: Caller, readable: tuple[str, ...], paths: VaultPaths
-) -> Where:
+def where_of(request: SearchRequest, caller: Caller, readable: tuple[str, ...]) -> Where:
     """Return the filters of a request, and whose memory it is about.
 
-    Raises BadArgument for a filter that nothing can pass: no such agent or folder, no such day,
-    an end before its beginning.
+    Raises BadArgument for an agent that is not there, or an end before its beginning.
     """
-    if (worst := min(request.limit, request.per_note, request.max_tokens)) < 1:
-        raise BadArgument("limit, per_note or max_tokens", worst, "1 or more")
-    after, before = _day("after", request.after), _day("before", request.before)
-    if after and before and after > before:
-        raise BadArgument("after", request.after, f"a day not later than 'before' ({before})")
-    folder = request.folder.strip().strip("/")
-    owner = paths.agent_of(f"{folder}/")
-    is_hidden = owner and owner not in {*readable, caller.agent}
-    if folder and (is_hidden or not _is_folder(folder, paths)):
-        raise BadArgument("folder", request.folder, "a folder of the vault")
+    if request.before and request.after > request.before:
+        allowed = f"a day not later than 'before' ({request.before})"
+        raise BadArgument("after", request.after, allowed)
     return Where(
         agents=_agents(request.agent, caller, readable),
         kinds=request.kinds,
-        folder=folder,
+        folder=request.folder,
         tag=request.tag.strip().lstrip("#").strip("/"),
-        after=after,
-        before=before,
+        after=request.after,
+        before=request.before,
         running=request.running,
         since=request.since,
     )
@@ -94,10 +82,9 @@ def folder_of(wanted: str, caller: Caller, outlet: Outlet) -> str:
     not there: what there is names only folders that do.
     """
     folder = wanted.strip().strip("/")
-    if not folder or (_is_folder(folder, outlet.paths) and _shows_any(folder, caller, outlet)):
+    if not folder or _shows_any(folder, caller, outlet):
         return folder
-    with os.scandir(outlet.paths.root) as entries:
-        top = sorted(one.name for one in entries if one.is_dir(follow_symlinks=False))
+    top = sorted(one.name for one in outlet.paths.root.iterdir() if one.is_dir())
     shown = [name for name in top if _shows_any(name, caller, outlet)]
     raise BadArgument(
         "folder", wanted, _listed("a folder of the vault with notes in it; at the top are", shown)
@@ -106,32 +93,19 @@ def folder_of(wanted: str, caller: Caller, outlet: Outlet) -> str:
 
 def _shows_any(folder: str, caller: Caller, outlet: Outlet) -> bool:
     """Tell whether something below a folder is shown; looked for no further than the first."""
-    root = outlet.paths.root
-    if outlet.excludes(folder):
+    try:
+        top = outlet.paths.absolute(folder)
+    except PathRefused:
         return False
-    for at, folders, files in os.walk(root / folder):
-        inside = PurePath(at).relative_to(root).as_posix()
+    for at, folders, files in os.walk(top if not outlet.excludes(folder) else ""):
+        inside = outlet.paths.relative(Path(at))
         if any(outlet.shows(f"{inside}/{name}", caller) for name in files):
             return True
         folders[:] = [name for name in folders if not outlet.excludes(f"{inside}/{name}")]
     return False
 
 
-def _is_folder(folder: str, paths: VaultPaths) -> bool:
-    try:
-        return paths.absolute(folder).is_dir()
-    except PathRefused:
-        return False
-
-
 def _listed(what: str, names: Collection[str]) -> str:
     shown = ", ".join(list(names)[:_SHOWN_FOLDERS]) or "none yet"
     more = len(names) - _SHOWN_FOLDERS
     return f"{what}: {shown}" + (f" and {more} more" if more > 0 else "")
-
-
-def _day(name: str, text: str) -> str:
-    try:
-        return date.fromisoformat(text[:10]).isoformat() if text else ""
-    except ValueError:
-        raise BadArgument(name, text, "an ISO date like 2026-02-20") from None

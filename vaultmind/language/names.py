@@ -1,84 +1,112 @@
-"""What agents are called when a person speaks of them: "Dexterowi", "Jaskra", «Декстеру».
-
-Only agents that exist count. A word and a name are compared by how they sound, so that Cyrillic
-letters and Polish endings make no difference.
-"""
+"""Names by their sound, in whatever case, alphabet or short form: "Dexterowi", «Декстеру»."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import cache, lru_cache
+from pathlib import Path
 
-from vaultmind.language.text import fold_word
+from vaultmind.language.words import fold, letters_shared
 
-SHORT = 2
-"""Letters of a stem below which a name is never inflected: "al" is in too many words."""
+SHORT = 4
+"""Letters of a part of a name that may stand for it."""
 _CYRILLIC = str.maketrans(
-    {
-        "а": "a", "б": "b", "в": "v", "г": "g", "д": "d", "е": "e", "ж": "z", "з": "z", "и": "i",
-        "к": "k", "л": "l", "м": "m", "н": "n", "о": "o", "п": "p", "р": "r", "с": "s", "т": "t",
-        "у": "u", "ф": "f", "х": "h", "ц": "c", "ч": "c", "ш": "s", "щ": "s", "ъ": "", "ы": "i",
-        "ь": "", "э": "e", "ю": "iu", "я": "ia",
-    }
-)  # fmt: skip
+    dict(zip("абвгдезийклмнопрстуфхцыэ", "abvgdeziiklmnoprstufhcie", strict=True))
+    | {"ж": "z", "ч": "C", "ш": "s", "щ": "s", "ъ": "", "ь": "", "ю": "iu", "я": "ia", "ё": "io"}
+)
 _SOUNDS = (
-    ("szcz", "s"), ("shch", "s"), ("cz", "c"), ("zh", "z"), ("ph", "f"), ("sch", "s"),
-    ("sh", "s"), ("sz", "s"), ("ch", "h"), ("kh", "h"), ("ck", "k"), ("th", "t"),
+    ("szcz", "s"), ("shch", "s"), ("cz", "C"), ("zh", "z"), ("ph", "f"), ("sch", "s"), ("ts", "c"),
+    ("sh", "s"), ("sz", "s"), ("ch", "h"), ("kh", "h"), ("th", "t"), ("dz", "z"),
     ("rz", "r"), ("x", "ks"), ("q", "k"), ("w", "v"), ("j", "i"), ("y", "i"),
 )  # fmt: skip
-_SOFT = re.compile(r"i(?=[aeou])")
-_HARD_C = re.compile(r"c(?![ei])")
-_DOUBLE = re.compile(r"(.)\1+")
-_FLEETING = re.compile(r"(?<=[^aeiou])e(?=[rklnc]$)")
-_VOWEL_END = re.compile(r"[aeiou]$")
-_BY_SOUND = "a i u e o em om am ovi evi ou oi ei ze s"
-CASES = frozenset({"", *_BY_SOUND.split()})
-"""Endings of a name's cases by their sound, folded; nothing for the name as it is."""
+_BY_SOUND = (
+    """a i u e o em om am ov ovi evi ou oi ei ego ogo emu omu ie ii im ih imi ah ami eh ski s"""
+)
+_CASES = frozenset(_BY_SOUND.split()) | {""}
+"""Endings of a name's cases by their sound."""
+_SOFT = (("ce", "t"), ("ce", "k"), ("cie", "t"), ("ze", "d"), ("ze", "g"), ("se", "h"), ("ci", "t"))
+"""Ends of Polish locatives by their sound, and what other cases have there."""
 
 
-class Names:
-    """The names of the agents there are."""
-
-    def __init__(self, names: Collection[str]) -> None:
-        self._exact = {fold_word(name): name for name in names}
-        self._sounds = {sound(folded) for folded in self._exact}
-        self._stems: list[tuple[str, str]] = []
-        for folded, name in self._exact.items():
-            if folded.isalpha():
-                self._stems += [(stem, name) for stem in stems(sound(folded))]
-
-    def __bool__(self) -> bool:
-        return bool(self._exact)
-
-    def meant(self, word: str) -> str:
-        """Return the agent that a folded word names, in whatever case; empty when none or two."""
-        if word in self._exact:
-            return self._exact[word]
-        if not word.isalpha():
-            return ""
-        said = sound(word)
-        meant = {
-            name
-            for stem, name in self._stems
-            if said.startswith(stem)
-            and said[len(stem) :] in (CASES if len(stem) >= SHORT else ("",))
-        }
-        return meant.pop() if len(meant) == 1 else ""
-
-    def called(self, word: str) -> bool:
-        """Tell whether a folded word calls an agent by its very name."""
-        return word in self._exact or sound(word) in self._sounds
+def agent_meant(word: str, names: Collection[str]) -> str:
+    """Return the agent that a word names, in whatever case; empty when none or two."""
+    folded = fold(word)
+    exact = {fold(name): name for name in names}
+    meant = [exact[one] for one in exact if (one + folded).isalpha() and _is_form(folded, one)]
+    return exact.get(folded, meant[0] if len(meant) == 1 else "")
 
 
-def stems(heard: str) -> set[str]:
-    """Return what all of a name's cases begin with: "jaskier" and "jaskr-owi"."""
-    return {heard, _VOWEL_END.sub("", heard), _FLEETING.sub("", heard)}
+@cache
+def groups() -> dict[str, frozenset[int]]:
+    """Return by its sound which names of one kind a word is among."""
+    found: dict[str, set[int]] = {}
+    lines = Path(__file__).with_name("names.txt").read_text("utf-8").splitlines()
+    for number, line in enumerate(lines):
+        for word in line.split():
+            found.setdefault(sound(fold(word)), set()).add(number)
+    return {word: frozenset(numbers) for word, numbers in found.items()}
 
 
+@lru_cache(maxsize=4096)
+def _group(heard: str) -> frozenset[int]:
+    """Return which names a word may be a form of, by its sound."""
+    own = (
+        own
+        for one, own in groups().items()
+        if one == heard or (len(one) >= SHORT <= len(heard) and _inflected(one, heard))
+    )
+    return frozenset().union(*own)
+
+
+@lru_cache(maxsize=50_000)
+def same_name(one: str, other: str, *, loosely: bool = True) -> bool:
+    """Tell whether two folded words are one name, in whatever cases and alphabets."""
+    if one == other or _is_form(one, other):
+        return True
+    for a, b in ((a, b) for a in _sounds(one) for b in _sounds(other)):
+        short, long = sorted((a, b), key=len)
+        alike = letters_shared(a, b)
+        enough = alike > SHORT and alike >= min(0.7 * len(long), len(short) - 2)
+        if enough or _group(a) & _group(b):
+            return True
+        within = len(short) >= SHORT and (short in long or long.startswith(short[:-1]))
+        if loosely and (within or (alike >= SHORT and alike >= 0.6 * len(long))):
+            return True
+    return False
+
+
+def _is_form(one: str, other: str) -> bool:
+    pairs = ((a, b) for a in _sounds(one) for b in _sounds(other))
+    return any(a == b or _inflected(a, b) for a, b in pairs)
+
+
+def _sounds(folded: str) -> set[str]:
+    """Return how a folded word may sound; `ch` is two sounds, `c` two as well."""
+    ways = {sound(folded), sound(folded.replace("ch", "cz"))}
+    return ways | {re.sub(r"c(?![ei])k?", "k", heard) for heard in ways}
+
+
+def _inflected(one: str, other: str) -> bool:
+    """Tell whether the endings alone of two names differ, by their sound."""
+    for a, b in ((one, other), (other, one)):
+        alike = letters_shared(a, b)
+        if alike >= 2 and len(a) > 2 and len(b) > 2 and {a[alike:], b[alike:]} <= _CASES:  # noqa: PLR2004
+            return True
+        for soft, hard in _SOFT:
+            base = a.removesuffix(soft) + hard
+            same = a.endswith(soft) and len(base) >= SHORT - 1 and b.startswith(base)
+            if same and b[len(base) :] in _CASES:
+                return True
+    fleeting = [re.sub(r"(?<=[^aeiou])[eo](?=[rklncsv]$)", "", one) for one in (one, other)]
+    return fleeting != [one, other] and len(min(fleeting, key=len)) > 2 and _inflected(*fleeting)  # noqa: PLR2004
+
+
+@lru_cache(maxsize=20_000)
 def sound(folded: str) -> str:
-    """Return a word by its sound, alike for Latin and Cyrillic letters."""
+    """Return a folded word by its sound, alike for Latin and Cyrillic letters."""
     heard = folded.translate(_CYRILLIC)
     for letters, said in _SOUNDS:
         heard = heard.replace(letters, said)
-    heard = _HARD_C.sub("k", _SOFT.sub("", heard))
-    return _DOUBLE.sub(r"\1", heard)
+    heard = re.sub(r"i(?=[aeou])", "", heard)
+    return re.sub(r"(.)\1+", r"\1", heard)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from vaultmind.language.names import Names
+from vaultmind.language.names import agent_meant
 from vaultmind.language.network import Reading, network
 from vaultmind.language.text import fold_word, readable, sentences
 from vaultmind.language.words import NEGATIONS, fold
@@ -157,10 +157,6 @@ class Reader:
             for number, line in lines
             if _phrase(line) is None
         )
-
-    def warm(self) -> None:
-        """Load the network now, so that no message waits for it."""
-        intent_of("remember that I like tea")
 
     def _lines(self) -> list[tuple[int, str]]:
         try:
@@ -354,11 +350,11 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _told_to(text: str, names: tuple[str, ...]) -> Intent:
     """Return what "tell Dexter that I row" or "what does Dexter know of me" asks an agent."""
-    known, russian = Names(names), re.search("[а-яё]", text.lower())
+    russian = re.search("[а-яё]", text.lower())
     polish = re.search(r"\b(?:wie|co)\b", text.lower())
     you = "ты" if russian else "ty" if polish else "you"
     for at, word in enumerate(list(re.finditer(r"[\w-]+", text))[:NAMED_WITHIN]):
-        if not at or not known.meant(fold_word(word.group())):
+        if not at or not agent_meant(word.group(), names):
             continue
         rest = text[word.end() :]
         order = intent_of(f"{'запомни' if russian else 'remember'}{rest}")
@@ -374,9 +370,8 @@ def _told_to(text: str, names: tuple[str, ...]) -> Intent:
 
 def _named(text: str, intent: Intent, names: tuple[str, ...]) -> str:
     """Return the agent that a word outside of the payload names."""
-    known = Names(names)
     around = f"{text[: intent.start]} {text[intent.end :]}" if intent.payload else text
-    found = (known.meant(fold_word(word)) for word in re.findall(r"[\w-]+", around))
+    found = (agent_meant(word, names) for word in re.findall(r"[\w-]+", around))
     return next(filter(None, found), "")
 
 

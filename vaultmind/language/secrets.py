@@ -73,15 +73,12 @@ def _in_sentence(text: str, start: int, reading: Reading) -> Iterator[tuple[int,
             yield first, last, likely
 
 
-def _joined(spans: list[tuple[int, int]], text: str) -> Iterator[tuple[int, int]]:
-    """Yield spans, those with only marks or one blank between them as one."""
-    begun: tuple[int, int] | None = None
+def _joined(spans: list[tuple[int, int]], text: str) -> list[tuple[int, int]]:
+    """Return spans, those with only marks or one blank between them as one."""
+    found: list[tuple[int, int]] = []
     for start, end in spans:
-        if begun and re.fullmatch(r"[^\w\s]*\s?[^\w\s]*", text[begun[1] : start]):
-            begun = (begun[0], end)
-            continue
-        if begun:
-            yield begun
-        begun = (start, end)
-    if begun:
-        yield begun
+        if found and re.fullmatch(r"[^\w\s]*\s?[^\w\s]*", text[found[-1][1] : start]):
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((start, end))
+    return found

@@ -9,7 +9,7 @@ import re
 import threading
 import unicodedata
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 _LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ħ": "h", "ı": "i", "’": "'"})
@@ -149,11 +149,10 @@ def content(text: str) -> tuple[Word, ...]:
     return tuple(_word(token, spoken) for folded, token in found.items() if folded not in STOP)
 
 
-def forms(token: str) -> Word:
-    """Return a word with its stems in every language that it may be of."""
-    russian = _CYRILLIC.search(token)
-    word = _word(token, ("russian",) if russian else ("english", "polish"))
-    return Word(word.folded, word.stems)
+def letters_shared(one: str, other: str) -> int:
+    """Return with how many letters two words begin alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def inflected(one: Word, other: Word) -> bool:
@@ -164,11 +163,7 @@ def inflected(one: Word, other: Word) -> bool:
         return False
     if not russian and (_softened(one.folded, other.folded) or _softened(other.folded, one.folded)):
         return True
-    shared = 0
-    for left, right in zip(one.folded, other.folded, strict=False):
-        if left != right:
-            break
-        shared += 1
+    shared = letters_shared(one.folded, other.folded)
     endings = one.folded[shared:], other.folded[shared:]
     return shared >= _INFLECTED_FROM - russian and all(end in ENDINGS for end in endings)
 
@@ -192,12 +187,12 @@ def _word(token: str, spoken: tuple[str, ...]) -> Word:
     if not folded.isalpha():
         return Word(folded, frozenset())
     languages = ("russian",) if _CYRILLIC.search(folded) else spoken
-    with _STEMMERS.lock:
+    with _one_at_a_time:
         stems = {
             f"{language} {stem}"
             for language in languages
             for form in (token, folded)
-            if len(stem := fold(_STEMMERS.stem(language, form))) >= _STEM_FROM
+            if len(stem := fold(str(_stemmer(language).stemWord(form)))) >= _STEM_FROM
         }
     return Word(folded, frozenset(stems), len(languages) > 1)
 
@@ -214,22 +209,15 @@ def _languages(folded: frozenset[str], text: str) -> tuple[str, ...]:
     return ("polish",) if polish > english else ("english",)
 
 
-class _Stemmers:
-    """Snowball's stemmers, made when first needed. They keep state: one caller at a time."""
+@cache
+def _stemmer(language: str) -> Any:  # noqa: ANN401
+    """Return one of Snowball's stemmers, which keep state: one caller at a time."""
+    import snowballstemmer
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self._made: dict[str, Any] = {}
-
-    def stem(self, language: str, word: str) -> str:
-        if language not in self._made:
-            import snowballstemmer
-
-            self._made[language] = snowballstemmer.stemmer(language)
-        return str(self._made[language].stemWord(word))
+    return snowballstemmer.stemmer(language)
 
 
-_STEMMERS = _Stemmers()
+_one_at_a_time = threading.Lock()
 
 
 def _means(token: str) -> bool:

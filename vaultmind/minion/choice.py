@@ -14,13 +14,13 @@ from datetime import datetime
 from importlib.metadata import distributions
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from vaultmind.address import Server, parse_address
 from vaultmind.config import MinionConfig
 from vaultmind.errors import BadArgument, MinionFailed, install_hint
 from vaultmind.minion.models import CommandGenerator, LocalGenerator, RemoteGenerator
-from vaultmind.minion.state import Spending, learned
+from vaultmind.minion.state import learned, spend, spent
 from vaultmind.ports import Clock, Generator
 from vaultmind.types import PURPOSES, Purpose
 
@@ -38,14 +38,6 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
-class ClosableGenerator(Generator, Protocol):
-    """A generator that holds something open."""
-
-    def close(self) -> None:
-        """Let go."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Done(Generic[T]):
     """What a job came to, and who did it."""
@@ -56,15 +48,8 @@ class Done(Generic[T]):
     """Id of the model; `extractive`."""
     failures: tuple[str, ...] = ()
     """Why those before it did not, in words."""
-    capped: bool = False
-    """Whether a model would have been asked, had the day's seconds not been used up."""
-    resting: bool = False
-    """Whether a model was not asked because it crashed a while ago, and no other did it."""
-
-    @property
-    def again(self) -> bool:
-        """Tell whether a model should have done it and may another time."""
-        return self.value is None and bool(self.failures)
+    unasked: bool = False
+    """Whether a model was not asked: the day's seconds are used up, or it crashed a while ago."""
 
 
 class Minion:
@@ -75,14 +60,15 @@ class Minion:
         config: MinionConfig,
         folder: Path,
         *,
-        open_generator: Callable[[str], ClosableGenerator] | None = None,
+        open_generator: Callable[[str], Generator] | None = None,
         clock: Clock = lambda: datetime.now().astimezone(),
     ) -> None:
         self._config = config
         self._open = open_generator or (lambda name: opened(name, config, folder))
-        self._generators: dict[str, ClosableGenerator] = {}
+        self._generators: dict[str, Generator] = {}
         self._lock = threading.Lock()
-        self._spending = Spending(folder, config.daily_seconds, clock)
+        self._folder = folder
+        self._clock = clock
         self._closed = False
 
     def chain(self, purpose: Purpose) -> tuple[str, ...]:
@@ -91,8 +77,8 @@ class Minion:
         Empty where no model is set, or where the purpose is to do without one.
         """
         own, general = getattr(self._config, purpose), self._config.model
-        if self._config.command and purpose != "rerank":  # a plan cannot wait for it
-            general = COMMAND
+        if self._config.command:  # a plan cannot wait for it, and other summaries are not its
+            general = {"extraction": COMMAND, "summary": EXTRACTIVE}.get(purpose, general)
         line = dict.fromkeys(filter(None, (own, general)))
         return tuple(takewhile(lambda name: name != EXTRACTIVE, line))
 
@@ -107,8 +93,6 @@ class Minion:
             began = time.monotonic()
             try:
                 generator = self.generator(name)
-                if name == COMMAND and purpose == "summary":
-                    continue  # it sums a conversation up when it takes its facts: one call for both
                 self._pay(name)
                 value = job(generator)
                 return Done(value, generator.id, tuple(failures))
@@ -116,26 +100,24 @@ class Minion:
                 log.warning("%s by %s: %s", purpose, name, failure)
                 failures.append(failure.message)
                 whys.add(getattr(failure, "why", ""))
-                if SPENT in whys:
-                    break
             finally:
-                self._spending.add(time.monotonic() - began)
-        return Done(None, EXTRACTIVE, tuple(failures), SPENT in whys, "resting" in whys)
+                spend(self._folder, self._today(), time.monotonic() - began)
+        return Done(None, EXTRACTIVE, tuple(failures), bool(whys & {SPENT, "resting"}))
 
     def _pay(self, name: str) -> None:
         """Raise MinionFailed where a model may not work any more today; count a command's call."""
-        if _BOUND.get() and self._spending.left() <= 0:
-            worked = f"Models have worked {self.spent_today():.0f} s today"
-            raise MinionFailed(SPENT, f"{worked}, as long as they may (minion.daily_seconds).")
+        most, worked = self._config.daily_seconds, spent(self._folder, self._today())
+        if _BOUND.get() and 0 < most <= worked:
+            told = f"Models have worked {worked:.0f} s today, as long as they may"
+            raise MinionFailed(SPENT, f"{told} (minion.daily_seconds).")
         if name == COMMAND:
-            if self._spending.today("calls") >= self._config.calls_per_day:
-                raise MinionFailed(SPENT, "The command was called as often as it may today "
-                                   "(minion.calls_per_day).")  # fmt: skip
-            self._spending.add(1, "calls")
+            if spent(self._folder, self._today(), "calls") >= self._config.calls_per_day:
+                told = "The command was called as often as it may today (minion.calls_per_day)."
+                raise MinionFailed(SPENT, told)
+            spend(self._folder, self._today(), 1, "calls")
 
-    def spent_today(self) -> float:
-        """Return the seconds that models have worked since midnight."""
-        return self._spending.today()
+    def _today(self) -> str:
+        return self._clock().date().isoformat()
 
     @contextmanager
     def unbound(self) -> Iterator[None]:
@@ -166,9 +148,7 @@ class Minion:
             one.close()
 
 
-def opened(
-    name: str, config: MinionConfig, folder: Path, *, background: bool = True
-) -> ClosableGenerator:
+def opened(name: str, config: MinionConfig, folder: Path, *, background: bool = True) -> Generator:
     """Return the generator of a configured name; its process or connection comes when needed.
 
     Raises MinionFailed for a file that is missing or no model, BadArgument for any other name.
@@ -176,9 +156,9 @@ def opened(
     if name == COMMAND and config.command:
         return CommandGenerator(config)
     if name.startswith(("http://", "https://")):
-        at = parse_address(name)
-        server = Server(at, os.environ.get(config.key_env, ""))
-        return RemoteGenerator(server, f"{at.model}@{at.host}", config, config.context_tokens)
+        at, key = parse_address(name), os.environ.get(config.key_env, "")
+        name = f"{at.model}@{at.host}"
+        return RemoteGenerator(Server(at, key), name, config, config.context_tokens)
     if name.lower().endswith(".gguf"):
         return LocalGenerator(Path(name), config, folder, background=background)
     allowed = f"`{EXTRACTIVE}`, the path of a .gguf file, or a server's URL#NAME"
@@ -204,9 +184,9 @@ def _model(minion: Minion, name: str, package: str) -> dict[str, Any]:
     `safe`: it crashed with the usual settings. `failure`: why its last job failed.
     `tokens_per_second`: of its last answer, reading the question included.
     """
-    unknown: dict[str, Any] = {"safe": False, "tokens_per_second": 0.0, "failure": ""}
-    row = {"name": name, "kind": "server", "problem": "", "hint": "", "size_mb": 0.0,
-           "context_tokens": 0, "trained_tokens": 0, **unknown}  # fmt: skip
+    row: dict[str, Any] = {"name": name, "kind": "server", "problem": "", "hint": "",
+           "size_mb": 0.0, "context_tokens": 0, "trained_tokens": 0, "safe": False,
+           "tokens_per_second": 0.0, "failure": ""}  # fmt: skip
     try:
         found = minion.generator(name)
     except (MinionFailed, BadArgument) as failure:
@@ -215,11 +195,11 @@ def _model(minion: Minion, name: str, package: str) -> dict[str, Any]:
     row["context_tokens"] = found.context_tokens
     if not isinstance(found, LocalGenerator):
         return row | {"name": found.id, "kind": COMMAND} if name == COMMAND else row
-    row |= {"kind": "gguf", "size_mb": found.head.size_mb,
-            "trained_tokens": found.head.context_tokens}  # fmt: skip
+    head = found.head
+    row |= {"kind": "gguf", "size_mb": head.size_mb, "trained_tokens": head.context_tokens}
     if not package:
         row |= {"problem": "llama-cpp-python is not installed.", "hint": install_hint("minion")}
-    return row | learned(found.folder, found.head.key)
+    return row | learned(found.folder, head.key)
 
 
 def named(name: str) -> str:

@@ -45,18 +45,14 @@ def read_head(path: Path) -> Head:
         with path.open("rb") as file:
             raw = file.read(HEAD_BYTES)
         size = path.stat().st_size
-    except FileNotFoundError:
-        hint = "Name it by its whole path in `minion.model`."
-        raise MinionFailed("missing", f"There is no model file {str(path)!r}.", hint=hint) from None
     except OSError as error:
-        raise MinionFailed("missing", f"{path} cannot be read: {error.strerror}.") from error
+        hint = "Name it by its whole path in `minion.model`."
+        told = f"There is no model file {str(path)!r} to read: {error.strerror}."
+        raise MinionFailed("missing", told, hint=hint) from error
     arch = _value(raw, "general.architecture")
     if not raw.startswith(MAGIC) or not isinstance(arch, str):
-        raise MinionFailed(
-            "not_a_model",
-            f"{path} is no GGUF model.",
-            hint="Name a .gguf file in `minion.model`, or `extractive` to do without.",
-        )
+        hint = "Name a .gguf file in `minion.model`, or `extractive` to do without."
+        raise MinionFailed("not_a_model", f"{path} is no GGUF model.", hint=hint)
     context, dim = (_value(raw, f"{arch}.{one}") for one in ("context_length", "embedding_length"))
     return Head(
         path=path,

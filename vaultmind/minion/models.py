@@ -137,10 +137,11 @@ class RemoteGenerator:
 
     def _refusal(self, status: int, answer: Mapping[str, Any], prompt: Prompt) -> MinionFailed:
         sent = "\n".join(turn.text for turn in prompt.turns)
-        said = shown(_trouble(answer), sent, self._server.key)
+        error = answer.get("error", answer.get("detail", answer.get("message", "")))
+        error = error if isinstance(error, dict) else {"message": error}
+        said = shown(str(error.get("message", "")), sent, self._server.key)
         words = ": ".join(filter(None, (f"it answered {status}", said)))
-        error = answer.get("error")
-        if isinstance(error, dict) and error.get("code") == "context_length_exceeded":
+        if error.get("code") == "context_length_exceeded":
             return self._failed("too_long", words)
         if _REDIRECT <= status < _REFUSED:
             words += "; it leads elsewhere, which is not followed"
@@ -186,30 +187,18 @@ def shown(words: str, sent: str, key: str) -> str:
     """Return what of a server's words may stand in a log or on a screen: one printable line.
 
     They may hold anything: the key, the conversation that it was sent, orders to a terminal. So
-    they are cut where two words follow each other as in what was sent, or a name or a number
-    stands that stands there, too.
+    they are cut where a name, a number or two words in a row stand in what was sent, too.
     """
     words = words[: 20 * MOST_CHARACTERS].replace(key, CUT) if key else words
     line = "".join(c if c.isprintable() else " " for c in words)
     line = mask(" ".join(line.split())).text
-    known = [word.casefold() for word in _WORD.findall(sent)]
-    pairs, single = set(pairwise(known)), set(known)
-    found = [(match.start(), match[0], match[0].casefold()) for match in _WORD.finditer(line)]
-    ends = [one[0] for one, two in pairwise(found) if (one[2], two[2]) in pairs]
-    ends += [at for at, word, low in found[1:] if low in single and (word != low or low.isdigit())]
-    if ends:
-        line = f"{line[: min(ends)].rstrip()} {CUT}".strip()
+    known = _WORD.findall(sent.casefold())
+    pairs = set(pairwise(known))
+    found = [(one.start(), one[0], one[0].casefold()) for one in _WORD.finditer(line)]
+    ends = [at for (at, _, low), (*_, then) in pairwise(found) if (low, then) in pairs]
+    ends += [at for at, word, low in found[1:] if low in known and (word != low or low.isdigit())]
+    line = f"{line[: min(ends)].rstrip()} {CUT}".strip() if ends else line
     return line if len(line) <= MOST_CHARACTERS else f"{line[: MOST_CHARACTERS - 1]}…"
-
-
-def _trouble(answer: Any) -> str:  # noqa: ANN401
-    """Return the words of a refusal, wherever in the answer servers put them."""
-    if isinstance(answer, list):
-        return "; ".join(filter(None, map(_trouble, answer[:3])))
-    if not isinstance(answer, dict):
-        return answer if isinstance(answer, str) else ""
-    fields = ("error", "detail", "message", "msg", "type", "code")
-    return next((words for name in fields if (words := _trouble(answer.get(name)))), "")
 
 
 # --- a command ------------------------------------------------------------------------------
@@ -237,10 +226,8 @@ class CommandGenerator:
         return tokens.count(text)
 
     def generate(self, prompt: Prompt) -> Generated:
-        """Answer a prompt; raises MinionFailed, for a second question about an answer too."""
+        """Answer a prompt; raises MinionFailed."""
         began = time.monotonic()
-        if any(turn.role == "assistant" for turn in prompt.turns):
-            raise self._failed("too_long", "it is asked once")
         text = "\n\n".join(harmless(turn.text) for turn in prompt.turns)
         seconds = min(prompt.seconds, self._config.job_seconds)
         with self._lock, tempfile.TemporaryFile() as said:

@@ -1,68 +1,44 @@
-"""Asking a model for JSON: the answer is checked, and the model may mend it once.
+"""Asking a model for JSON, and checking the answer before anybody believes it.
 
 A grammar makes a local model write valid JSON; a remote one may write what it likes, and either
-may be cut in the middle. So every answer is checked before anybody believes it.
+may be cut in the middle.
 """
 
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 from vaultmind.errors import MinionFailed
-from vaultmind.minion import prompts
 from vaultmind.ports import Generator
-from vaultmind.types import Prompt, Turn
+from vaultmind.types import Prompt
 
-Check = Callable[[Any], Sequence[str]]
-"""Returns what is wrong with a value besides its shape, each as a clause; empty if sound."""
-
-MAX_SHOWN = 4000
-"""Characters of a bad answer that the model is shown again."""
-CHARACTERS_A_TOKEN = 16
-"""Of an answer; more than so many for each token that was asked for is no answer to it."""
 MAX_CHARACTERS = 65_536
 """Of an answer that is read. A longer one goes on for ever, or is made to cost time."""
 ECHOED = 120
 """Characters of a question, from its beginning, by which an answer that repeats it is known."""
 MAX_FAULTS = 5
-"""More are not told: a model that is told everything mends nothing."""
+"""More are not told."""
 
 
-def ask_json(
-    generator: Generator, prompt: Prompt, check: Check | None = None, *, language: str = "en"
-) -> Any:  # noqa: ANN401
+def ask_json(generator: Generator, prompt: Prompt) -> Any:  # noqa: ANN401
     """Return a model's answer as a value that follows the prompt's schema.
 
-    The model is told once what is wrong with its answer, within the same time. Raises
-    MinionFailed("nonsense") when it is still wrong.
+    Raises MinionFailed("nonsense") for any other.
     """
-    until = time.monotonic() + prompt.seconds
-    answer = generator.generate(prompt).text
-    value, wrong = _read(answer, prompt, check)
-    if wrong and (seconds := until - time.monotonic()) > 0:
-        words = prompts.load("repair", language).filled(faults="; ".join(wrong))
-        turns = (Turn("assistant", answer[:MAX_SHOWN]), Turn("user", words))
-        again = replace(prompt, turns=(*prompt.turns, *turns), seconds=seconds)
-        try:
-            value, wrong = _read(generator.generate(again).text, prompt, check)
-        except MinionFailed as failure:
-            if failure.why != "too_long":  # no room to mend it: the answer was nonsense
-                raise
+    value, wrong = _read(generator.generate(prompt).text, prompt)
     if wrong:
         told = f"The model {generator.id} gave no answer that can be used: {'; '.join(wrong)}."
         raise MinionFailed("nonsense", told)
     return value
 
 
-def _read(text: str, prompt: Prompt, check: Check | None) -> tuple[Any, Sequence[str]]:
+def _read(text: str, prompt: Prompt) -> tuple[Any, Sequence[str]]:
     """Return the value of an answer and what is wrong with it."""
-    if len(text) > min(MAX_CHARACTERS, max(MAX_SHOWN, CHARACTERS_A_TOKEN * prompt.max_tokens)):
+    if len(text) > MAX_CHARACTERS:
         return None, ("it is much longer than was asked for",)
     asked = [" ".join(turn.text.split()) for turn in prompt.turns if turn.role == "user"]
     given = " ".join(text.split())
@@ -72,13 +48,13 @@ def _read(text: str, prompt: Prompt, check: Check | None) -> tuple[Any, Sequence
         value = parse_json(text)
     except ValueError as error:
         return None, (str(error),)
-    return value, faults(value, prompt.schema) or (check(value) if check else ())
+    return value, faults(value, prompt.schema)
 
 
 def parse_json(text: str) -> Any:  # noqa: ANN401
     """Return the JSON value of an answer that may stand in a fence or between words.
 
-    Raises ValueError, in words that a model can act on, where there is none.
+    Raises ValueError, in words, where there is none.
     """
     start = max(0, text.find("{") if "{" in text else text.find("["))
     with suppress(ValueError, RecursionError):
@@ -91,8 +67,7 @@ def parse_json(text: str) -> Any:  # noqa: ANN401
 
 def _number(text: str) -> float:
     """Return a number; 1.0 is an integer, since it is used as an index."""
-    value = float(text)
-    return int(value) if value.is_integer() else value
+    return int(float(text)) if float(text).is_integer() else float(text)
 
 
 def faults(value: Any, schema: Any) -> tuple[str, ...]:  # noqa: ANN401

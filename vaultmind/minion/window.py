@@ -1,7 +1,4 @@
-"""Splitting what does not fit a model's window.
-
-Pure functions. Nothing is ever cut silently: every character of every text stands in a window.
-"""
+"""Splitting what does not fit a model's window. Pure: every character stands in a window."""
 
 from __future__ import annotations
 
@@ -9,8 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 Count = Callable[[str], int]
 """Returns the tokens of a text."""
-Window = list[tuple[int, str]]
-"""Texts, or parts of them, that fit a model's window together; each with its source's number."""
 
 JOINT_TOKENS = 2
 """What stands between two texts of a window costs at most."""
@@ -18,27 +13,17 @@ _BREAKS = ("\n\n", "\n", ". ", "! ", "? ", "… ", "。", "; ", ", ", " ")
 """Where a text that is too long is parted: the first of these that stands in its second half."""
 
 
-def windows(texts: Sequence[str], room: int, count: Count, *, overlap: int = 0) -> list[Window]:
-    """Return the texts in order, shared out among windows of at most `room` tokens each.
-
-    Up to `overlap` pieces that end a window stand at the beginning of the next one again, as
-    context, where they leave at least half of it free. Raises ValueError for a room below 1.
-    """
-    if room < 1:
-        raise ValueError(f"room is {room}; allowed: 1 or more")
-    found: list[Window] = []
-    costs: list[int] = []
-    pieces = ((n, part) for n, one in enumerate(texts) for part in _parts(one, room, count))
-    for source, text in pieces:
+def windows(texts: Sequence[str], room: int, count: Count) -> list[list[str]]:
+    """Return texts in order, or their parts, shared out among windows of `room` tokens each."""
+    found: list[list[str]] = []
+    full = room
+    for text in (part for one in texts for part in _parts(one, room, count)):
         cost = min(room, count(text) + JOINT_TOKENS)
-        if not found or sum(costs) + cost > room:
-            again = overlap if found else 0
-            while again and sum(costs[-again:]) > min(room // 2, room - cost):
-                again -= 1
-            found.append(found[-1][-again:] if again else [])
-            costs = costs[-again:] if again else []
-        found[-1].append((source, text))
-        costs.append(cost)
+        if full + cost > room:
+            found.append([])
+            full = 0
+        found[-1].append(text)
+        full += cost
     return found
 
 

@@ -144,7 +144,9 @@ def blended(first: Sequence[float], model: Sequence[float], token_budget: int) -
 
 def _question(request: PlanRequest, best: Sequence[str], language: str) -> Prompt:
     lines = (f"{n}. {_line(one, WORD_TOKENS)}" for n, one in enumerate(best, 1))
-    text = prompts.load("rerank", language or prompts.DEFAULT_LANGUAGE).filled(
+    text = prompts.filled(
+        "rerank",
+        language or prompts.DEFAULT_LANGUAGE,
         task=_line(request.task, TASK_TOKENS),
         candidates="\n".join(lines),
         number=str(len(best)),

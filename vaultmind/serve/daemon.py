@@ -260,7 +260,7 @@ class Daemon:
         gc.enable()
         if self._config.daemon.http:
             self._tasks.add(asyncio.create_task(self._serve_http(app)))
-        await asyncio.to_thread(app.words.warm)
+        await asyncio.to_thread(app.words.understand, "remember that I like tea")
 
     async def _serve_http(self, app: App) -> None:
         from vaultmind.serve.http import serve_http

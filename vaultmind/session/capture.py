@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import re
 import threading
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -38,8 +37,6 @@ MAX_SHOWN = 50
 """Texts that are remembered as given; the host of more has most likely let go of the first."""
 NEWEST = 12
 """Sessions, the newest first, in which copies of a transcript's beginning are looked for."""
-CATCH_UP_SECONDS = 3.0
-"""Seconds that whoever wants something forgotten waits for what was not taken down yet."""
 OUT_OF_ORDER = timedelta(minutes=2)
 """A host may write a line this much later than the time that it bears."""
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")
@@ -178,19 +175,17 @@ class Capture:
         while self._piece(talk, AT_A_TIME_BYTES).more:
             pass
 
-    def catch_up(self, seconds: float = CATCH_UP_SECONDS) -> None:
-        """Write down what running conversations have grown by, as far as the time goes.
+    def catch_up(self) -> None:
+        """Write down what running conversations have grown by.
 
         What is to be forgotten is known by where it stands: what is taken down later would bring
-        it back. The rest follows in the background.
+        it back.
         """
         with self._lock:
-            rest = list(self._talks.values())
-        until = time.monotonic() + seconds
-        while rest and time.monotonic() < until:
-            talk = rest.pop(0)
+            talks = list(self._talks.values())
+        for talk in talks:
             try:
-                rest += [talk] if self.take(talk).more else []
+                self.finish(talk)
             except (VaultMindError, OSError) as error:
                 log.warning("a transcript could not be taken down: %s", error)
 

@@ -46,7 +46,6 @@ TOOL_CHARS = 200
 """Characters of a tool's result that are kept."""
 _CLOSED = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
 _ENDED = re.compile(r"^state[ \t]*:[ \t]*ended[ \t]*\r?$", re.MULTILINE)
-_PLAIN = re.compile(r"[\w:./-]+", re.ASCII)
 _COMMENT = re.compile(
     r"^%%.*?%%[ \t]*\n?"  # a block: any later %% closes it
     r"|(?:(?<![ \t])[ \t]+)?%%(?:(?!\n[ \t]*(?:\n|[-*+>] |\d+[.)] |#)).)*?%%",  # inline
@@ -168,9 +167,8 @@ class Head:
 
     def is_of(self, conversation: str) -> bool:
         """Tell whether it is a session of our own of a conversation."""
-        if _PLAIN.fullmatch(conversation) and conversation not in self.raw:
-            return False
-        return self.meta.conversation == conversation and not self.meta.source
+        named = conversation in self.raw  # most are not; YAML is slow
+        return named and self.meta.conversation == conversation and not self.meta.source
 
 
 class Shelf:

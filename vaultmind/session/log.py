@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import islice
 
 from vaultmind.errors import (
     BadArgument,
@@ -317,14 +318,13 @@ class SessionLog(files.Shelf):
         """
         self.end_idle(agent)
         since = (self._clock() - RECENT_DAYS).date().isoformat()
-        found: list[Recent] = []
-        for head in reversed(self.heads(agent)):
-            if head.id[:10] < since or len(found) == RECENT:
-                break
-            if head.said and head.id != session and not head.meta.source:
-                one = recent_of(self._reader, agent_name(agent), head.id, self._listeners.hides)
-                found += [one] if one else []
-        return tuple(found)
+        heads = (one for one in reversed(self.heads(agent)) if one.id[:10] >= since and one.said)
+        found = (
+            recent_of(self._reader, agent_name(agent), one.id, self._listeners.hides)
+            for one in heads
+            if one.id != session and not one.meta.source
+        )
+        return tuple(islice(filter(None, found), RECENT))
 
     def open_session(self, agent: str, conversation: str = "") -> str:
         """Return the id of a conversation's open session; empty for none, or one gone silent."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from vaultmind.errors import BadArgument, PathRefused, VaultMindError
@@ -29,8 +29,6 @@ from vaultmind.vault.paths import VaultPaths
 
 MAX_FILE_BYTES = 32_000_000
 """A larger file is left out: a run is a few messages, and a context waits for it."""
-MAX_FILES = 500
-"""Files of a task that are read at most, from the newest back."""
 FOLDER = "scheduler_"
 TASK_NAME = re.compile(r"[\w](?:[\w -]|\.(?!\.)){0,98}[\w-]|\w")
 log = logging.getLogger(__name__)
@@ -65,19 +63,17 @@ def history(
     """
     if not TASK_NAME.fullmatch(task):
         raise BadArgument("task", task, "letters, digits, spaces, '-', '_' and '.', up to 100")
-    newest_first: list[RunMessage] = []
-    ended = 0
-    for messages in _files(paths, task, excludes):
-        newest_first += reversed([one for one in messages if not hides(one.file, one.line)])
-        ended += sum(one.ends_run for one in messages)
-        if ended > most:  # one more than wanted: where it ends the oldest one begins
-            break
-    runs: Runs = [[]]
-    for message in reversed(newest_first):
-        runs[-1].append(message)
+    runs: Runs = []
+    for message in _newest_first(paths, task, excludes):
+        if hides(message.file, message.line):
+            continue
         if message.ends_run:
+            if len(runs) == most:
+                break
             runs.append([])
-    return runs[:-1][-most:]
+        if runs:  # what comes after the last end belongs to a run that goes on
+            runs[-1].append(message)
+    return [run[::-1] for run in reversed(runs)]
 
 
 def missing(paths: VaultPaths, task: str) -> str:
@@ -131,7 +127,7 @@ class RunLines:
         """Yield the lines that hold the words which count, in any form."""
         wanted = Wanted([words])
         for task in _tasks(self._paths):
-            for one in (one for messages in _files(self._paths, task) for one in messages):
+            for one in _newest_first(self._paths, task):
                 if wanted.may_be_in(one.text):
                     yield SummaryRef(agent, one.file, block_of(one.line)), one.text
 
@@ -150,16 +146,16 @@ def _folder(paths: VaultPaths, task: str) -> str:
     return f"{paths.memory_dir}/conversations/{FOLDER}{task}"
 
 
-def _files(
+def _newest_first(
     paths: VaultPaths, task: str, excludes: Callable[[str], bool] = lambda path: False
-) -> Iterator[Sequence[RunMessage]]:
-    """Yield the messages of a task's files, the newest file first."""
+) -> Iterator[RunMessage]:
+    """Yield the messages of a task's files."""
     folder, reader = _folder(paths, task), VaultReader(paths, MAX_FILE_BYTES)
     try:
         names = sorted((one.name for one in paths.absolute(folder).iterdir()), reverse=True)
     except OSError:
         return
-    for name in [one for one in names if one.endswith(".jsonl")][:MAX_FILES]:
+    for name in (one for one in names if one.endswith(".jsonl")):
         file = f"{folder}/{name}"
         if excludes(file):
             continue
@@ -168,8 +164,8 @@ def _files(
         except VaultMindError as error:
             log.warning("runs were left out: %s", error)
             continue
-        lines = enumerate(raw.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1)
-        yield [one for number, line in lines if (one := _message(line, file, number))]
+        lines = [*enumerate(raw.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1)]
+        yield from filter(None, (_message(line, file, number) for number, line in lines[::-1]))
 
 
 def _message(line: bytes, file: str, number: int) -> RunMessage | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
 from tests.memory.conftest import MAIN, NOW, House
 from vaultmind.config.settings import LevelsConfig
 from vaultmind.consolidate.levels import Levels
-from vaultmind.consolidate.summarise import ExtractiveSummariser, Summariser
+from vaultmind.consolidate.summarise import Summarise, of_sources
 from vaultmind.consolidate.types import Resources, SummaryDone
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.session.files import Shelf
@@ -19,7 +18,6 @@ from vaultmind.vault.files import VaultReader
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
 DEVICE = "test"
-LINK = re.compile(r"\[\[([^\]|#]+)(?:#\^([^\]|]+))?(?:\|[^\]]*)?\]\]")
 TALKS = (
     ("We decided to paint the kitchen walls green in April.", "The green paint costs 240 euros."),
     ("My sister Olga moved to Gdynia with her two dogs.", "She works in the harbour office."),
@@ -56,7 +54,7 @@ class Vault(House):
         """Write a session a day."""
         return [self.talk(number) for number in range(first, last + 1)]
 
-    def levels(self, gate: Any = None, writer: Summariser | None = None, **settings: int) -> Levels:
+    def levels(self, gate: Any = None, writer: Summarise = of_sources, **settings: int) -> Levels:
         """Return what makes summaries, as after a start."""
         resources = Resources(
             gate or self.gate,
@@ -66,7 +64,7 @@ class Vault(House):
             lambda: NOW,
             DEVICE,
         )
-        return Levels(resources, writer or ExtractiveSummariser(), LevelsConfig(**settings))
+        return Levels(resources, writer, LevelsConfig(**settings))
 
     def make(self, **settings: int) -> list[SummaryDone]:
         """Make what is due."""
@@ -75,18 +73,3 @@ class Vault(House):
     def text(self, relative: str) -> str:
         """Return a file's text."""
         return self.file(relative).read_text("utf-8")
-
-    def names(self, level: str) -> list[str]:
-        """Return the names of the summaries of a level."""
-        folder = self.file(f"{self.paths.summaries('main')}/{level}")
-        return sorted(path.name for path in folder.glob("*.md"))
-
-    def dead_links(self, relative: str) -> list[str]:
-        """Return the links of a file that Obsidian would not resolve."""
-        dead = []
-        for path, block in LINK.findall(self.text(relative)):
-            target = self.file(f"{path}.md")
-            there = target.is_file() and (not block or f"^{block}" in target.read_text("utf-8"))
-            if not there:
-                dead.append(f"{path}#^{block}")
-        return dead

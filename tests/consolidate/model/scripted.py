@@ -9,8 +9,8 @@ from typing import Any
 
 from tests.fakes import QueueGenerator
 from vaultmind.config import MinionConfig
-from vaultmind.consolidate.model import ModelWriter, Thinker
-from vaultmind.consolidate.types import Understood
+from vaultmind.consolidate.model import Thinker
+from vaultmind.consolidate.types import Extraction
 from vaultmind.errors import MinionFailed
 from vaultmind.minion.choice import Minion
 from vaultmind.types import Fact, Message, Role
@@ -28,12 +28,7 @@ def talk(*texts: str) -> list[Message]:
 
 def named(category: str, fact: str, *evidence: int, replaces: int = 0) -> dict[str, Any]:
     """Return a fact as a model gives it."""
-    return {
-        "category": category,
-        "fact": fact,
-        "evidence": list(evidence),
-        "replaces": replaces,
-    }
+    return {"category": category, "fact": fact, "evidence": list(evidence), "replaces": replaces}
 
 
 def answer(*facts: dict[str, Any], summary: Sequence[str] = ()) -> str:
@@ -42,7 +37,7 @@ def answer(*facts: dict[str, Any], summary: Sequence[str] = ()) -> str:
 
 
 class Models:
-    """One model that gives some answers, and the thinker and the writer that ask it."""
+    """One model that gives some answers, and the thinker that asks it."""
 
     def __init__(self, folder: Path, *answers: str | MinionFailed, **config: Any) -> None:
         self.model = QueueGenerator(*answers)
@@ -50,12 +45,11 @@ class Models:
         self.minion = Minion(
             MinionConfig(**(usual | config)), folder, open_generator=lambda name: self.model
         )
-        self.writer = ModelWriter(self.minion)
         self.thinker = Thinker(self.minion)
 
     def extract(
         self, messages: Sequence[Message], *brain: str, language: str = "en", max_facts: int = 8
-    ) -> Understood:
+    ) -> Extraction:
         """Return what is made of a conversation; `brain` holds what is known."""
         known = [Fact(text, "user", f"k{at}") for at, text in enumerate(brain, 1)]
         return self.thinker.extract(messages, known, language=language, max_facts=max_facts)

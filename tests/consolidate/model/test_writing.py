@@ -14,7 +14,6 @@ from tests.consolidate.model.scripted import Models, talk
 from vaultmind import tokens
 from vaultmind.consolidate.summarise import Source
 from vaultmind.errors import MinionFailed
-from vaultmind.types import Message
 
 
 def level(*said: tuple[str, list[int]]) -> str:
@@ -46,7 +45,7 @@ def written(
     tmp_path: Path, *replies: str | MinionFailed, max_tokens: int = 400, **config: Any
 ) -> Any:
     models = Models(tmp_path, *replies, **config)
-    return models, models.writer.level("L1", SESSIONS, "en", max_tokens)
+    return models, models.thinker.summarise("L1", SESSIONS, "en", max_tokens)
 
 
 @pytest.mark.parametrize(
@@ -81,27 +80,3 @@ def test_a_summary_is_never_longer_than_it_may_be(tmp_path: Path) -> None:
     _, told = written(tmp_path, level(*PARAGRAPHS), max_tokens=24)
     assert told.by == "queue"
     assert 0 < tokens.count(told.text) <= 24
-
-
-def test_summaries_of_summaries_name_the_paragraphs_they_come_from(tmp_path: Path) -> None:
-    sources = [
-        Source(
-            f"L1_00{at}",
-            f"2026-0{at}-01",
-            (
-                Message("user", f"{text} 14 March.", "", f"L1_00{at}#^a"),
-                Message("user", text, "", f"L1_00{at}"),
-            ),
-        )
-        for at, text in enumerate(("The bakery opened in Leeds on", "Marta left the bakery on"), 1)
-    ]
-    models = Models(
-        tmp_path,
-        level(
-            ("The bakery opened in Leeds on 14 March.", [1]),
-            ("Marta left the bakery on 14 March.", [3, 4]),
-        ),
-    )
-    told = models.writer.level("L2", sources, "en", 300)
-    assert len(models.model.asked) == 1, "paragraphs are notes already"
-    assert [one.sources for one in told.paragraphs] == [("L1_001#^a",), ("L1_002#^a", "L1_002")]

@@ -55,7 +55,7 @@ def start_of(app: App, call: Call, agent: str = "", session: str = "") -> Row:
     own = target == call.caller.agent
     session = session or own_session(app, call.caller, target)
     context = app.start_context(target, call.caller, reserved, session)
-    if own and (ended := len(app.consolidation.unsettled(target, better=True))):
+    if own and (ended := len(app.consolidation.unsettled(target))):
         waits = "conversation waits" if ended == 1 else "conversations wait"
         waiting = f"{waiting} {ended} ended {waits} for memory_settle.".strip()
     lines, parts = list[str](), list[Row]()

@@ -20,8 +20,7 @@ from vaultmind.types import Caller, Message, Section
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.consolidate.reported import Fate
-    from vaultmind.consolidate.types import Dropped
+    from vaultmind.consolidate.types import Dropped, Settled
     from vaultmind.session.files import Head
     from vaultmind.session.imports import Imported
 
@@ -51,13 +50,13 @@ RULES = (
 tells("consolidate.types.Settled", "category fact evidence replaces outcome reason",
       "category fact replaces outcome reason")  # fmt: skip
 tells("consolidate.types.SessionDone", "session agent by pending summary facts dropped notes")
-tells("consolidate.types.SummaryDone", words="id agent outcome path text notes")
+tells("consolidate.types.SummaryDone", words="id agent path text notes")
 tells("session.imports.Imported", words="messages sessions skipped left_out redacted faults")
 
 Yours = Annotated[str, Arg("Yours.")]
 Recap = Annotated[str, Arg("With end: what was decided, what is open.", max=4000)]
 Only = Annotated[str, Arg("Only this one, by its id.", max=op.MAX_ID)]
-Again = Annotated[str, Arg("A session or summary that is done anew, by its id.", max=op.MAX_ID)]
+Again = Annotated[str, Arg("A session that is done anew, by its id.", max=op.MAX_ID)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +213,7 @@ def _said(done: Row, wrote: bool, began: bool, ends: bool, hosts: bool) -> Itera
         yield f"{where} has ended." if done["ended"] else f"{none}."
 
 
-def _fate(fate: Fate) -> Row:
+def _fate(fate: Settled) -> Row:
     """Return what became of a stated fact, with what to do about it; the reason quotes the brain.
 
     The outcome is that of a write, or `dropped`.
@@ -225,7 +224,7 @@ def _fate(fate: Fate) -> Row:
     if fate.outcome not in ("written", "unchanged"):
         do = _DO.get(fate.reason, "give it as it was said" if "not in evi" in fate.reason else "")
         reason = ": ".join(filter(None, (MEANS.get(fate.reason, fate.reason), do)))
-    return Row(text=fate.text, outcome=fate.outcome, reason=Recalled(reason, "memory"))
+    return Row(text=fate.fact, outcome=fate.outcome, reason=Recalled(reason, "memory"))
 
 
 def _fact_words(one: Row) -> str:
@@ -314,7 +313,7 @@ def memory_settle(
     if facts and not session:
         raise BadArgument("session", session, "the id of the conversation that you read")
     told: tuple[Row, ...] = ()
-    waiting = app.consolidation.unsettled(whose, better=True)
+    waiting = app.consolidation.unsettled(whose)
     if session:
         if session not in waiting:
             raise NotFound(f"{session} of {whose} does not wait to be settled.")
@@ -355,7 +354,7 @@ def _settled(
         old = f"^{one.update.strip('^ ')}" if one.update else ""
         claims.append(Told(one.text, said[name].text, one.section, old))
     fates = app.reported.facts(agent, session, claims, call.caller)
-    app.consolidation.settled_by_agent(agent, session, call.caller)
+    app.consolidation.mark(agent, session, call.caller)
     return tuple(map(_fate, fates))
 
 
@@ -419,7 +418,6 @@ def background(app: App, caller: Caller) -> Row:
         return Row(waiting=waiting, words=f"{waiting:,} of your sessions wait")
     words = [f"{counted(len(found.queue), 'session')} waiting"]
     words += [f"{found.asked_for:,} until `vaultmind consolidate`"] if found.asked_for else []
-    words += [f"works on {found.running}"] if found.running else []
     queue = [f"{session} ({agent})" for agent, session in found.queue]
-    told = {"running": found.running, "asked_for": found.asked_for, "queue": queue}
+    told = {"asked_for": found.asked_for, "queue": queue}
     return Row(waiting=len(queue), words=" · ".join(words), **told)
