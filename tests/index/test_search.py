@@ -53,7 +53,7 @@ def test_the_answer_keeps_its_budget_and_says_what_it_left_out(vault: Vault) -> 
     response = vault.search(SearchRequest("heron", max_tokens=290), PERSON)
     assert sum(tokens.count(hit.text) for hit in response.hits) <= 290
     assert response.omitted == 6 - len(response.hits) > 0
-    assert any(hit.truncated for hit in response.hits)
+    assert vault.search(SearchRequest("heron", max_tokens=50), PERSON).hits[0].truncated
 
 
 def test_vectors_obey_the_filters(vault: Vault) -> None:

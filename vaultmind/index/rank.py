@@ -210,6 +210,7 @@ def _of_words(scene: Scene) -> Iterator[tuple[str, _Column]]:
     yield "subject", scene.covered
     yield "coverage", _covered(own, scene.weights)
     yield "exact", scene.exact
+    yield "title", _covered(scene.titled, scene.weights)
     padded = np.concatenate([held, np.zeros((1, held.shape[1]), np.float32)])
     window = np.maximum(scene.titled, padded[scene.beside].max(axis=1))
     window = np.maximum(window, own)
@@ -235,6 +236,7 @@ def _written(scene: Scene) -> Iterator[tuple[str, _Column]]:
     yield "when", scene.when
     kinds = {kind: rows["kind"] == at for at, kind in enumerate(KINDS)}
     length = np.minimum(1.0, np.log1p(rows["letters"]) / np.log1p(LONG_LETTERS))
+    yield "length", np.where(kinds["message"], 0.0, length)
     yield "message_length", np.where(kinds["message"], length, 0.0)
     yield "foreign", _foreign(scene)
     for kind in ("note", "message", "fact"):

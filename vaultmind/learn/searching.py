@@ -40,18 +40,11 @@ BESIDE_WRONG = 5
 """Where all that is known is what is wrong: so many of the best others should stand above it."""
 WRONG_WEIGHT = 0.5
 TASTE = frozenset(
-    [
-        "message_length",
-        "start",
-        "note",
-        "message",
-        "fact",
-        "links_out",
-        "foreign",
-        "first_person",
-        "asks",
-    ]
-)
+    {
+        "length", "message_length", "start", "note", "message", "fact", "links_out", "foreign",
+        "first_person", "asks", "title",
+    }
+)  # fmt: skip
 """The features that may be learnt: what a hit is, and what names it."""
 SHARES = (100.0, 40.0, 27.0, 18.0, 12.0, 8.0, 5.0)
 """What the questions of the vault weigh in training together, beside all that was judged: the
